@@ -1,0 +1,75 @@
+"""What the pipeline asks of an index, whatever holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.types import Document, PhraseMatch, TitleMatch
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
+
+    ``checksum`` is a digest of the indexed documents and their vectors: two
+    builds of one source agree on it, however often they were interrupted.
+    """
+
+    name: str
+    source: str
+    documents: int
+    sentences: int
+    bytes: int
+    built_at: str
+    encoder: str
+    checksum: str
+
+
+class DocumentStore(Protocol):
+    """A read-only view of one finished index.
+
+    ``tests/index/test_store_contract.py`` holds every implementation to this.
+    """
+
+    def info(self) -> IndexInfo:
+        """Return what the index holds."""
+        ...
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """Return the documents with these ids, in the order asked.
+
+        Raises:
+            KeyError: no document has one of the ids.
+        """
+        ...
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """Return every document whose title is one of ``names``.
+
+        Case, accents, a leading article and a possessive ending are ignored on
+        both sides. Titles that equal a name but for words in parentheses
+        ("Savages (band)" for "Savages") are matched with ``disambiguation`` set.
+        Ordered by position in ``names``, exact ones first, then by document id.
+        """
+        ...
+
+    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
+        """Return up to ``limit`` documents whose text holds any phrase, in BM25 order.
+
+        Words match whatever their case and accents; ties are broken by document
+        id. No character of a phrase is query syntax.
+        """
+        ...
+
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+        """Return the document encodings, shape ``(len(ids), dimension)``, unit length.
+
+        Raises:
+            KeyError: no document has one of the ids.
+        """
+        ...

@@ -1,0 +1,99 @@
+"""Every setting there is, in one table.
+
+A setting is an environment variable. ``Settings.from_environment`` is the only
+place that reads them; ``docs/settings.md`` documents each one, and a test fails
+where the two disagree.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A row of the table: the variable, its default as the user would write it, its meaning."""
+
+    variable: str
+    default: str
+    meaning: str
+
+
+TABLE: tuple[Setting, ...] = (
+    Setting(
+        "ESOTERIC_HOME",
+        ".esoteric beside the code",
+        "Folder for the index, the database, the embedded queue and the logs.",
+    ),
+    Setting("HOST", "127.0.0.1", "Address that the web server listens on."),
+    Setting("PORT", "8000", "Port that the web server listens on."),
+    Setting(
+        "ESOTERIC_DATABASE_URL",
+        "SQLite in ESOTERIC_HOME",
+        "SQLAlchemy URL of the database that keeps claims, their events and results.",
+    ),
+    Setting(
+        "ESOTERIC_BROKER_URL",
+        "files in ESOTERIC_HOME",
+        "Celery broker: the embedded one, or redis://HOST:PORT/DB to share a queue.",
+    ),
+    Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
+)
+
+
+class BadSetting(Exception):
+    """A variable holds a value that cannot be used; the message names the mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of this process, read once and passed on."""
+
+    home: Path
+    host: str
+    port: int
+    database_url: str
+    broker_url: str
+    threads: int
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """Read the settings.
+
+        Raises:
+            BadSetting: a value cannot be used.
+        """
+        home = Path(environment.get("ESOTERIC_HOME") or CHECKOUT / ".esoteric").expanduser()
+        home = home.resolve()
+        return cls(
+            home=home,
+            host=environment.get("HOST") or "127.0.0.1",
+            port=_whole_number(environment, "PORT", 8000, 1, 65535),
+            database_url=environment.get("ESOTERIC_DATABASE_URL")
+            or f"sqlite:///{home}/esoteric.db",
+            broker_url=environment.get("ESOTERIC_BROKER_URL") or "filesystem://",
+            threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
+        )
+
+    @property
+    def index(self) -> Path:
+        """Folder of the embedded index."""
+        return self.home / "index"
+
+
+def _whole_number(
+    environment: Mapping[str, str], variable: str, default: int, low: int, high: int
+) -> int:
+    text = environment.get(variable, "").strip()
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        raise BadSetting(
+            f"{variable} is {text!r}; set it to a whole number from {low} to {high}, or unset it."
+        )
+    return int(text)
