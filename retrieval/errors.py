@@ -38,5 +38,5 @@ class ModelUnavailable(EsotericError):
     """A model's files are missing or are not the ones this version was made with."""
 
 
-class Cancelled(Exception):  # noqa: N818 - it is a signal, not a fault
+class Cancelled(Exception):
     """Raised by a progress listener to stop the work on a claim."""
