@@ -1,0 +1,141 @@
+"""The queue between the web and the worker: Celery over files or over Redis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Celery
+from kombu.exceptions import KombuError
+from kombu.utils.url import maybe_sanitize_url
+from retrieval.claim import read_claim
+
+from retrieval.errors import EsotericError
+from retrieval.recipes import recipe_named
+from settings import Settings
+from worker.jobs import Job, JobStore
+
+CHECK_CLAIM = "check_claim"
+QUEUE = "claims"
+# The embedded queue is a folder that is looked into this often.
+POLLING_SECONDS = 0.05
+# How long a page may wait for a Redis that does not answer.
+REDIS_CONNECT_SECONDS = 1.0
+REDIS_ANSWER_SECONDS = 5.0
+# Redis hands a message out again that was not acknowledged for this long. The
+# reaper is much faster, so this only tidies up after workers that were killed.
+REDIS_VISIBILITY_SECONDS = 600
+
+
+class BrokerUnavailable(EsotericError):
+    """The broker takes no message; the claim is kept and sent when it does again."""
+
+
+def make_celery(settings: Settings) -> Celery:
+    """Return the Celery application; it connects when it first sends or receives."""
+    celery = Celery("esoteric", set_as_current=False)
+    celery.conf.update(
+        broker_url=settings.broker_url,
+        # Work and its outcome live in the database.
+        result_backend=None,
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        enable_utc=True,
+        timezone="UTC",
+        task_default_queue=QUEUE,
+        # A message is acknowledged when its claim is done, and a worker holds one at a time.
+        task_acks_late=True,
+        worker_prefetch_multiplier=1,
+        worker_detect_quorum_queues=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        # Nobody listens to events or sends commands: the database tells all there is.
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        task_send_sent_event=False,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        **_transport(settings),
+    )
+    return celery
+
+
+def _transport(settings: Settings) -> dict[str, Any]:
+    if settings.broker_url == "filesystem://":
+        folder = settings.home / "queue"
+        return {
+            "broker_transport": "worker.file_transport:Transport",
+            "broker_transport_options": {
+                "data_folder_in": str(folder / "messages"),
+                "data_folder_out": str(folder / "messages"),
+                "processed_folder": str(folder / "taken"),
+                "control_folder": str(folder / "control"),
+                "polling_interval": POLLING_SECONDS,
+            },
+        }
+    return {
+        "broker_connection_timeout": REDIS_CONNECT_SECONDS,
+        "broker_transport_options": {
+            "global_keyprefix": "esoteric.",
+            "visibility_timeout": REDIS_VISIBILITY_SECONDS,
+            "socket_connect_timeout": REDIS_CONNECT_SECONDS,
+            "socket_timeout": REDIS_ANSWER_SECONDS,
+            "socket_keepalive": True,
+        },
+    }
+
+
+class Queue:
+    """Where the web hands claims in and calls them off."""
+
+    def __init__(self, settings: Settings, store: JobStore) -> None:
+        self._broker_url = settings.broker_url
+        self._celery = make_celery(settings)
+        self._store = store
+
+    def submit(self, text: str, recipe: str) -> Job:
+        """Return the job that checks this claim: a new one, or the one that is pending.
+
+        Raises:
+            InvalidClaim: the text is not something that can be checked.
+            UnknownRecipe: no recipe has this name.
+            BrokerUnavailable: the job is kept, but no worker hears of it for now.
+            StoreUnavailable: the database cannot be used; nothing is kept.
+        """
+        claim = read_claim(text).text
+        job, new = self._store.submit(claim, recipe_named(recipe).name)
+        if new:
+            self.send(job.id)
+        return job
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a pending job and return it; what is finished stays as it is.
+
+        Raises:
+            UnknownJob: there is none with this id.
+        """
+        return self._store.cancel(job_id)
+
+    def send(self, job_id: str) -> None:
+        """Put a message into the broker that names the job.
+
+        Raises:
+            BrokerUnavailable: the broker does not take it.
+        """
+        try:
+            # One more try, not more: a pooled connection may have died unnoticed.
+            self._celery.send_task(
+                CHECK_CLAIM,
+                args=[job_id],
+                retry=True,
+                retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0.1},
+            )
+        except (KombuError, OSError) as error:
+            raise BrokerUnavailable(
+                "broker_unavailable",
+                f"The queue at {maybe_sanitize_url(self._broker_url)} does not answer."
+                " The claim is kept and will be checked as soon as it does.",
+                "Start the queue's server, or unset ESOTERIC_BROKER_URL for the embedded queue.",
+            ) from error
+        self._store.dispatched(job_id)

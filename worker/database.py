@@ -1,0 +1,269 @@
+"""The tables behind the job store, and how a connection to them is set up.
+
+The schema carries a version. A database of another version is refused rather
+than guessed at; the day there is a version 2, its migration belongs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.types import TypeDecorator
+
+from retrieval.errors import EsotericError
+
+SCHEMA_VERSION = 1
+# How long a writer waits for another one; every transaction here takes milliseconds.
+BUSY_SECONDS = 10
+
+
+class StoreUnavailable(EsotericError):
+    """The database of claims cannot be opened, read or written."""
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An instant, kept without a zone because SQLite has none; always UTC."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the instant as the database keeps it."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the instant with its zone."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+METADATA = MetaData()
+
+SCHEMA = Table("schema", METADATA, Column("version", Integer, primary_key=True))
+
+CLAIMS = Table(
+    "claims",
+    METADATA,
+    # Orders the history: two claims of one millisecond still have an order.
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", String(32), nullable=False, unique=True),
+    Column("claim", Text, nullable=False),
+    # The claim casefolded: LIKE folds ASCII only in SQLite and nothing in PostgreSQL.
+    Column("folded", Text, nullable=False),
+    Column("recipe", String(64), nullable=False),
+    # A digest of claim and recipe while the job is pending, NULL afterwards. NULLs
+    # never collide, so UNIQUE means "one pending job", on every database.
+    Column("pending", String(64), unique=True),
+    Column("state", String(16), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("dispatched_at", UtcDateTime),
+    Column("started_at", UtcDateTime),
+    Column("finished_at", UtcDateTime),
+    Column("attempts", Integer, nullable=False),
+    # Names one run of the job. Only who holds it may write events or a result.
+    Column("token", String(32)),
+    Column("worker", String(128)),
+    Column("lease_until", UtcDateTime),
+    Column("result", Text),
+    Column("error", Text),
+    Index("claims_by_state", "state", "lease_until"),
+    sqlite_autoincrement=True,
+)
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("claim_id", String(32), ForeignKey("claims.id", ondelete="CASCADE"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("stage", String(32), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("of", Integer, nullable=False),
+)
+
+WORKERS = Table(
+    "workers",
+    METADATA,
+    Column("id", String(128), primary_key=True),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("seen_at", UtcDateTime, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("problem", Text),
+)
+
+
+class Database:
+    """Connections to one database; nothing is opened before the first one is asked for."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = Lock()
+        self._engine: Engine | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection inside a transaction that only reads.
+
+        Raises:
+            StoreUnavailable: the database cannot be used; the hint names the mend.
+        """
+        with self._transaction(writes=False) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection inside a transaction that is committed at the end of the block.
+
+        Raises:
+            StoreUnavailable: the database cannot be used; the hint names the mend.
+        """
+        with self._transaction(writes=True) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection; the next use opens anew."""
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.dispose()
+
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+        try:
+            connection = self._opened().connect().execution_options(writes=writes)
+            with connection, connection.begin():
+                yield connection
+        except IntegrityError:
+            raise  # the caller's to understand: a value that may stand only once
+        except DBAPIError as error:
+            # A file that was moved away and replaced is noticed by opening it again.
+            self.close()
+            raise self._unavailable(error) from error
+
+    def _opened(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                engine = self._connect()
+                try:
+                    self._prepare(engine)
+                except BaseException:
+                    engine.dispose()
+                    raise
+                self._engine = engine
+            return self._engine
+
+    def _connect(self) -> Engine:
+        try:
+            url = make_url(self._url)
+            arguments: dict[str, Any] = {}
+            if url.get_backend_name() == "sqlite":
+                arguments["timeout"] = BUSY_SECONDS
+                if url.database and url.database != ":memory:":
+                    Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
+        except (ArgumentError, NoSuchModuleError, ImportError) as error:
+            raise StoreUnavailable(
+                "database_url",
+                f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
+                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
+            ) from error
+        except OSError as error:
+            raise StoreUnavailable(
+                "store_unavailable",
+                f"The folder of the database cannot be made: {error}.",
+                "Set ESOTERIC_HOME to a folder that can be written.",
+            ) from error
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", _set_up_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def _prepare(self, engine: Engine) -> None:
+        """Make the tables where there are none, and refuse those of another version."""
+        with engine.connect().execution_options(writes=False) as connection, connection.begin():
+            ready = inspect(connection).has_table(SCHEMA.name)
+        with engine.connect().execution_options(writes=not ready) as connection, connection.begin():
+            if not ready:
+                METADATA.create_all(connection)
+                if connection.scalar(select(SCHEMA.c.version)) is None:
+                    connection.execute(insert(SCHEMA).values(version=SCHEMA_VERSION))
+            version = connection.scalar(select(SCHEMA.c.version))
+        if version != SCHEMA_VERSION:
+            raise StoreUnavailable(
+                "store_version",
+                f"The database {self._place(engine)} has schema version {version}; this ESOTERIC"
+                f" uses version {SCHEMA_VERSION}.",
+                "Use the ESOTERIC that made it, or move the database away to start a new one.",
+            )
+
+    def _unavailable(self, error: DBAPIError) -> StoreUnavailable:
+        place = make_url(self._url).render_as_string(hide_password=True)
+        if place.startswith("sqlite"):
+            place = make_url(self._url).database or place
+        reason = str(error.orig)
+        name = getattr(error.orig, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            hint = "Another program holds it; try again, or end that program."
+        elif name.startswith("SQLITE_FULL"):
+            hint = "Free some space on its disk and try again; nothing that stood is lost."
+        elif name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            hint = "Make the file and its folder writable, or set ESOTERIC_HOME to another folder."
+        elif name:
+            hint = (
+                "Move the file away and start again (the history starts empty);"
+                " `esoteric doctor` checks it."
+            )
+        else:
+            hint = "Start the database server, or unset ESOTERIC_DATABASE_URL; `esoteric doctor`."
+        return StoreUnavailable(
+            "store_unavailable", f"The database {place} cannot be used: {reason}.", hint
+        )
+
+    def _place(self, engine: Engine) -> str:
+        if engine.dialect.name == "sqlite":
+            return str(engine.url.database)
+        return engine.url.render_as_string(hide_password=True)
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # Transactions are begun by _begin_sqlite: the driver's own rules would begin
+    # them late, and a reader that turns writer fails at once instead of waiting.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

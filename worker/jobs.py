@@ -1,0 +1,537 @@
+"""Jobs: claims that were asked, what happens to them, and what came out.
+
+The database is the truth; a message in the broker only says "look at this id".
+So a lost message costs a moment and a message that comes twice costs nothing:
+every change of state is one UPDATE that names the state it starts from, and
+whoever finds no row changed has lost the race and does nothing.
+
+    queued -> running -> done | failed
+       ^         |
+       +---------+  its worker was stopped or lost
+    queued | running -> cancelled
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, Literal, TypeAlias, get_args
+
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from retrieval.errors import EsotericError
+from retrieval.types import Progress
+from worker.database import CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
+
+__all__ = [
+    "STATES",
+    "Event",
+    "Job",
+    "JobStore",
+    "Run",
+    "State",
+    "StoreUnavailable",
+    "UnknownJob",
+    "WorkerInfo",
+    "WorkerState",
+    "error_json",
+    "event_json",
+    "job_json",
+]
+
+State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
+STATES: tuple[State, ...] = get_args(State)
+PENDING: tuple[State, State] = ("queued", "running")
+WorkerState: TypeAlias = Literal["loading", "ready", "broken"]
+
+
+class UnknownJob(EsotericError):
+    """No claim was submitted under this id."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A claim that was asked. Times are in UTC; ``error`` is {"code", "message", "hint"}."""
+
+    id: str
+    claim: str
+    recipe: str
+    state: State
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    attempts: int
+    result: dict[str, Any] | None
+    error: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One step of the work on a claim; ``n`` counts from 1 within the claim."""
+
+    n: int
+    at: datetime
+    stage: str
+    message: str
+    done: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One worker's attempt at a job. ``token`` proves that the attempt is still its own."""
+
+    job_id: str
+    token: str
+    attempt: int
+    claim: str
+    recipe: str
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """A worker as its last heartbeat showed it; ``problem`` says why it is broken."""
+
+    id: str
+    started_at: datetime
+    seen_at: datetime
+    state: WorkerState
+    problem: dict[str, str] | None
+
+
+class JobStore:
+    """The claims, their events and their results, in any database that SQLAlchemy speaks.
+
+    Nothing is opened before the first call. Every method may raise
+    ``StoreUnavailable``; the instance is safe to share between threads.
+    """
+
+    def __init__(self, database_url: str) -> None:
+        self._database = Database(database_url)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._database.close()
+
+    # What the web asks
+
+    def submit(self, claim: str, recipe: str) -> tuple[Job, bool]:
+        """Return the job of this claim and whether it is new.
+
+        While the same claim with the same recipe is pending, that is the job,
+        however many processes submit it at once.
+        """
+        pending = _pending_key(claim, recipe)
+        while True:
+            try:
+                with self._database.writing() as connection:
+                    row = (
+                        connection.execute(select(CLAIMS).where(CLAIMS.c.pending == pending))
+                        .mappings()
+                        .first()
+                    )
+                    if row is not None:
+                        return _job(row), False
+                    job = Job(
+                        # 96 random bits: an id is the only key to a page, so it is not guessed.
+                        id=secrets.token_hex(12),
+                        claim=claim,
+                        recipe=recipe,
+                        state="queued",
+                        created_at=_now(),
+                        started_at=None,
+                        finished_at=None,
+                        attempts=0,
+                        result=None,
+                        error=None,
+                    )
+                    connection.execute(
+                        insert(CLAIMS).values(
+                            id=job.id,
+                            claim=claim,
+                            folded=claim.casefold(),
+                            recipe=recipe,
+                            pending=pending,
+                            state=job.state,
+                            created_at=job.created_at,
+                            attempts=0,
+                        )
+                    )
+                    return job, True
+            except IntegrityError:
+                continue  # another process was first: its job is found on the next round
+
+    def get(self, job_id: str) -> Job:
+        """Return the job.
+
+        Raises:
+            UnknownJob: there is none with this id.
+        """
+        with self._database.reading() as connection:
+            return self._get(connection, job_id)
+
+    def events(self, job_id: str, since: int) -> list[Event]:
+        """Return the events of a job with a number above ``since``, in order."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(EVENTS)
+                .where(EVENTS.c.claim_id == job_id, EVENTS.c.n > since)
+                .order_by(EVENTS.c.n)
+            )
+            return [Event(row.n, row.at, row.stage, row.message, row.done, row.of) for row in rows]
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a pending job and return it; what is finished stays as it is.
+
+        Raises:
+            UnknownJob: there is none with this id.
+        """
+        with self._database.writing() as connection:
+            pending = and_(CLAIMS.c.id == job_id, CLAIMS.c.state.in_(PENDING))
+            self._end(connection, pending, "cancelled")
+            return self._get(connection, job_id)
+
+    def recent(self, limit: int) -> list[Job]:
+        """Return the newest jobs, newest first."""
+        return self.search("", limit, 0)[0]
+
+    def search(self, text: str, limit: int, offset: int) -> tuple[list[Job], int]:
+        """Return one page of the jobs whose claim holds ``text``, newest first, and their number.
+
+        Letter case is ignored; ``%`` and ``_`` stand for themselves.
+        """
+        found = CLAIMS.c.folded.contains(text.casefold(), autoescape=True)
+        with self._database.reading() as connection:
+            total = connection.scalar(select(func.count()).select_from(CLAIMS).where(found))
+            rows = (
+                connection.execute(
+                    select(CLAIMS)
+                    .where(found)
+                    .order_by(CLAIMS.c.number.desc())
+                    .limit(limit)
+                    .offset(offset)
+                )
+                .mappings()
+                .all()
+            )
+        return [_job(row) for row in rows], int(total or 0)
+
+    def counts(self) -> dict[State, int]:
+        """Return how many jobs are in each state, states without a job included."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(CLAIMS.c.state, func.count()).group_by(CLAIMS.c.state)
+            ).all()
+        found = {row[0]: row[1] for row in rows}
+        return {state: found.get(state, 0) for state in STATES}
+
+    # Messages in the broker
+
+    def dispatched(self, job_id: str) -> None:
+        """Note that the broker has taken a message for the job."""
+        with self._database.writing() as connection:
+            connection.execute(
+                update(CLAIMS).where(CLAIMS.c.id == job_id).values(dispatched_at=_now())
+            )
+
+    def waiting_unsent(self, for_at_least: timedelta) -> list[str]:
+        """Return the queued jobs without a message younger than this, oldest first."""
+        with self._database.reading() as connection:
+            return list(
+                connection.scalars(
+                    select(CLAIMS.c.id)
+                    .where(
+                        CLAIMS.c.state == "queued",
+                        func.coalesce(CLAIMS.c.dispatched_at, CLAIMS.c.created_at)
+                        <= _now() - for_at_least,
+                    )
+                    .order_by(CLAIMS.c.number)
+                )
+            )
+
+    # What the worker does
+
+    def start(self, job_id: str, worker: str, lease: timedelta) -> Run | None:
+        """Take a queued job. None: it is not queued, so there is nothing to do.
+
+        A job that was begun before gets an event that says so; its numbers go on.
+        """
+        now, token = _now(), secrets.token_hex(16)
+        with self._database.writing() as connection:
+            taken = connection.execute(
+                update(CLAIMS)
+                .where(CLAIMS.c.id == job_id, CLAIMS.c.state == "queued")
+                .values(
+                    state="running",
+                    attempts=CLAIMS.c.attempts + 1,
+                    token=token,
+                    worker=worker,
+                    lease_until=now + lease,
+                    started_at=now,
+                )
+            )
+            if taken.rowcount != 1:
+                return None
+            job = self._get(connection, job_id)
+            run = Run(job.id, token, job.attempts, job.claim, job.recipe)
+            if connection.scalar(select(exists().where(EVENTS.c.claim_id == job_id))):
+                self._append(
+                    connection,
+                    run,
+                    Progress("start", "Its worker stopped; the claim starts again.", 0, 1),
+                )
+            return run
+
+    def renew(self, run: Run, lease: timedelta) -> bool:
+        """Keep the job for longer. False: it is no longer this run's."""
+        with self._database.writing() as connection:
+            kept = connection.execute(
+                update(CLAIMS).where(_held_by(run)).values(lease_until=_now() + lease)
+            )
+            return kept.rowcount == 1
+
+    def record(self, run: Run, progress: Progress) -> bool:
+        """Append an event. False: the job is no longer this run's, nothing was written."""
+        with self._database.writing() as connection:
+            if not connection.scalar(select(exists().where(_held_by(run)))):
+                return False
+            self._append(connection, run, progress)
+            return True
+
+    def finish(self, run: Run, result: dict[str, Any]) -> bool:
+        """Keep the result. False: the job is no longer this run's, nothing was written."""
+        text = json.dumps(result, allow_nan=False)
+        with self._database.writing() as connection:
+            return self._end(connection, _held_by(run), "done", result=text)
+
+    def fail(self, run: Run, error: EsotericError) -> bool:
+        """Keep the error. False: the job is no longer this run's, nothing was written."""
+        text = json.dumps(error_json(error))
+        with self._database.writing() as connection:
+            return self._end(connection, _held_by(run), "failed", error=text)
+
+    def give_back(self, run: Run) -> bool:
+        """Queue the job again because its worker stops; the attempt does not count."""
+        with self._database.writing() as connection:
+            return self._requeue(connection, _held_by(run), attempts=CLAIMS.c.attempts - 1)
+
+    def overdue(self) -> list[Run]:
+        """Return the runs whose lease ran out: their workers are gone or cut off."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(CLAIMS).where(CLAIMS.c.state == "running", CLAIMS.c.lease_until <= _now())
+            ).all()
+        return [Run(row.id, row.token, row.attempts, row.claim, row.recipe) for row in rows]
+
+    def take_back(self, run: Run) -> bool:
+        """Queue an overdue job again. False: it was renewed, ended or taken back meanwhile."""
+        with self._database.writing() as connection:
+            return self._requeue(connection, _overdue(run))
+
+    def give_up(self, run: Run, error: EsotericError) -> bool:
+        """Fail an overdue job for good. False: it was renewed, ended or taken back meanwhile."""
+        text = json.dumps(error_json(error))
+        with self._database.writing() as connection:
+            return self._end(connection, _overdue(run), "failed", error=text)
+
+    # Heartbeats
+
+    def beat(
+        self,
+        worker: str,
+        started_at: datetime,
+        state: WorkerState,
+        problem: EsotericError | None = None,
+    ) -> None:
+        """Note that a worker lives and whether it can check claims."""
+        values = {
+            "started_at": started_at,
+            "seen_at": _now(),
+            "state": state,
+            "problem": None if problem is None else json.dumps(error_json(problem)),
+        }
+        with self._database.writing() as connection:
+            known = connection.execute(
+                update(WORKERS).where(WORKERS.c.id == worker).values(**values)
+            )
+            if known.rowcount == 0:
+                connection.execute(insert(WORKERS).values(id=worker, **values))
+
+    def workers(self, seen_within: timedelta) -> list[WorkerInfo]:
+        """Return the workers that gave a sign of life lately, newest sign first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                select(WORKERS)
+                .where(WORKERS.c.seen_at >= _now() - seen_within)
+                .order_by(WORKERS.c.seen_at.desc(), WORKERS.c.id)
+            ).all()
+        return [
+            WorkerInfo(
+                row.id,
+                row.started_at,
+                row.seen_at,
+                row.state,
+                None if row.problem is None else json.loads(row.problem),
+            )
+            for row in rows
+        ]
+
+    def forget_worker(self, worker: str) -> None:
+        """Strike a worker that stops off the list."""
+        with self._database.writing() as connection:
+            connection.execute(delete(WORKERS).where(WORKERS.c.id == worker))
+
+    def forget_workers(self, unseen_for: timedelta) -> None:
+        """Strike workers off the list that died long ago."""
+        with self._database.writing() as connection:
+            connection.execute(delete(WORKERS).where(WORKERS.c.seen_at < _now() - unseen_for))
+
+    # The few statements that the methods above share
+
+    def _get(self, connection: Connection, job_id: str) -> Job:
+        row = connection.execute(select(CLAIMS).where(CLAIMS.c.id == job_id)).mappings().first()
+        if row is None:
+            raise UnknownJob(
+                "unknown_claim",
+                "There is no claim with this id.",
+                "Check the address, or look for the claim in the history.",
+            )
+        return _job(row)
+
+    def _append(self, connection: Connection, run: Run, progress: Progress) -> None:
+        last = (
+            select(func.coalesce(func.max(EVENTS.c.n), 0))
+            .where(EVENTS.c.claim_id == run.job_id)
+            .scalar_subquery()
+        )
+        connection.execute(
+            insert(EVENTS).values(
+                claim_id=run.job_id,
+                n=last + 1,
+                at=_now(),
+                stage=progress.stage,
+                message=progress.message,
+                done=progress.done,
+                of=progress.of,
+            )
+        )
+
+    def _end(self, connection: Connection, allowed: Any, state: State, **values: str) -> bool:
+        ended = connection.execute(
+            update(CLAIMS)
+            .where(allowed)
+            .values(
+                state=state,
+                finished_at=_now(),
+                pending=None,
+                token=None,
+                lease_until=None,
+                **values,
+            )
+        )
+        return ended.rowcount == 1
+
+    def _requeue(self, connection: Connection, allowed: Any, **values: Any) -> bool:
+        queued = connection.execute(
+            update(CLAIMS)
+            .where(allowed)
+            .values(
+                state="queued",
+                token=None,
+                worker=None,
+                lease_until=None,
+                started_at=None,
+                dispatched_at=None,
+                **values,
+            )
+        )
+        return queued.rowcount == 1
+
+
+def job_json(job: Job) -> dict[str, Any]:
+    """Return the job as the API shows it; nothing else turns a job into JSON."""
+    address = f"/api/v1/claims/{job.id}"
+    return {
+        "id": job.id,
+        "claim": job.claim,
+        "recipe": job.recipe,
+        "state": job.state,
+        "created_at": _iso(job.created_at),
+        "started_at": None if job.started_at is None else _iso(job.started_at),
+        "finished_at": None if job.finished_at is None else _iso(job.finished_at),
+        "attempts": job.attempts,
+        "result": job.result,
+        "error": job.error,
+        "links": {
+            "self": address,
+            "progress": f"{address}/progress",
+            "export": f"{address}/export",
+            "page": f"/claims/{job.id}",
+        },
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """Return the event as the API shows it."""
+    return {
+        "n": event.n,
+        "at": _iso(event.at),
+        "stage": event.stage,
+        "message": event.message,
+        "done": event.done,
+        "of": event.of,
+    }
+
+
+def error_json(error: EsotericError) -> dict[str, str]:
+    """Return the error as the API shows it, without the envelope."""
+    return {"code": error.code, "message": error.message, "hint": error.hint}
+
+
+def _job(row: RowMapping) -> Job:
+    return Job(
+        id=row["id"],
+        claim=row["claim"],
+        recipe=row["recipe"],
+        state=row["state"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        attempts=row["attempts"],
+        result=None if row["result"] is None else json.loads(row["result"]),
+        error=None if row["error"] is None else json.loads(row["error"]),
+    )
+
+
+def _held_by(run: Run) -> Any:
+    return and_(CLAIMS.c.id == run.job_id, CLAIMS.c.state == "running", CLAIMS.c.token == run.token)
+
+
+def _overdue(run: Run) -> Any:
+    return and_(_held_by(run), CLAIMS.c.lease_until <= _now())
+
+
+def _pending_key(claim: str, recipe: str) -> str:
+    return sha256(f"{recipe}\0{claim}".encode()).hexdigest()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
