@@ -1,0 +1,44 @@
+# Every verb that a newcomer and the continuous integration use.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+INSTALLED_TESTS := $(VENV)/.installed-tests
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench clean
+
+help: ## list these verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(INSTALLED) ## install what is missing, build the default index, serve
+	@$(BIN)/esoteric up
+
+test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED_TESTS) ## mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+
+# The stamps hold when an install was finished, so that a second run installs nothing.
+$(INSTALLED): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("ESOTERIC needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(INSTALLED_TESTS): $(INSTALLED) requirements-test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	@touch $@

@@ -1,0 +1,98 @@
+"""The one place that chooses implementations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval.config import RetrievalConfig
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.types import ProgressListener, Report
+
+if TYPE_CHECKING:
+    from retrieval.pipeline import Pipeline
+
+MODELS = Path(__file__).resolve().parent.parent / "models"
+
+
+class Retriever:
+    """An index and a pipeline over it, opened on first use and loaded once.
+
+    Safe to create in a process that may never check a claim: nothing heavy is
+    imported before ``warm_up`` or ``check``.
+    """
+
+    def __init__(self, index: Path, threads: int, config: RetrievalConfig) -> None:
+        """Remember the settings; ``threads`` is how many the models may use."""
+        self._index = index
+        self._threads = threads
+        self._config = config
+        self._pipeline: Pipeline | None = None
+        self._opened: str | None = None
+
+    def warm_up(self) -> None:
+        """Open the index and load the models.
+
+        Raises:
+            IndexUnavailable: there is no index, or it cannot be used.
+            ModelUnavailable: a model is missing or damaged.
+        """
+        if self._pipeline is None:
+            import torch
+
+            torch.set_num_threads(self._threads)
+            self._pipeline = self._assembled()
+        self._pipeline.warm_up()
+
+    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
+        """Check one claim; raises what ``warm_up`` and ``Pipeline.check`` raise."""
+        self.warm_up()
+        assert self._pipeline is not None
+        return self._pipeline.check(claim, recipe, on_progress)
+
+    def _assembled(self) -> Pipeline:
+        from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+        from retrieval.hops.mention_expander import MentionExpander
+        from retrieval.index.embedded_store import EmbeddedStore
+        from retrieval.language.english import EnglishParser
+        from retrieval.phrases.phrase_matcher import PhraseMatcher
+        from retrieval.pipeline import Pipeline, Stages
+        from retrieval.questions.rule_question_generator import RuleQuestionGenerator
+        from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
+        from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
+        from retrieval.relevance.cross_encoder_relevance_classifier import (
+            CrossEncoderRelevanceClassifier,
+        )
+        from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+        from retrieval.titles.title_matcher import TitleMatcher
+        from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+
+        config = self._config
+        encoder = MiniLMEncoder()
+        store = EmbeddedStore.open(self._index, encoder.name)
+        stages = Stages(
+            parser=EnglishParser(),
+            spans=SpacySpanExtractor(),
+            titles=TitleMatcher(
+                store, encoder, config.disambiguation_cutoff, config.disambiguation_limit
+            ),
+            texts=PhraseMatcher(store, config.text_limit),
+            questions=RuleQuestionGenerator(),
+            ranking=DenseDocumentRanker(
+                store, encoder, config.document_cutoff, config.document_limit
+            ),
+            relevance=CrossEncoderRelevanceClassifier(
+                DistilBertCrossEncoder(MODELS / "relevance"),
+                config.relevance_cutoff,
+                config.sentence_limit,
+            ),
+            semantic=SemanticSentenceRanker(encoder, config.semantic_cutoff),
+            judge=CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict")),
+            mentions=MentionExpander(store),
+        )
+        return Pipeline(stages, store, config)
+
+
+def open_retriever(index: Path, threads: int) -> Retriever:
+    """Return a retriever over the index in this folder; nothing is loaded yet."""
+    return Retriever(index, threads, RetrievalConfig())

@@ -1,0 +1,41 @@
+"""Every threshold and limit of the pipeline, in one place.
+
+The values were chosen on the development claims (``docs/decisions``); the
+report's own values are named where they differ, because its encoders score on
+another scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """What a recipe may vary. Scores are cosine similarities unless said otherwise.
+
+    Attributes:
+        disambiguation_cutoff: least similarity of a disambiguated title to the claim.
+        disambiguation_limit: most disambiguated titles kept.
+        text_limit: most documents taken from text match (report, 3.3.7: 1000).
+        document_cutoff: least similarity of a document to its best question
+            (report, 3.3.9: 0.65 with DPR).
+        document_limit: most documents handed to the sentence stages per hop.
+        sentence_limit: most sentences classified per hop, taken document by document.
+        relevance_cutoff: least probability that a sentence bears on the claim.
+        semantic_cutoff: least similarity of a sentence to the claim
+            (report, 3.3.11: 0.7 with all-mpnet-base-v2).
+        selected_sentences: sentences that the verdict rests on.
+        max_hops: rounds of retrieval.
+    """
+
+    disambiguation_cutoff: float = 0.25
+    disambiguation_limit: int = 5
+    text_limit: int = 1000
+    document_cutoff: float = 0.35
+    document_limit: int = 20
+    sentence_limit: int = 80
+    relevance_cutoff: float = 0.05
+    semantic_cutoff: float = 0.1
+    selected_sentences: int = 5
+    max_hops: int = 2

@@ -1,0 +1,80 @@
+"""What training changed, kept apart from the packaged weights that it changed.
+
+A fine-tuned model is the base weights plus a small difference. The embeddings
+were frozen, so only the transformer layers and the head differ; each matrix of
+the difference is kept as the product of two thin ones (a truncated singular
+value decomposition, as in LoRA by Hu et al. 2021, but found after training
+instead of before), everything else as it is, all in float16.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import torch
+from safetensors.torch import load, save_file
+from torch import nn
+
+from retrieval.errors import ModelUnavailable
+
+_LEFT, _RIGHT = "@left", "@right"
+
+
+def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> str:
+    """Write ``trained - base`` and return the file's SHA-256.
+
+    Matrices of the layers are cut to ``rank``; the head, which has no base, and
+    the vectors are kept whole.
+    """
+    before = base.state_dict()
+    tensors: dict[str, torch.Tensor] = {}
+    for name, weight in trained.state_dict().items():
+        if name.startswith("distilbert.embeddings."):
+            continue
+        if name.startswith(("classifier", "pre_classifier")):
+            tensors[name] = weight.half()
+            continue
+        difference = weight.float() - before[name].float()
+        if difference.ndim == 2:
+            left, singular, right = torch.linalg.svd(difference, full_matrices=False)
+            root = singular[:rank].sqrt()
+            tensors[name + _LEFT] = (left[:, :rank] * root).half().contiguous()
+            tensors[name + _RIGHT] = (root[:, None] * right[:rank]).half().contiguous()
+        else:
+            tensors[name] = difference.half()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def add_delta(base: nn.Module, path: Path, sha256: str) -> None:
+    """Turn the base model into the trained one, in place.
+
+    Raises:
+        ModelUnavailable: the file is missing or is not the one that was trained.
+    """
+    mend = f"Restore it with: git checkout -- models/{path.parent.name}"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelUnavailable(
+            "model_missing", f"The model file {path} is missing.", mend
+        ) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelUnavailable(
+            "model_damaged", f"The model file {path} is not the expected one.", mend
+        )
+    tensors = load(content)
+    weights = dict(base.named_parameters())
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            if name.endswith(_RIGHT):
+                continue
+            plain = name.removesuffix(_LEFT)
+            if name.endswith(_LEFT):
+                weights[plain] += tensor.float() @ tensors[plain + _RIGHT].float()
+            elif plain.startswith(("classifier", "pre_classifier")):
+                weights[plain].copy_(tensor)
+            else:
+                weights[plain] += tensor.float()

@@ -1,0 +1,94 @@
+"""A DistilBERT that reads a claim beside evidence: packaged base weights and a trained delta."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+
+_BATCH = 32
+
+
+class DistilBertCrossEncoder:
+    """Scores (claim, evidence) pairs over the labels in the model's ``config.json``."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember where the trained delta lies; nothing is loaded yet."""
+        self._folder = folder
+        self._model: DistilBertForSequenceClassification | None = None
+        self._tokenizer: PreTrainedTokenizerBase | None = None
+        self._config: dict[str, Any] = {}
+
+    @property
+    def version(self) -> str:
+        """The model's name and version, for results to carry."""
+        return f"{self._config['name']} {self._config['version']}"
+
+    def warm_up(self) -> None:
+        """Load base weights and delta, in bfloat16.
+
+        Raises:
+            ModelUnavailable: either is missing or damaged.
+        """
+        if self._model is not None:
+            return
+        import torch
+
+        from retrieval.cross_encoders.delta import add_delta
+        from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
+
+        self._config = _read_config(self._folder)
+        model = load_folded_minilm(tuple(self._config["labels"]))
+        add_delta(model, self._folder / "delta.safetensors", self._config["sha256"])
+        self._tokenizer = load_tokenizer()
+        self._model = model.to(torch.bfloat16).eval()  # type: ignore[arg-type]
+
+    def probabilities(self, claim: str, evidence: Sequence[str]) -> NDArray[np.float32]:
+        """Return calibrated class probabilities, shape ``(len(evidence), labels)``.
+
+        Evidence longer than the model's window is cut at its end. Pairs are
+        batched by length, so that little is padded.
+        """
+        self.warm_up()
+        assert self._model is not None and self._tokenizer is not None
+        import torch
+
+        result = np.zeros((len(evidence), len(self._config["labels"])), dtype=np.float32)
+        order = sorted(range(len(evidence)), key=lambda i: len(evidence[i]))
+        for start in range(0, len(order), _BATCH):
+            part = order[start : start + _BATCH]
+            inputs = self._tokenizer(
+                [claim] * len(part),
+                [evidence[i] for i in part],
+                truncation="only_second",
+                max_length=self._config["max_tokens"],
+                padding=True,
+                return_tensors="pt",
+                return_token_type_ids=False,
+            )
+            with torch.inference_mode():
+                logits = self._model(**inputs).logits.float()
+            scaled = logits / self._config["temperature"]
+            result[part] = torch.softmax(scaled, dim=-1).numpy()
+        return result
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            "model_missing",
+            f"The model in {folder} is missing or damaged.",
+            f"Restore it with: git checkout -- models/{folder.name}",
+        ) from error
+    return config

@@ -1,0 +1,43 @@
+"""What the evidence does not speak of yet: the claim's spans that no selected sentence covers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from retrieval.types import Evidence, Span
+
+_WORD = re.compile(r"\w+")
+# Words that a sentence need not repeat to speak of a span.
+_LIGHT = frozenset(
+    ["a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "as", "is", "was", "were", "be", "been", "are", "his", "her", "its", "their", "he", "she", "it", "they", "who", "which", "that", "this", "these", "those", "not", "no", "only"]
+)
+_STEM = 5  # "novelist" is covered by "novels", "Cubist" by "Cubism"
+
+
+def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:
+    """Return the spans none of whose words occur in any of the sentences or their titles.
+
+    Words are compared by their first five letters, case and accents ignored. A
+    span inside another missing span is left out. This says what nothing has been
+    found about; it does not say that the rest is proved.
+    """
+    spoken: set[str] = set()
+    for item in evidence:
+        spoken |= _stems(item.title) | _stems(item.sentence.text)
+    missing = [span for span in spans if (words := _stems(span.text)) and not words & spoken]
+    return [
+        span
+        for span in missing
+        if not any(
+            other is not span and other.start <= span.start and span.end <= other.end
+            for other in missing
+        )
+    ]
+
+
+def _stems(text: str) -> set[str]:
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return {word[:_STEM] for word in _WORD.findall(plain) if word not in _LIGHT}

@@ -1,0 +1,84 @@
+"""Dense ranking: which candidates answer the questions about the claim (report, 3.3.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haystack import component
+
+from retrieval.encoders.encoder import Encoder
+from retrieval.index.store import DocumentStore
+from retrieval.types import Candidate, FoundBy, Question
+
+
+@component
+class DenseDocumentRanker:
+    """Scores each candidate by the question it answers best.
+
+    The document encodings were stored when the index was built, title included;
+    only the questions are encoded here.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: Encoder, cutoff: float = 0.35, limit: int = 20
+    ) -> None:
+        """Keep candidates that score at least ``cutoff``, ``limit`` of them at most."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    @component.output_types(candidates=list[Candidate])
+    def run(
+        self, questions: Sequence[Question], exact: Sequence[Candidate], others: Sequence[Candidate]
+    ) -> dict[str, list[Candidate]]:
+        """Return the candidates to read, best first.
+
+        Exact title matches score 1 and are never cut off; where there are more
+        of them than ``limit``, those that answer a question best are kept, so
+        that a claim full of common nouns cannot drown the page it is about.
+        """
+        merged = _merged([*exact, *others])
+        if not merged:
+            return {"candidates": []}
+        answers = self._best_answers(questions, merged)
+        exact_ids = {candidate.document_id for candidate in exact}
+        ranked = [
+            (
+                candidate.document_id in exact_ids,
+                answer,
+                Candidate(
+                    candidate.document_id,
+                    candidate.found_by,
+                    1.0 if candidate.document_id in exact_ids else answer,
+                    candidate.hop,
+                ),
+            )
+            for candidate, answer in zip(merged, answers, strict=True)
+            if candidate.document_id in exact_ids or answer >= self._cutoff
+        ]
+        ranked.sort(key=lambda entry: (not entry[0], -entry[1], entry[2].document_id))
+        return {"candidates": [candidate for _, _, candidate in ranked[: self._limit]]}
+
+    def _best_answers(
+        self, questions: Sequence[Question], candidates: Sequence[Candidate]
+    ) -> list[float]:
+        documents = self._store.vectors([candidate.document_id for candidate in candidates])
+        asked = self._encoder.encode([question.text for question in questions])
+        return [float(score) for score in (documents @ asked.T).max(axis=1)]
+
+
+def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """One candidate per document, remembering every way it was found."""
+    found: dict[str, tuple[tuple[FoundBy, ...], Candidate]] = {}
+    for candidate in candidates:
+        ways, first = found.get(candidate.document_id, ((), candidate))
+        new = tuple(way for way in candidate.found_by if way not in ways)
+        found[candidate.document_id] = (ways + new, first)
+    return [
+        Candidate(first.document_id, ways, first.score, first.hop) for ways, first in found.values()
+    ]

@@ -1,0 +1,51 @@
+"""Semantic ranking of the relevant sentences against the claim (report, 3.3.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haystack import component
+
+from retrieval.encoders.encoder import Encoder
+from retrieval.types import Evidence
+
+
+@component
+class SemanticSentenceRanker:
+    """Drops sentences that are about something else and puts the best first.
+
+    The report sorts by similarity alone because its classifier's scores were
+    all near 1. Here they are calibrated and order the sentences better than
+    similarity does, so similarity cuts off and breaks ties.
+    """
+
+    def __init__(self, encoder: Encoder, cutoff: float = 0.1) -> None:
+        """Keep sentences whose similarity to the claim is at least ``cutoff``."""
+        self._encoder = encoder
+        self._cutoff = cutoff
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    @component.output_types(evidence=list[Evidence])
+    def run(self, claim: str, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+        """Return the evidence that passes the cutoff, best first."""
+        if not evidence:
+            return {"evidence": []}
+        vectors = self._encoder.encode([claim, *(item.sentence.text for item in evidence)])
+        similarity = vectors[1:] @ vectors[0]
+        ranked = sorted(
+            (
+                (item, float(alike))
+                for item, alike in zip(evidence, similarity, strict=True)
+                if alike >= self._cutoff
+            ),
+            key=lambda pair: (
+                -round(pair[0].score, 3),
+                -pair[1],
+                pair[0].sentence.document_id,
+                pair[0].sentence.sentence_id,
+            ),
+        )
+        return {"evidence": [item for item, _ in ranked]}

@@ -1,0 +1,71 @@
+"""Relevance: which sentences bear on the claim, and what each says of it (report, 3.3.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haystack import component
+
+from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, RankedDocument
+
+
+@component
+class CrossEncoderRelevanceClassifier:
+    """Reads the claim beside each sentence with its title.
+
+    One pass gives both: relevance is 1 - P(NOT ENOUGH INFO), the stance is the
+    most probable class.
+    """
+
+    def __init__(
+        self, model: DistilBertCrossEncoder, cutoff: float = 0.05, limit: int = 80
+    ) -> None:
+        """Keep sentences at least ``cutoff`` relevant; read ``limit`` sentences at most."""
+        self._model = model
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    @component.output_types(evidence=list[Evidence], read=int)
+    def run(
+        self, claim: str, documents: Sequence[RankedDocument]
+    ) -> dict[str, list[Evidence] | int]:
+        """Return the relevant sentences, most relevant first, and how many were read.
+
+        Documents come best first; where they hold more than ``limit`` sentences
+        the first sentences of each are read before the later ones of any.
+        """
+        sentences = [
+            (position, rank, sentence, ranked)
+            for rank, ranked in enumerate(documents)
+            for position, sentence in enumerate(ranked.document.sentences)
+        ]
+        sentences.sort(key=lambda entry: (entry[0] * 2 + entry[1], entry[1]))
+        chosen = sentences[: self._limit]
+        scores = self._model.probabilities(
+            claim,
+            [evidence_text(ranked.document.title, s.text) for _, _, s, ranked in chosen],
+        )
+        undecided = LABELS.index(NOT_ENOUGH_INFO)
+        evidence = [
+            Evidence(
+                sentence=sentence,
+                title=ranked.document.title,
+                url=ranked.document.url,
+                score=float(1 - row[undecided]),
+                stance=LABELS[int(row.argmax())],
+                stance_confidence=float(row.max()),
+                hop=ranked.hop,
+            )
+            for (_, _, sentence, ranked), row in zip(chosen, scores, strict=True)
+            if 1 - row[undecided] >= self._cutoff
+        ]
+        evidence.sort(
+            key=lambda item: (-item.score, item.sentence.document_id, item.sentence.sentence_id)
+        )
+        return {"evidence": evidence, "read": len(chosen)}

@@ -1,0 +1,63 @@
+"""The default judge: a cross-encoder that reads claim and selected evidence together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haystack import component
+
+from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
+
+_VERB: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
+
+
+@component
+class CrossEncoderJudge:
+    """Decides from all selected sentences at once, so that two may prove what neither does."""
+
+    def __init__(self, model: DistilBertCrossEncoder) -> None:
+        """Remember the model; it is loaded in ``warm_up``."""
+        self._model = model
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    @component.output_types(verdict=Verdict)
+    def run(self, claim: str, evidence: Sequence[Evidence]) -> dict[str, Verdict]:
+        """Return the verdict with its calibrated confidence and a rationale that quotes."""
+        if not evidence:
+            rationale = "No sentence in the corpus speaks about this claim."
+            return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
+        text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
+        row = self._model.probabilities(claim, [text])[0]
+        label = LABELS[int(row.argmax())]
+        return {
+            "verdict": Verdict(
+                label, float(row.max()), self._model.version, rationale_of(label, evidence)
+            )
+        }
+
+
+def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
+    """Return one sentence that quotes what the verdict rests on.
+
+    For a decided claim that is the most relevant sentence of the same stance
+    (the most relevant one where no sentence alone has it); otherwise the
+    closest sentence, which does not settle the claim.
+    """
+    if label == NOT_ENOUGH_INFO:
+        closest = evidence[0]
+        return (
+            f"The closest sentence, in “{closest.title}”, does not settle the claim:"
+            f" “{closest.sentence.text}”"
+        )
+    quoted = next((item for item in evidence if item.stance == label), evidence[0])
+    others = len(
+        {item.sentence.document_id for item in evidence if item.stance == label}
+        - {quoted.sentence.document_id}
+    )
+    together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
+    return f"“{quoted.title}”{together} {_VERB[label]} it: “{quoted.sentence.text}”"

@@ -1,0 +1,106 @@
+"""What the models are measured by on claims that they were not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from training.claims import AnnotatedClaim
+from training.sentence_pool import SentencePool
+
+
+def probabilities(
+    model: DistilBertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    pairs: Sequence[tuple[str, str]],
+    max_tokens: int,
+) -> NDArray[np.float32]:
+    """Return class probabilities, shape ``(len(pairs), classes)``, in the order of the pairs."""
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
+    result = np.zeros((len(pairs), model.config.num_labels), dtype=np.float32)
+    for start in range(0, len(order), 64):
+        part = order[start : start + 64]
+        inputs = tokenizer(
+            [pairs[i][0] for i in part],
+            [pairs[i][1] for i in part],
+            truncation="only_second",
+            max_length=max_tokens,
+            padding=True,
+            return_tensors="pt",
+            return_token_type_ids=False,
+        )
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = model(**inputs).logits
+        result[part] = torch.softmax(logits.float(), dim=-1).numpy()
+    return result
+
+
+def relevance_figures(
+    model: DistilBertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    claims: Sequence[AnnotatedClaim],
+    candidates: Sequence[Sequence[int]],
+    pool: SentencePool,
+    max_tokens: int,
+) -> dict[str, float]:
+    """Return the dev figures of a relevance classifier, in per cent.
+
+    ``gold_in_first_five``: decided claims with a gold sentence among the five
+    most relevant candidates. ``stance_right``: decided claims whose best gold
+    sentence leans to the right one of SUPPORTS and REFUTES. ``label_accuracy``:
+    all claims, the label being that of the most relevant candidate.
+    """
+    pairs = [
+        (claim.text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+        for claim, indices in zip(claims, candidates, strict=True)
+        for i in indices
+    ]
+    scores = probabilities(model, tokenizer, pairs, max_tokens)
+    undecided = LABELS.index(NOT_ENOUGH_INFO)
+    found = right_stance = right_label = decided = 0
+    start = 0
+    for claim, indices in zip(claims, candidates, strict=True):
+        own = scores[start : start + len(indices)]
+        start += len(indices)
+        relevance = 1 - own[:, undecided]
+        best = np.argsort(-relevance, kind="stable")
+        right_label += LABELS[int(own[best[0]].argmax())] == claim.label
+        if claim.label == NOT_ENOUGH_INFO:
+            continue
+        decided += 1
+        gold = [n for n in best if _key(pool, indices[n]) in claim.gold]
+        found += any(n in gold for n in best[:5])
+        if gold:
+            supports, refutes = (own[gold[0], LABELS.index(x)] for x in (SUPPORTS, REFUTES))
+            right_stance += (SUPPORTS if supports >= refutes else REFUTES) == claim.label
+    return {
+        "gold_in_first_five": 100 * found / max(1, decided),
+        "stance_right": 100 * right_stance / max(1, decided),
+        "label_accuracy": 100 * right_label / max(1, len(claims)),
+    }
+
+
+def _key(pool: SentencePool, index: int) -> tuple[str, int]:
+    sentence = pool.sentences[index]
+    return sentence.page, sentence.sentence_id
+
+
+def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Return the expected calibration error over ten equal-width bins, 0..1.
+
+    Guo et al. (2017), "On Calibration of Modern Neural Networks", equation 3.
+    """
+    bins = np.minimum((confidence * 10).astype(int), 9)
+    return float(
+        sum(
+            abs(confidence[bins == b].mean() - right[bins == b].mean()) * (bins == b).mean()
+            for b in range(10)
+            if (bins == b).any()
+        )
+    )

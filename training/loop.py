@@ -1,0 +1,202 @@
+"""One training loop for every classifier: resumable, deterministic, CPU only."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A claim, the evidence text that is read beside it, and the index of its class."""
+
+    claim: str
+    evidence: str
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps)."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    warmup: float
+    max_tokens: int
+    seed: int
+
+
+def train(
+    model: DistilBertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    run: Path,
+    evaluate: Callable[[DistilBertForSequenceClassification], dict[str, float]],
+    checkpoint_every: int = 250,
+) -> list[dict[str, float]]:
+    """Fine-tune ``model`` in place and return the dev figures after each epoch.
+
+    The word and position embeddings stay as they are: with them frozen the
+    change to the base weights is small enough to ship as a delta. Written to
+    ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
+    ``checkpoint.pt``, from which an interrupted run goes on. The order of the
+    examples depends on the seed and the epoch alone.
+    """
+    run.mkdir(parents=True, exist_ok=True)
+    model.distilbert.embeddings.requires_grad_(False)
+    torch.manual_seed(recipe.seed)
+    steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
+    total = steps_per_epoch * recipe.epochs
+    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
+    )
+    step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, recipe)
+    for epoch in range(step // steps_per_epoch, recipe.epochs):
+        batches = _batches(examples, recipe, epoch)
+        model.train()
+        losses: list[float] = []
+        started = time.monotonic()
+        for batch in batches[step - epoch * steps_per_epoch :]:
+            loss = _loss(model, tokenizer, batch, recipe)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            step += 1
+            losses.append(loss.item())
+            if step % 50 == 0:
+                pace = (time.monotonic() - started) / len(losses)
+                _log(
+                    run,
+                    step=step,
+                    of=total,
+                    loss=sum(losses[-50:]) / len(losses[-50:]),
+                    minutes_left=pace * (total - step) / 60,
+                )
+            if step % checkpoint_every == 0:
+                _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
+        model.eval()
+        figures = evaluate(model)
+        history.append(figures)
+        _log(run, epoch=epoch + 1, **figures)
+        _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
+    model.eval()
+    return history
+
+
+def _loss(
+    model: DistilBertForSequenceClassification,
+    tokenizer: PreTrainedTokenizerBase,
+    batch: Sequence[Example],
+    recipe: Recipe,
+) -> torch.Tensor:
+    inputs = tokenizer(
+        [example.claim for example in batch],
+        [example.evidence for example in batch],
+        truncation="only_second",
+        max_length=recipe.max_tokens,
+        padding=True,
+        return_tensors="pt",
+        return_token_type_ids=False,
+    )
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(**inputs).logits
+    return cross_entropy(logits.float(), torch.tensor([example.label for example in batch]))
+
+
+def _batches(examples: Sequence[Example], recipe: Recipe, epoch: int) -> list[list[Example]]:
+    """Shuffle, then sort by length within stretches of 40 batches so that little is padded."""
+    order = random.Random(f"{recipe.seed}/{epoch}")
+    shuffled = list(examples)
+    order.shuffle(shuffled)
+    stretch = recipe.batch_size * 40
+    batches = []
+    for start in range(0, len(shuffled), stretch):
+        part = sorted(
+            shuffled[start : start + stretch],
+            key=lambda example: len(example.claim) + len(example.evidence),
+        )
+        batches += [part[i : i + recipe.batch_size] for i in range(0, len(part), recipe.batch_size)]
+    order.shuffle(batches)
+    return batches
+
+
+def _warm_then_linear(step: int, total: int, warmup: float) -> float:
+    warm = max(1, int(total * warmup))
+    return min((step + 1) / warm, max(0.0, (total - step) / max(1, total - warm)))
+
+
+def _parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Biases and layer norms are not decayed."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in trained if p.ndim == 1], "weight_decay": 0.0},
+    ]
+
+
+def _save(
+    path: Path,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+    step: int,
+    history: list[dict[str, float]],
+    recipe: Recipe,
+) -> None:
+    partial = path.with_suffix(".partial")
+    torch.save(
+        {
+            "model": model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(),
+            "random": torch.get_rng_state(),
+            "step": step,
+            "history": history,
+            "recipe": asdict(recipe),
+        },
+        partial,
+    )
+    partial.replace(path)
+
+
+def _resume(
+    path: Path,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+    recipe: Recipe,
+) -> tuple[int, list[dict[str, float]]]:
+    """Go on from a checkpoint of the same recipe; one of another recipe is left behind."""
+    if not path.exists():
+        return 0, []
+    state = torch.load(path, weights_only=True)
+    if state["recipe"] != asdict(recipe):
+        return 0, []
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    schedule.load_state_dict(state["schedule"])
+    torch.set_rng_state(state["random"])
+    return state["step"], state["history"]
+
+
+def _log(run: Path, **values: float) -> None:
+    line = json.dumps({key: round(value, 5) for key, value in values.items()})
+    print(line, flush=True)
+    with (run / "log.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(line + "\n")

@@ -1,0 +1,71 @@
+"""Every sentence of the training pages, searchable, to find convincing negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from retrieval.corpora.fever import FeverCorpus
+
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.encoders.encoder import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSentence:
+    """A sentence with its page's id and plain title."""
+
+    page: str
+    sentence_id: int
+    title: str
+    text: str
+
+
+class SentencePool:
+    """The non-empty sentences of FEVER pages with their encodings."""
+
+    def __init__(self, wiki_pages: Path, encoder: Encoder, cache: Path) -> None:
+        """Read the pages and encode their sentences; ``cache`` keeps the vectors between runs.
+
+        Raises:
+            BadSource: the pages cannot be read.
+        """
+        corpus = FeverCorpus(wiki_pages)
+        self.sentences = [
+            PoolSentence(page.id, number, page.title, sentence)
+            for page in corpus
+            for number, sentence in enumerate(page.sentences or ())
+            if sentence
+        ]
+        self.by_page: dict[str, list[int]] = {}
+        for index, sentence in enumerate(self.sentences):
+            self.by_page.setdefault(sentence.page, []).append(index)
+        self.position = {(s.page, s.sentence_id): i for i, s in enumerate(self.sentences)}
+        self._encoder = encoder
+        self._vectors = self._encoded(cache / f"sentences-{corpus.fingerprint()[:16]}.npy")
+
+    def nearest(self, claims: Sequence[str], count: int) -> NDArray[np.int64]:
+        """Return the ``count`` sentences most similar to each claim, best first.
+
+        Shape ``(len(claims), count)``; entries index ``sentences``.
+        """
+        found = np.empty((len(claims), count), dtype=np.int64)
+        queries = self._encoder.encode(claims)
+        for start in range(0, len(claims), 256):
+            scores = queries[start : start + 256] @ self._vectors.T
+            best = np.argpartition(-scores, count, axis=1)[:, :count]
+            order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+            found[start : start + 256] = np.take_along_axis(best, order, axis=1)
+        return found
+
+    def _encoded(self, path: Path) -> NDArray[np.float32]:
+        if path.exists():
+            vectors: NDArray[np.float32] = np.load(path)
+            return vectors
+        vectors = self._encoder.encode([evidence_text(s.title, s.text) for s in self.sentences])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, vectors)
+        return vectors
