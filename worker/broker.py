@@ -34,7 +34,6 @@ def make_celery(settings: Settings) -> Celery:
     """Return the Celery application; it connects when it first sends or receives."""
     celery = Celery("esoteric", set_as_current=False)
     celery.conf.update(
-        broker_url=settings.broker_url,
         # Work and its outcome live in the database.
         result_backend=None,
         task_ignore_result=True,
@@ -65,6 +64,7 @@ def _transport(settings: Settings) -> dict[str, Any]:
     if settings.broker_url == "filesystem://":
         folder = settings.home / "queue"
         return {
+            "broker_url": "filesystem://localhost",
             "broker_transport": "worker.file_transport:Transport",
             "broker_transport_options": {
                 "data_folder_in": str(folder / "messages"),
@@ -75,6 +75,7 @@ def _transport(settings: Settings) -> dict[str, Any]:
             },
         }
     return {
+        "broker_url": settings.broker_url,
         "broker_connection_timeout": REDIS_CONNECT_SECONDS,
         "broker_transport_options": {
             "global_keyprefix": "esoteric.",

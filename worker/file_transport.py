@@ -27,6 +27,9 @@ from typing import Any
 
 from kombu.transport import filesystem
 
+# Celery asks whether it shall stop between two waits.
+LONGEST_WAIT_SECONDS = 0.25
+
 
 class Channel(filesystem.Channel):
     """A channel whose files are whole or absent, never in between."""
@@ -67,6 +70,11 @@ class Transport(filesystem.Transport):
     """Kombu's filesystem transport over the channel above."""
 
     Channel = Channel
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+        """Wait for one message; no longer than a worker that is told to stop may take."""
+        longest = LONGEST_WAIT_SECONDS if timeout is None else min(timeout, LONGEST_WAIT_SECONDS)
+        super().drain_events(connection, longest)  # type: ignore[no-untyped-call]
 
 
 def _write_whole(path: Path, content: Any) -> None:

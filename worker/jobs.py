@@ -248,8 +248,8 @@ class JobStore:
                 update(CLAIMS).where(CLAIMS.c.id == job_id).values(dispatched_at=_now())
             )
 
-    def waiting_unsent(self, for_at_least: timedelta) -> list[str]:
-        """Return the queued jobs without a message younger than this, oldest first."""
+    def waiting_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
+        """Return queued jobs without a message younger than this, oldest first."""
         with self._database.reading() as connection:
             return list(
                 connection.scalars(
@@ -260,6 +260,7 @@ class JobStore:
                         <= _now() - for_at_least,
                     )
                     .order_by(CLAIMS.c.number)
+                    .limit(limit)
                 )
             )
 

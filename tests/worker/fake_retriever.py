@@ -1,0 +1,101 @@
+"""A retriever without models, for tests of everything around the retriever.
+
+It goes through the real stages, and its answer follows from the claim alone. A
+file ``hold`` beside the index makes it stay in the stage whose name the file
+holds, reporting as a slow stage does, until the file is gone; so a test decides
+in which stage a worker is when something happens to it.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from retrieval.errors import IndexUnavailable
+from retrieval.types import (
+    SUPPORTS,
+    CorpusInfo,
+    Hop,
+    Progress,
+    ProgressListener,
+    Report,
+    Verdict,
+)
+
+STAGES = (
+    "start",
+    "spans",
+    "titles",
+    "texts",
+    "questions",
+    "ranking",
+    "sentences",
+    "relevance",
+    "semantic",
+    "verdict",
+    "done",
+)
+
+
+class FakeRetriever:
+    """Answers every claim with SUPPORTS, for a reason that names the corpus and the claim."""
+
+    def __init__(self, index: Path, threads: int) -> None:
+        self._index = index
+        self._corpus = ""
+
+    def warm_up(self) -> None:
+        """Read the name of the corpus.
+
+        Raises:
+            IndexUnavailable: there is no index.
+        """
+        self._corpus = self._read()
+
+    def stale(self) -> bool:
+        """Return whether the index has another name now."""
+        try:
+            return self._read() != self._corpus
+        except IndexUnavailable:
+            return True
+
+    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
+        """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
+        for number, stage in enumerate(STAGES):
+            on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
+            while self._held() == stage:
+                time.sleep(0.1)
+                on_progress(Progress(stage, "still here", number, len(STAGES)))
+            if stage == "verdict" and "zero" in claim:
+                1 / 0  # noqa: B018
+        return Report(
+            claim=claim,
+            recipe=recipe,
+            notices=(),
+            corpus=CorpusInfo(self._corpus, 1, "2025-01-01T00:00:00Z"),
+            verdict=Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}"),
+            evidence=(),
+            documents=(),
+            questions=(),
+            hops=(Hop(1, True, (), 0, 0),),
+            seconds={"total": 0.5},
+        )
+
+    def _held(self) -> str:
+        try:
+            return (self._index.parent / "hold").read_text()
+        except FileNotFoundError:
+            return ""
+
+    def _read(self) -> str:
+        try:
+            return (self._index / "name").read_text()
+        except FileNotFoundError as error:
+            raise IndexUnavailable(
+                "no_index", "There is no index.", "Build one: esoteric index build --source vital"
+            ) from error
+
+
+def open_retriever(index: Path, threads: int) -> FakeRetriever:
+    """Open the fake as the worker opens the real one."""
+    return FakeRetriever(index, threads)

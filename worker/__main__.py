@@ -1,0 +1,20 @@
+"""``python -m worker``: one worker process."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from worker.main import main
+from worker.retriever import Retriever
+
+
+def open_when_asked(index: Path, threads: int) -> Retriever:
+    """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
+    from retrieval.assembly import open_retriever
+
+    return open_retriever(index, threads)
+
+
+if __name__ == "__main__":
+    sys.exit(main(open_when_asked))

@@ -1,0 +1,47 @@
+"""Whether claims are being checked at all, for ``/readyz`` and for the doctor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from worker.jobs import JobStore
+
+# A worker gives a sign of life every two seconds (worker.heartbeat); loading
+# models may hold the interpreter for longer than one of them.
+ALIVE_WITHIN = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    """Either a worker can check claims now, or ``problem`` is {"code", "message", "hint"}."""
+
+    ready: bool
+    workers: int
+    problem: dict[str, str] | None
+
+
+def worker_health(store: JobStore) -> WorkerHealth:
+    """Return what the heartbeats in the database tell.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    workers = store.workers(ALIVE_WITHIN)
+    if any(worker.state == "ready" for worker in workers):
+        return WorkerHealth(True, len(workers), None)
+    if any(worker.state == "loading" for worker in workers):
+        problem = {
+            "code": "worker_loading",
+            "message": "The worker is loading its models.",
+            "hint": "Wait a few seconds.",
+        }
+    elif workers and workers[0].problem is not None:
+        problem = workers[0].problem
+    else:
+        problem = {
+            "code": "no_worker",
+            "message": "No worker is running, so claims wait.",
+            "hint": "Start everything with `esoteric up`, or one worker with `python -m worker`.",
+        }
+    return WorkerHealth(False, len(workers), problem)

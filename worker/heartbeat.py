@@ -1,0 +1,81 @@
+"""Signs of life: of the worker, and of the claim that it is working on."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from threading import Event, Lock, Thread
+
+from worker.jobs import JobStore, Run, StoreUnavailable
+from worker.retriever import RetrieverSlot
+
+BEAT_SECONDS = 2.0
+# A claim whose worker gave no sign for this long is given to another worker. It
+# must outlast a stage that holds the interpreter, and a beat that the disk delays.
+LEASE = timedelta(seconds=10)
+
+logger = logging.getLogger(__name__)
+
+
+class Heartbeat(Thread):
+    """Writes the worker's heartbeat and renews the lease of its claim, in one thread."""
+
+    def __init__(self, worker: str, store: JobStore, slot: RetrieverSlot, stop: Event) -> None:
+        super().__init__(name="heartbeat", daemon=True)
+        self.worker = worker
+        self._store = store
+        self._slot = slot
+        self._halt = stop
+        self._started_at = datetime.now(UTC)
+        self._lock = Lock()
+        self._run: Run | None = None
+        self._lost = False
+        self._idle_since = time.monotonic()
+
+    @contextmanager
+    def keeping(self, run: Run) -> Iterator[None]:
+        """Renew the lease of this run while the block is worked on."""
+        with self._lock:
+            self._run, self._lost = run, False
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._run = None
+                self._idle_since = time.monotonic()
+
+    def lost(self) -> bool:
+        """Return whether the claim in work was cancelled or given to somebody else."""
+        return self._lost
+
+    def idle_seconds(self) -> float:
+        """Return for how long there has been no claim in work."""
+        with self._lock:
+            return 0.0 if self._run is not None else time.monotonic() - self._idle_since
+
+    def beat(self) -> None:
+        """Give one sign of life.
+
+        Raises:
+            StoreUnavailable: the database cannot be written.
+        """
+        with self._lock:
+            run = self._run
+        if run is not None and not self._store.renew(run, LEASE):
+            with self._lock:
+                # Between the two lines above the claim may have ended by itself.
+                self._lost = self._run is run
+        self._store.beat(self.worker, self._started_at, self._slot.state, self._slot.problem)
+
+    def run(self) -> None:
+        """Give signs of life until told to stop."""
+        while True:
+            try:
+                self.beat()
+            except StoreUnavailable as error:
+                logger.error("No sign of life could be written: %s", error)
+            if self._halt.wait(BEAT_SECONDS):
+                return

@@ -1,0 +1,111 @@
+"""The worker process: a Celery consumer with its heartbeat, its reaper and its retriever.
+
+Celery's solo pool runs the claims in the process's main thread, one at a time.
+The models use every core for a single claim, so a second one beside it would
+make both slower; a process pool would load the models once more; and a thread
+pool would take from us the main thread, where signals arrive.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+from datetime import timedelta
+from threading import Event, Thread
+from types import FrameType
+
+from celery.worker import WorkController
+from celery.worker import state as celery_state
+
+from settings import BadSetting, Settings
+from worker.broker import QUEUE, Queue, make_celery
+from worker.heartbeat import Heartbeat
+from worker.jobs import JobStore, StoreUnavailable
+from worker.reaper import Reaper
+from worker.retriever import OpenRetriever, RetrieverSlot
+from worker.tasks import ClaimChecker
+
+FORGET_WORKERS_AFTER = timedelta(days=1)
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerApp:
+    """Everything a worker consists of, wired together."""
+
+    def __init__(self, settings: Settings, open_retriever: OpenRetriever) -> None:
+        self._stopping = Event()
+        self._store = JobStore(settings.database_url)
+        self._slot = RetrieverSlot(open_retriever, settings.index, settings.threads)
+        name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._heartbeat = Heartbeat(name, self._store, self._slot, self._stopping)
+        self._reaper = Reaper(
+            self._store, Queue(settings, self._store), self._heartbeat, self._stopping
+        )
+        self._celery = make_celery(settings)
+        checker = ClaimChecker(self._store, self._slot, self._heartbeat, self._stopping)
+        checker.register(self._celery)
+
+    def run(self) -> int:
+        """Work until SIGTERM or SIGINT; return the exit status.
+
+        Raises:
+            StoreUnavailable: the database cannot be used, so there is nothing to do.
+        """
+        self._store.forget_workers(FORGET_WORKERS_AFTER)
+        self._heartbeat.start()
+        self._slot.load()
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        self._reaper.start()
+        Thread(
+            target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
+        ).start()
+        self._celery.set_default()
+        self._celery.finalize()
+        consumer = WorkController(
+            app=self._celery,
+            hostname=self._heartbeat.worker,
+            pool="solo",
+            concurrency=1,
+            queues=[QUEUE],
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+        )
+        consumer.start()
+        self._stopping.set()
+        self._leave()
+        return int(consumer.exitcode or 0)
+
+    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        self._stopping.set()
+        celery_state.should_stop = 0
+
+    def _leave(self) -> None:
+        self._heartbeat.join()
+        try:
+            self._store.forget_worker(self._heartbeat.worker)
+        except StoreUnavailable as error:
+            logger.error("The worker could not sign off: %s", error)
+        self._store.close()
+
+
+def main(open_retriever: OpenRetriever) -> int:
+    """Run a worker with the settings of the environment; return the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    for chatty in ("celery", "kombu"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    try:
+        return WorkerApp(Settings.from_environment(), open_retriever).run()
+    except (BadSetting, StoreUnavailable) as error:
+        logger.critical("%s", error)
+        return 1

@@ -1,0 +1,114 @@
+"""The one retriever of a worker process: loaded once, again only for a new index."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, RLock
+from typing import Protocol, TypeAlias
+
+from retrieval.errors import EsotericError
+from retrieval.types import ProgressListener, Report
+from worker.failures import InternalError
+from worker.jobs import WorkerState
+
+WATCH_SECONDS = 3.0
+
+logger = logging.getLogger(__name__)
+
+
+class Retriever(Protocol):
+    """What the worker asks of ``retrieval.assembly``'s retriever."""
+
+    def warm_up(self) -> None:
+        """Load the models and open the index."""
+        ...
+
+    def stale(self) -> bool:
+        """Return whether another index stands where the opened one stood."""
+        ...
+
+    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
+        """Check a claim; what ``on_progress`` raises ends the work."""
+        ...
+
+
+OpenRetriever: TypeAlias = Callable[[Path, int], Retriever]
+
+
+class RetrieverSlot:
+    """Holds the retriever, and the reason where there is none.
+
+    A worker without an index or a model stays up: it fails claims with the
+    reason, and works again as soon as what was missing is there.
+    """
+
+    def __init__(self, open_retriever: OpenRetriever, index: Path, threads: int) -> None:
+        self._open = open_retriever
+        self._index = index
+        self._threads = threads
+        # One claim or one load at a time: two sets of models would not fit the memory.
+        self._lock = RLock()
+        self._retriever: Retriever | None = None
+        self.state: WorkerState = "loading"
+        self.problem: EsotericError | None = None
+
+    def needs_loading(self) -> bool:
+        """Return whether the next claim has to wait for models or for a new index."""
+        retriever = self._retriever
+        return retriever is None or retriever.stale()
+
+    @contextmanager
+    def use(self) -> Iterator[Retriever]:
+        """Give the retriever, loaded if need be, to one claim.
+
+        Raises:
+            EsotericError: it cannot be loaded; the message says why.
+        """
+        with self._lock:
+            yield self._loaded()
+
+    def load(self) -> None:
+        """Load what is missing or stale; a failure is kept in ``problem`` and logged."""
+        try:
+            with self._lock:
+                self._loaded()
+        except EsotericError as error:
+            logger.debug("Still not ready: %s", error)
+
+    def watch(self, stop: Event) -> None:
+        """Keep the slot ready between claims, until ``stop`` is set."""
+        while not stop.wait(WATCH_SECONDS):
+            if self.needs_loading():
+                self.load()
+
+    def _loaded(self) -> Retriever:
+        if self._retriever is not None and not self._retriever.stale():
+            return self._retriever
+        self._retriever = None  # its memory goes before the next one asks for it
+        if self.problem is None:
+            self.state = "loading"
+        try:
+            retriever = self._open(self._index, self._threads)
+            retriever.warm_up()
+        except EsotericError as error:
+            self._broken(error)
+            raise
+        except Exception as error:
+            logger.exception("The retriever cannot be loaded")
+            problem = InternalError("The models or the index could not be loaded.")
+            self._broken(problem)
+            raise problem from error
+        self._retriever = retriever
+        self.problem = None
+        self.state = "ready"
+        logger.info("Models and index are loaded")
+        return retriever
+
+    def _broken(self, problem: EsotericError) -> None:
+        if self.problem is None or self.problem.message != problem.message:
+            logger.error("Cannot check claims: %s", problem)
+        self.problem = problem
+        self.state = "broken"

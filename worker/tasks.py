@@ -1,0 +1,75 @@
+"""The one task of the worker: check the claim with this id."""
+
+from __future__ import annotations
+
+import logging
+from threading import Event
+
+from celery import Celery
+
+from retrieval.document import claim_document
+from retrieval.errors import Cancelled, EsotericError
+from retrieval.types import Progress
+from worker.broker import CHECK_CLAIM
+from worker.failures import InternalError
+from worker.heartbeat import LEASE, Heartbeat
+from worker.jobs import JobStore, Run
+from worker.retriever import RetrieverSlot
+
+logger = logging.getLogger(__name__)
+
+
+class ClaimChecker:
+    """Takes queued claims one at a time from the queue to their end."""
+
+    def __init__(
+        self, store: JobStore, slot: RetrieverSlot, heartbeat: Heartbeat, stopping: Event
+    ) -> None:
+        self._store = store
+        self._slot = slot
+        self._heartbeat = heartbeat
+        self._stopping = stopping
+
+    def register(self, celery: Celery) -> None:
+        """Make this the task that messages in the queue name."""
+        celery.task(self.check, name=CHECK_CLAIM)
+
+    def check(self, job_id: str) -> None:
+        """Check the claim, unless it was started, cancelled or finished before."""
+        run = self._store.start(job_id, self._heartbeat.worker, LEASE)
+        if run is None:
+            logger.info("Claim %s is not queued any more", job_id)
+            return
+        logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
+        with self._heartbeat.keeping(run):
+            try:
+                self._work(run)
+            except Cancelled:
+                self._stop(run)
+            except EsotericError as error:
+                logger.warning("Claim %s failed: %s", job_id, error)
+                self._store.fail(run, error)
+            except Exception:
+                logger.exception("Claim %s failed", job_id)
+                self._store.fail(run, InternalError("The claim could not be checked."))
+
+    def _work(self, run: Run) -> None:
+        def listen(progress: Progress) -> None:
+            stopped = self._stopping.is_set() or self._heartbeat.lost()
+            if stopped or not self._store.record(run, progress):
+                raise Cancelled
+
+        if self._slot.needs_loading():
+            listen(Progress("start", "The models and the index are being loaded.", 0, 1))
+        with self._slot.use() as retriever:
+            report = retriever.check(run.claim, run.recipe, listen)
+        if self._store.finish(run, claim_document(report)):
+            logger.info("Claim %s is done", run.job_id)
+        else:
+            logger.info("Claim %s was no longer wanted", run.job_id)
+
+    def _stop(self, run: Run) -> None:
+        if self._store.give_back(run):
+            logger.info("Claim %s goes back to the queue: this worker stops", run.job_id)
+        else:
+            logger.info("Claim %s was cancelled", run.job_id)
