@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from retrieval.corpora.fever import FeverCorpus
 
+from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import Encoder
 

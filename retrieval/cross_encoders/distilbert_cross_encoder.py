@@ -59,7 +59,8 @@ class DistilBertCrossEncoder:
         batched by length, so that little is padded.
         """
         self.warm_up()
-        assert self._model is not None and self._tokenizer is not None
+        assert self._model is not None
+        assert self._tokenizer is not None
         import torch
 
         result = np.zeros((len(evidence), len(self._config["labels"])), dtype=np.float32)

@@ -10,9 +10,11 @@ from retrieval.types import Evidence, Span
 
 _WORD = re.compile(r"\w+")
 # Words that a sentence need not repeat to speak of a span.
-_LIGHT = frozenset(
-    ["a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "as", "is", "was", "were", "be", "been", "are", "his", "her", "its", "their", "he", "she", "it", "they", "who", "which", "that", "this", "these", "those", "not", "no", "only"]
-)
+_FUNCTION_WORDS = """
+    a an the of in on at to for from by with and or as is was were be been are
+    his her its their he she it they who which that this these those not no only
+"""
+_LIGHT = frozenset(_FUNCTION_WORDS.split())
 _STEM = 5  # "novelist" is covered by "novels", "Cubist" by "Cubism"
 
 

@@ -1,0 +1,96 @@
+"""``esoteric check``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.errors import reports_errors
+from retrieval.recipes import DEFAULT_RECIPE
+from settings import Settings
+
+if TYPE_CHECKING:
+    from retrieval.types import Progress, Report
+
+_WIDTH = 88
+_WORDS = {
+    "SUPPORTS": "SUPPORTED",
+    "REFUTES": "REFUTED",
+    "NOT ENOUGH INFO": "NOT ENOUGH INFORMATION",
+}
+_SHOWN = 5
+
+
+@click.command(
+    "check", epilog='Example: esoteric check "Frankenstein was written by Mary Shelley."'
+)
+@click.argument("claim")
+@click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the claim document and nothing else.")
+@reports_errors
+def command(claim: str, recipe: str, as_json: bool) -> None:
+    """Check one claim and print the verdict with its evidence."""
+    from retrieval.claim import read_claim
+    from retrieval.recipes import recipe_named
+
+    # Wrong input is answered before the models take their seconds to load.
+    recipe_named(recipe)
+    read_claim(claim)
+
+    from retrieval.assembly import open_retriever
+    from retrieval.document import claim_document
+
+    settings = Settings.from_environment()
+    quiet = as_json or not sys.stderr.isatty()
+    report = open_retriever(settings.index, settings.threads).check(
+        claim, recipe, _ignore if quiet else _show_progress
+    )
+    if as_json:
+        click.echo(json.dumps(claim_document(report), ensure_ascii=False))
+    else:
+        click.echo(_as_text(report))
+
+
+def _ignore(progress: Progress) -> None:
+    pass
+
+
+def _show_progress(progress: Progress) -> None:
+    percent = 100 * progress.done // progress.of
+    line = _printable(f"{percent:3}% {progress.stage}: {progress.message}")
+    click.echo("\r\x1b[K" + ("" if progress.stage == "done" else line[:_WIDTH]), nl=False, err=True)
+
+
+def _as_text(report: Report) -> str:
+    verdict = report.verdict
+    lines = [f"{_WORDS[verdict.label]} ({verdict.confidence:.0%} confident): {report.claim}"]
+    lines += [f"Note: {notice}" for notice in report.notices]
+    lines += ["", *_wrapped(verdict.rationale, "")]
+    selected = [item for item in report.evidence if item.selected][:_SHOWN]
+    if selected:
+        lines += ["", "Evidence, best first:"]
+    for number, item in enumerate(selected, start=1):
+        head = f"{number}. [{item.stance.lower()}, relevance {item.score:.2f}] {item.title}: "
+        lines += _wrapped(head + item.sentence.text, "   ")
+        if item.url:
+            lines.append(f"   {item.url}")
+    corpus = report.corpus
+    lines += [
+        "",
+        f"{corpus.name}, {corpus.documents} documents, indexed {corpus.built_at[:10]};"
+        f" {report.seconds['total']:.2f} s.",
+    ]
+    return "\n".join(_printable(line) for line in lines)
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent) or [""]
+
+
+def _printable(text: str) -> str:
+    """Evidence is hostile: no character of it may drive the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

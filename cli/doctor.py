@@ -1,0 +1,114 @@
+"""``esoteric doctor``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+
+from cli.errors import reports_errors
+from retrieval.errors import EsotericError
+from settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, whether it works, what was seen, and what mends it."""
+
+    subject: str
+    works: bool
+    detail: str
+    mend: str
+
+
+@click.command("doctor", epilog="Example: esoteric doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reports_errors
+def command(as_json: bool) -> None:
+    """Say what works here and what does not, each with its mend; exit 1 if something is broken."""
+    settings = Settings.from_environment()
+    findings = [_examined(subject, look, settings) for subject, look in _LOOKS.items()]
+    if as_json:
+        click.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}))
+    else:
+        for finding in findings:
+            mark = "ok    " if finding.works else "broken"
+            click.echo(f"{mark}  {finding.subject}: {finding.detail}")
+            if finding.mend:
+                click.echo(f"        {finding.mend}")
+    if not all(finding.works for finding in findings):
+        raise SystemExit(1)
+
+
+def _examined(subject: str, look: Callable[[Settings], str], settings: Settings) -> Finding:
+    try:
+        return Finding(subject, True, look(settings), "")
+    except EsotericError as error:
+        return Finding(subject, False, error.message, error.hint)
+
+
+def _encoder(settings: Settings) -> str:
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+
+    encoder = MiniLMEncoder()
+    encoder.warm_up()
+    return f"{encoder.name}, {encoder.dimension} dimensions"
+
+
+def _parser(settings: Settings) -> str:
+    from retrieval.language.english import EnglishParser
+
+    parser = EnglishParser()
+    parser.warm_up()
+    return "en_core_web_sm"
+
+
+def _cross_encoder(name: str) -> Callable[[Settings], str]:
+    def look(settings: Settings) -> str:
+        from retrieval.assembly import MODELS
+        from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+
+        model = DistilBertCrossEncoder(MODELS / name)
+        model.warm_up()
+        return model.version
+
+    return look
+
+
+def _index(settings: Settings) -> str:
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.index.embedded_store import EmbeddedStore
+
+    info = EmbeddedStore.open(settings.index, MiniLMEncoder.name).info()
+    return f"{info.name}, {info.documents} documents, built {info.built_at[:10]}"
+
+
+def _database(settings: Settings) -> str:
+    jobs = importlib.import_module("worker.jobs")
+    store = jobs.JobStore(settings.database_url)
+    try:
+        counts = store.counts()
+    finally:
+        store.close()
+    return ", ".join(f"{number} {state}" for state, number in counts.items() if number) or "empty"
+
+
+def _queue(settings: Settings) -> str:
+    from worker.broker import reach_broker
+
+    reach_broker(settings)
+    return "embedded" if settings.broker_url == "filesystem://" else "redis"
+
+
+_LOOKS: dict[str, Callable[[Settings], str]] = {
+    "language model (parser)": _parser,
+    "encoder": _encoder,
+    "relevance classifier": _cross_encoder("relevance"),
+    "judge": _cross_encoder("verdict"),
+    "index": _index,
+    "database": _database,
+    "queue": _queue,
+}
