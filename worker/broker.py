@@ -11,16 +11,17 @@ from retrieval.claim import read_claim
 
 from retrieval.errors import EsotericError
 from retrieval.recipes import recipe_named
-from settings import Settings
+from settings import BadSetting, Settings
 from worker.jobs import Job, JobStore
 
+EMBEDDED = "filesystem://"
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
 # The embedded queue is a folder that is looked into this often.
 POLLING_SECONDS = 0.05
 # How long a page may wait for a Redis that does not answer.
 REDIS_CONNECT_SECONDS = 1.0
-REDIS_ANSWER_SECONDS = 5.0
+REDIS_ANSWER_SECONDS = 2.0
 # Redis hands a message out again that was not acknowledged for this long. The
 # reaper is much faster, so this only tidies up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
@@ -31,7 +32,11 @@ class BrokerUnavailable(EsotericError):
 
 
 def make_celery(settings: Settings) -> Celery:
-    """Return the Celery application; it connects when it first sends or receives."""
+    """Return the Celery application; it connects when it first sends or receives.
+
+    Raises:
+        BadSetting: the broker is none that can be used.
+    """
     celery = Celery("esoteric", set_as_current=False)
     celery.conf.update(
         # Work and its outcome live in the database.
@@ -61,7 +66,7 @@ def make_celery(settings: Settings) -> Celery:
 
 
 def _transport(settings: Settings) -> dict[str, Any]:
-    if settings.broker_url == "filesystem://":
+    if settings.broker_url == EMBEDDED:
         folder = settings.home / "queue"
         return {
             "broker_url": "filesystem://localhost",
@@ -74,6 +79,11 @@ def _transport(settings: Settings) -> dict[str, Any]:
                 "polling_interval": POLLING_SECONDS,
             },
         }
+    if not settings.broker_url.startswith(("redis://", "rediss://")):
+        raise BadSetting(
+            f"ESOTERIC_BROKER_URL is {maybe_sanitize_url(settings.broker_url)!r};"
+            " set it to redis://HOST:PORT/DB, or unset it."
+        )
     return {
         "broker_url": settings.broker_url,
         "broker_connection_timeout": REDIS_CONNECT_SECONDS,
@@ -87,11 +97,26 @@ def _transport(settings: Settings) -> dict[str, Any]:
     }
 
 
+def reach_broker(settings: Settings) -> None:
+    """Connect to the broker once.
+
+    Raises:
+        BrokerUnavailable: it does not answer.
+    """
+    celery = make_celery(settings)
+    try:
+        with celery.connection_for_write() as connection:
+            # Opening a channel makes the embedded queue's folders and asks Redis something.
+            connection.default_channel.queue_declare(QUEUE)
+    except _broker_errors(celery) as error:
+        raise _unavailable(settings, error) from error
+
+
 class Queue:
     """Where the web hands claims in and calls them off."""
 
     def __init__(self, settings: Settings, store: JobStore) -> None:
-        self._broker_url = settings.broker_url
+        self._settings = settings
         self._celery = make_celery(settings)
         self._store = store
 
@@ -132,11 +157,26 @@ class Queue:
                 retry=True,
                 retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0.1},
             )
-        except (KombuError, OSError) as error:
-            raise BrokerUnavailable(
-                "broker_unavailable",
-                f"The queue at {maybe_sanitize_url(self._broker_url)} does not answer."
-                " The claim is kept and will be checked as soon as it does.",
-                "Start the queue's server, or unset ESOTERIC_BROKER_URL for the embedded queue.",
-            ) from error
+        except _broker_errors(self._celery) as error:
+            raise _unavailable(self._settings, error) from error
         self._store.dispatched(job_id)
+
+
+def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
+    transport = celery.connection_for_write()
+    return (KombuError, OSError, *transport.connection_errors, *transport.channel_errors)
+
+
+def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
+    kept = "What was submitted is kept and will be checked later."
+    if settings.broker_url == EMBEDDED:
+        return BrokerUnavailable(
+            "broker_unavailable",
+            f"The embedded queue in {settings.home / 'queue'} cannot be written: {error}. {kept}",
+            "Make room and make the folder writable, or set ESOTERIC_HOME to another folder.",
+        )
+    return BrokerUnavailable(
+        "broker_unavailable",
+        f"The queue at {maybe_sanitize_url(settings.broker_url)} does not answer. {kept}",
+        "Start the queue's server, or unset ESOTERIC_BROKER_URL for the embedded queue.",
+    )
