@@ -78,12 +78,9 @@ def _as_text(report: Report) -> str:
         lines += _wrapped(head + item.sentence.text, "   ")
         if item.url:
             lines.append(f"   {item.url}")
-    corpus = report.corpus
-    lines += [
-        "",
-        f"{corpus.name}, {corpus.documents} documents, indexed {corpus.built_at[:10]};"
-        f" {report.seconds['total']:.2f} s.",
-    ]
+    corpus, seconds = report.corpus, report.seconds["total"]
+    built = corpus.built_at[:10]
+    lines += ["", f"{corpus.name}, {corpus.documents} documents, built {built}; {seconds:.2f} s."]
     return "\n".join(_printable(line) for line in lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -42,28 +42,29 @@ def probabilities(
 
 
 def relevance_figures(
-    model: DistilBertForSequenceClassification,
-    tokenizer: PreTrainedTokenizerBase,
+    classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
     claims: Sequence[AnnotatedClaim],
     candidates: Sequence[Sequence[int]],
     pool: SentencePool,
-    max_tokens: int,
 ) -> dict[str, float]:
     """Return the dev figures of a relevance classifier, in per cent.
 
+    ``classify`` turns (claim, evidence) pairs into class probabilities.
+
     ``gold_in_first_five``: decided claims with a gold sentence among the five
-    most relevant candidates. ``stance_right``: decided claims whose best gold
-    sentence leans to the right one of SUPPORTS and REFUTES. ``label_accuracy``:
-    all claims, the label being that of the most relevant candidate.
+    most relevant candidates. ``stance_right``: of those with gold among their
+    candidates, whose best gold sentence leans to the right one of SUPPORTS and
+    REFUTES. ``label_accuracy``: all claims, the label being that of the most
+    relevant candidate.
     """
     pairs = [
         (claim.text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
         for claim, indices in zip(claims, candidates, strict=True)
         for i in indices
     ]
-    scores = probabilities(model, tokenizer, pairs, max_tokens)
+    scores = classify(pairs)
     undecided = LABELS.index(NOT_ENOUGH_INFO)
-    found = right_stance = right_label = decided = 0
+    found = right_stance = right_label = decided = with_gold = 0
     start = 0
     for claim, indices in zip(claims, candidates, strict=True):
         own = scores[start : start + len(indices)]
@@ -77,11 +78,12 @@ def relevance_figures(
         gold = [n for n in best if _key(pool, indices[n]) in claim.gold]
         found += any(n in gold for n in best[:5])
         if gold:
+            with_gold += 1
             supports, refutes = (own[gold[0], LABELS.index(x)] for x in (SUPPORTS, REFUTES))
             right_stance += (SUPPORTS if supports >= refutes else REFUTES) == claim.label
     return {
         "gold_in_first_five": 100 * found / max(1, decided),
-        "stance_right": 100 * right_stance / max(1, decided),
+        "stance_right": 100 * right_stance / max(1, with_gold),
         "label_accuracy": 100 * right_label / max(1, len(claims)),
     }
 
@@ -104,3 +106,41 @@ def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_])
             if (bins == b).any()
         )
     )
+
+
+def temperature_of(probability: NDArray[np.float32], labels: Sequence[int]) -> float:
+    """Return the temperature that makes these probabilities most likely (Guo et al. 2017, 4.2)."""
+    logits = np.log(np.maximum(probability.astype(np.float64), 1e-9))
+    rows, truth = np.arange(len(labels)), np.asarray(labels)
+
+    def surprise(temperature: float) -> float:
+        scaled = logits / temperature
+        normaliser = np.log(np.exp(scaled - scaled.max(1, keepdims=True)).sum(1)) + scaled.max(1)
+        return float((normaliser - scaled[rows, truth]).mean())
+
+    return min((0.5 + 0.05 * step for step in range(71)), key=surprise)
+
+
+def verdict_figures(
+    probability: NDArray[np.float32], labels: Sequence[int], temperature: float
+) -> dict[str, float]:
+    """Return the dev figures of a judge: accuracies in per cent, calibration error as 0..1.
+
+    ``label_accuracy``: the right one of three labels. ``stance_right``: decided
+    claims that lean to the right one of SUPPORTS and REFUTES.
+    """
+    truth = np.asarray(labels)
+    scaled = np.exp(np.log(np.maximum(probability.astype(np.float64), 1e-9)) / temperature)
+    scaled /= scaled.sum(axis=1, keepdims=True)
+    predicted = scaled.argmax(axis=1)
+    decided = truth != LABELS.index(NOT_ENOUGH_INFO)
+    leaning = np.where(
+        scaled[:, LABELS.index(SUPPORTS)] >= scaled[:, LABELS.index(REFUTES)],
+        LABELS.index(SUPPORTS),
+        LABELS.index(REFUTES),
+    )
+    return {
+        "label_accuracy": float(100 * (predicted == truth).mean()),
+        "stance_right": float(100 * (leaning == truth)[decided].mean()),
+        "calibration_error": calibration_error(scaled.max(axis=1), predicted == truth),
+    }

@@ -46,30 +46,31 @@ class DistilBertCrossEncoder:
         from retrieval.cross_encoders.delta import add_delta
         from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
 
-        self._config = _read_config(self._folder)
+        self._config = read_config(self._folder)
         model = load_folded_minilm(tuple(self._config["labels"]))
         add_delta(model, self._folder / "delta.safetensors", self._config["sha256"])
         self._tokenizer = load_tokenizer()
         self._model = model.to(torch.bfloat16).eval()  # type: ignore[arg-type]
 
-    def probabilities(self, claim: str, evidence: Sequence[str]) -> NDArray[np.float32]:
-        """Return calibrated class probabilities, shape ``(len(evidence), labels)``.
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return calibrated class probabilities of (claim, evidence) pairs.
 
-        Evidence longer than the model's window is cut at its end. Pairs are
-        batched by length, so that little is padded.
+        Shape ``(len(pairs), labels)``, in the order of the pairs. Evidence longer
+        than the model's window is cut at its end. Pairs are batched by length, so
+        that little is padded.
         """
         self.warm_up()
         assert self._model is not None
         assert self._tokenizer is not None
         import torch
 
-        result = np.zeros((len(evidence), len(self._config["labels"])), dtype=np.float32)
-        order = sorted(range(len(evidence)), key=lambda i: len(evidence[i]))
+        result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
+        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         for start in range(0, len(order), _BATCH):
             part = order[start : start + _BATCH]
             inputs = self._tokenizer(
-                [claim] * len(part),
-                [evidence[i] for i in part],
+                [pairs[i][0] for i in part],
+                [pairs[i][1] for i in part],
                 truncation="only_second",
                 max_length=self._config["max_tokens"],
                 padding=True,
@@ -83,7 +84,12 @@ class DistilBertCrossEncoder:
         return result
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return a shipped model's ``config.json``.
+
+    Raises:
+        ModelUnavailable: it is missing or damaged.
+    """
     try:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -48,8 +48,7 @@ class CrossEncoderRelevanceClassifier:
         sentences.sort(key=lambda entry: (entry[0] * 2 + entry[1], entry[1]))
         chosen = sentences[: self._limit]
         scores = self._model.probabilities(
-            claim,
-            [evidence_text(ranked.document.title, s.text) for _, _, s, ranked in chosen],
+            [(claim, evidence_text(ranked.document.title, s.text)) for _, _, s, ranked in chosen]
         )
         undecided = LABELS.index(NOT_ENOUGH_INFO)
         evidence = [

@@ -32,7 +32,7 @@ class CrossEncoderJudge:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
         text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
-        row = self._model.probabilities(claim, [text])[0]
+        row = self._model.probabilities([(claim, text)])[0]
         label = LABELS[int(row.argmax())]
         return {
             "verdict": Verdict(

@@ -1,0 +1,153 @@
+"""Runs the programs that ESOTERIC consists of, starts them again, and ends them all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from logging import INFO, Formatter, LogRecord, makeLogRecord
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from threading import Thread
+from typing import IO
+
+import click
+
+from settings import CHECKOUT
+
+LOG_BYTES = 5_000_000
+LOGS_KEPT = 3
+SECONDS_TO_END = 5.0
+# A program that dies sooner than this after its start did not get to work.
+QUICK_DEATH_SECONDS = 10.0
+MOST_QUICK_DEATHS = 5
+LONGEST_PAUSE_SECONDS = 8.0
+
+
+class GivenUp(Exception):
+    """A program dies again and again; the message says which, and where its log is."""
+
+
+class Program:
+    """One module of ours in a process of its own, with its log."""
+
+    def __init__(
+        self, name: str, module: str, log: Path, environment: Mapping[str, str]
+    ) -> None:
+        self.name = name
+        self._module = module
+        self._environment = {**environment, "PYTHONPATH": _python_path(environment)}
+        self._log_path = log
+        self._log = RotatingFileHandler(
+            log, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8", errors="replace"
+        )
+        self._log.setFormatter(Formatter("%(message)s"))
+        self._last_line = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader: Thread | None = None
+        self._started = 0.0
+        self._quick_deaths = 0
+        self._start_at = 0.0
+
+    def start(self) -> None:
+        """Start the process."""
+        self._process = subprocess.Popen(
+            # -P: what lies in the user's folder must not be taken for a module of ours.
+            [sys.executable, "-P", "-m", "cli.tethered", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=self._environment,
+            # Ctrl-C in the terminal is for us, who then end the programs in order.
+            start_new_session=True,
+        )
+        self._started = time.monotonic()
+        self._reader = Thread(target=self._keep_log, args=[self._process.stdout], daemon=True)
+        self._reader.start()
+
+    def look(self, say: Callable[[str], None]) -> None:
+        """Start the process again if it died, after a pause that grows.
+
+        Raises:
+            GivenUp: it died too often right after its start.
+        """
+        now = time.monotonic()
+        if self._process is None:
+            if now >= self._start_at:
+                self.start()
+            return
+        if self._process.poll() is None:
+            return
+        how = _how_it_ended(self._process.returncode)
+        self._tidy()
+        quick = now - self._started < QUICK_DEATH_SECONDS
+        self._quick_deaths = self._quick_deaths + 1 if quick else 0
+        if self._quick_deaths >= MOST_QUICK_DEATHS:
+            raise GivenUp(
+                f"The {self.name} {how} {self._quick_deaths} times right after its start."
+                f" Its last words: {self._last_line or 'none'}. The log: {self._log_path}"
+            )
+        pause = min(LONGEST_PAUSE_SECONDS, 0.5 * 2.0**self._quick_deaths)
+        self._start_at = now + pause
+        say(f"The {self.name} {how} and is started again. The log: {self._log_path}")
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM."""
+        if self._process is not None:
+            self._signal(self._process, signal.SIGTERM)
+
+    def end(self, within: float) -> None:
+        """Wait for the end, and enforce it when the time is over."""
+        if self._process is not None:
+            try:
+                self._process.wait(max(0.0, within))
+            except subprocess.TimeoutExpired:
+                self._signal(self._process, signal.SIGKILL)
+                self._process.wait()
+            self._tidy()
+        self._log.close()
+
+    def _signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+        # The program leads a session, so this reaches whatever it may have started.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+
+    def _tidy(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+        if self._reader is not None:
+            self._reader.join(1.0)
+
+    def _keep_log(self, output: IO[bytes]) -> None:
+        with output:
+            for raw in output:
+                line = raw.decode("utf-8", "replace").rstrip("\n")
+                if line.strip():
+                    self._last_line = line.strip()
+                self._log.handle(_record(line))
+
+
+def run(programs: list[Program], until: Callable[[], bool], say: Callable[[str], None]) -> None:
+    """Look after the programs until ``until`` says so.
+
+    Raises:
+        GivenUp: one of them cannot be kept running.
+    """
+    while not until():
+        for program in programs:
+            program.look(say)
+        time.sleep(0.1)
+
+
+def end_all(programs: list[Program]) -> None:
+    """End all programs, at the same time, and leave none behind."""
+    for program in programs:
+        program.ask_to_end()
+    deadline = time.monotonic() + SECONDS_TO_END
+    for program in programs:
+        program.end(deadline - time.monotonic())

@@ -1,0 +1,69 @@
+"""The data folder that ``esoteric train`` reads, checked and split."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.errors import BadSource
+from training.claims import AnnotatedClaim, PageClaim, read_fever_claims, read_page_claims
+from training.sentence_pool import SentencePool
+
+FILES = (
+    "fever-dev/train.jsonl",
+    "fever-dev/train-union.jsonl",
+    "fever-dev/dev.jsonl",
+    "fm2/train.jsonl",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Claims to train on, claims to measure on, and the sentences of both."""
+
+    train: list[AnnotatedClaim]
+    page_claims: list[PageClaim]
+    dev: list[AnnotatedClaim]
+    pool: SentencePool
+    left_out: int
+    digests: dict[str, str]
+
+
+def load_data(data: Path, cache: Path) -> TrainingData:
+    """Read the data; ``cache`` keeps sentence vectors between runs.
+
+    Training claims that cite a page of a dev claim, or read the same, are left
+    out: a model must never have seen what it is measured on.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    for name in FILES:
+        if not (data / name).is_file():
+            raise BadSource(
+                "bad_data",
+                f"{data} holds no {name}.",
+                "Point --data at a folder with fever-dev and fm2 in it.",
+            )
+    dev = read_fever_claims(data / "fever-dev/dev.jsonl")
+    held_out = {page for claim in dev for page in claim.pages}
+    texts = {claim.text for claim in dev}
+    annotated = [
+        *read_fever_claims(data / "fever-dev/train.jsonl"),
+        *read_fever_claims(data / "fever-dev/train-union.jsonl"),
+    ]
+    train = [c for c in annotated if not c.pages & held_out and c.text not in texts]
+    return TrainingData(
+        train=train,
+        page_claims=read_page_claims(data / "fm2/train.jsonl"),
+        dev=dev,
+        pool=SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache),
+        left_out=len(annotated) - len(train),
+        digests={name: _digest(data / name) for name in FILES},
+    )
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
