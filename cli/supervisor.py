@@ -9,13 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from logging import INFO, Formatter, LogRecord, makeLogRecord
+from logging import Formatter, LogRecord, makeLogRecord
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Thread
 from typing import IO
-
-import click
 
 from settings import CHECKOUT
 
@@ -32,20 +30,26 @@ class GivenUp(Exception):
     """A program dies again and again; the message says which, and where its log is."""
 
 
+class LogFile(RotatingFileHandler):
+    """A file of limited size that lines are appended to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+        self.setFormatter(Formatter("%(message)s"))
+
+    def handleError(self, record: LogRecord) -> None:  # noqa: N802 - logging's name
+        """Drop the line: a full disk must not end or flood what it is about."""
+
+
 class Program:
     """One module of ours in a process of its own, with its log."""
 
-    def __init__(
-        self, name: str, module: str, log: Path, environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, name: str, module: str, log: Path, environment: Mapping[str, str]) -> None:
         self.name = name
         self._module = module
-        self._environment = {**environment, "PYTHONPATH": _python_path(environment)}
+        self._environment = environment
         self._log_path = log
-        self._log = RotatingFileHandler(
-            log, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8", errors="replace"
-        )
-        self._log.setFormatter(Formatter("%(message)s"))
+        self._log = LogFile(log)
         self._last_line = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._reader: Thread | None = None
@@ -56,12 +60,11 @@ class Program:
     def start(self) -> None:
         """Start the process."""
         self._process = subprocess.Popen(
-            # -P: what lies in the user's folder must not be taken for a module of ours.
-            [sys.executable, "-P", "-m", "cli.tethered", self._module],
+            tethered(self._module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=self._environment,
+            env=with_our_modules(self._environment),
             # Ctrl-C in the terminal is for us, who then end the programs in order.
             start_new_session=True,
         )
@@ -113,7 +116,7 @@ class Program:
 
     def _signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
         # The program leads a session, so this reaches whatever it may have started.
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 
     def _tidy(self) -> None:
@@ -129,7 +132,20 @@ class Program:
                 line = raw.decode("utf-8", "replace").rstrip("\n")
                 if line.strip():
                     self._last_line = line.strip()
-                self._log.handle(_record(line))
+                self._log.handle(makeLogRecord({"msg": line}))
+
+
+def tethered(module: str, *arguments: str) -> list[str]:
+    """Return the command line of a module that ends when its standard input is closed."""
+    # -P: what lies in the user's folder must not be taken for a module of ours.
+    return [sys.executable, "-P", "-m", "cli.tethered", module, *arguments]
+
+
+def with_our_modules(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with this checkout on Python's path."""
+    inherited = environment.get("PYTHONPATH")
+    path = f"{CHECKOUT}{os.pathsep}{inherited}" if inherited else str(CHECKOUT)
+    return {**environment, "PYTHONPATH": path}
 
 
 def run(programs: list[Program], until: Callable[[], bool], say: Callable[[str], None]) -> None:
@@ -151,3 +167,9 @@ def end_all(programs: list[Program]) -> None:
     deadline = time.monotonic() + SECONDS_TO_END
     for program in programs:
         program.end(deadline - time.monotonic())
+
+
+def _how_it_ended(status: int) -> str:
+    if status >= 0:
+        return f"stopped with status {status}"
+    return f"was ended by {signal.Signals(-status).name}"

@@ -7,8 +7,8 @@ from typing import Any
 from celery import Celery
 from kombu.exceptions import KombuError
 from kombu.utils.url import maybe_sanitize_url
-from retrieval.claim import read_claim
 
+from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes import recipe_named
 from settings import BadSetting, Settings

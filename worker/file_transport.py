@@ -71,7 +71,9 @@ class Transport(filesystem.Transport):
 
     Channel = Channel
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(  # type: ignore[override]
+        self, connection: Any, timeout: float | None = None
+    ) -> None:
         """Wait for one message; no longer than a worker that is told to stop may take."""
         longest = LONGEST_WAIT_SECONDS if timeout is None else min(timeout, LONGEST_WAIT_SECONDS)
         super().drain_events(connection, longest)  # type: ignore[no-untyped-call]

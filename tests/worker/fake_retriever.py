@@ -1,9 +1,9 @@
 """A retriever without models, for tests of everything around the retriever.
 
 It goes through the real stages, and its answer follows from the claim alone. A
-file ``hold`` beside the index makes it stay in the stage whose name the file
-holds, reporting as a slow stage does, until the file is gone; so a test decides
-in which stage a worker is when something happens to it.
+file ``hold`` beside the index that holds "STAGE CLAIM" makes it stay in that
+stage of that claim, reporting as a slow stage does, until the file is gone; so
+a test decides in which stage a worker is when something happens to it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FakeRetriever:
         """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
         for number, stage in enumerate(STAGES):
             on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
-            while self._held() == stage:
+            while self._held() == f"{stage} {claim}":
                 time.sleep(0.1)
                 on_progress(Progress(stage, "still here", number, len(STAGES)))
             if stage == "verdict" and "zero" in claim:

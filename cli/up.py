@@ -1,0 +1,220 @@
+"""``esoteric up``: the web pages and the worker, until Ctrl-C."""
+
+from __future__ import annotations
+
+import fcntl
+import http.client
+import ipaddress
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from types import FrameType
+from typing import IO
+
+import click
+
+from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
+from settings import BadSetting, Settings
+
+
+@click.command("up", epilog="Example: esoteric up --port 8080 --home ~/esoteric")
+@click.option("--host", help="Address to listen on; HOST otherwise, 127.0.0.1 by default.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Port; PORT otherwise, 8000 by default."
+)
+@click.option(
+    "--home",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for everything that is kept; ESOTERIC_HOME otherwise.",
+)
+def command(host: str | None, port: int | None, home: Path | None) -> None:
+    """Start the web pages and the worker, and build the default index if there is none."""
+    environment = dict(os.environ)
+    if host is not None:
+        environment["HOST"] = host
+    if port is not None:
+        environment["PORT"] = str(port)
+    if home is not None:
+        # The programs are started elsewhere, so a relative path is settled here.
+        environment["ESOTERIC_HOME"] = str(home.expanduser().resolve())
+    try:
+        settings = Settings.from_environment(environment)
+    except BadSetting as error:
+        raise click.ClickException(str(error)) from error
+    with _locked_home(settings.home), _told_to_stop() as stop:
+        _check_address(settings)
+        _build_missing_index(settings, environment, stop)
+        if not stop.is_set():
+            _serve(settings, environment, stop)
+
+
+def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None:
+    logs = settings.home / "logs"
+    programs = [
+        Program("web server", "app", logs / "web.log", environment),
+        Program("worker", "worker", logs / "worker.log", environment),
+    ]
+    readiness = _Readiness(settings)
+
+    def done() -> bool:
+        if not readiness.reached and readiness.look():
+            click.echo(f"ESOTERIC is ready at {_address(settings)}")
+        return stop.is_set()
+
+    try:
+        for program in programs:
+            program.start()
+        run(programs, done, _complain)
+    except GivenUp as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        end_all(programs)
+
+
+class _Readiness:
+    """Asks the web server whether claims can be checked, and tells why not, once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._host = _local_host(settings.host)
+        self._port = settings.port
+        self._told = ""
+        self.reached = False
+
+    def look(self) -> bool:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=2)
+        try:
+            connection.request("GET", "/readyz")
+            answer = connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+        self.reached = answer.status == http.client.OK
+        if not self.reached:
+            self._tell(body)
+        return self.reached
+
+    def _tell(self, body: bytes) -> None:
+        try:
+            error = json.loads(body)["error"]
+            code, message = error["code"], f"{error['message']} {error['hint']}"
+        except (ValueError, LookupError, TypeError):
+            return
+        if code not in ("worker_loading", "no_worker") and message != self._told:
+            self._told = message
+            _complain(f"Not ready: {message}")
+
+
+def _build_missing_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
+    """Build the default index in a process of its own, so that its memory goes with it."""
+    if (settings.index / "meta.json").exists():
+        return
+    with subprocess.Popen(
+        tethered("cli", "index", "build", "--source", "vital"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=with_our_modules(environment),
+        start_new_session=True,
+    ) as build:
+        while build.poll() is None:
+            if stop.wait(0.1):
+                build.kill()  # nothing is lost: what is built so far is used the next time
+                return
+    if build.returncode != 0:
+        raise click.ClickException(
+            "The index was not built, for the reason above. Mend it and run this again: it goes"
+            " on where it stopped."
+        )
+
+
+def _check_address(settings: Settings) -> None:
+    """Find out before anything is built or started whether the address can be listened on."""
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except OSError as error:
+        raise click.ClickException(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}."
+            " End what uses it, or choose another: esoteric up --port"
+            f" {min(settings.port + 1, 65535)}"
+        ) from error
+
+
+@contextmanager
+def _locked_home(home: Path) -> Iterator[None]:
+    """Make the folder and hold it for one ``up`` at a time."""
+    try:
+        (home / "logs").mkdir(parents=True, exist_ok=True)
+        lock = (home / "up.lock").open("a+")
+    except OSError as error:
+        raise click.ClickException(
+            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}."
+            " Make it writable, or choose another: esoteric up --home DIR"
+        ) from error
+    with lock:
+        _lock(lock, home)
+        yield
+
+
+def _lock(lock: IO[str], home: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.seek(0)
+        raise click.ClickException(
+            f"ESOTERIC already runs on {home} (process {lock.read().strip() or 'unknown'})."
+            " Stop that one, or choose another folder: esoteric up --home DIR"
+        ) from error
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[Event]:
+    """Give an event that is set by Ctrl-C, by SIGTERM and when the terminal closes."""
+    stop = Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _local_host(host: str) -> str:
+    """Return the address at which this machine reaches itself if it listens on ``host``."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return host
+
+
+def _address(settings: Settings) -> str:
+    host = _local_host(settings.host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+def _complain(text: str) -> None:
+    click.echo(text, err=True)
