@@ -135,6 +135,11 @@ class Queue:
             self.send(job.id)
         return job
 
+    def close(self) -> None:
+        """Close the connections to the broker."""
+        self._celery.pool.force_close_all()
+        self._celery.close()
+
     def cancel(self, job_id: str) -> Job:
         """Cancel a pending job and return it; what is finished stays as it is.
 

@@ -1,0 +1,197 @@
+"""A home with an index for the fake retriever, real workers, and a real Redis."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from settings import CHECKOUT, Settings
+from worker.broker import Queue
+from worker.health import worker_health
+from worker.jobs import Job, JobStore
+
+
+class Worker:
+    """A real worker process around the fake retriever."""
+
+    def __init__(self, environment: dict[str, str], log: Path) -> None:
+        self.log = log
+        self._file = log.open("ab")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.worker.fake_worker"],
+            cwd=CHECKOUT,
+            env=environment,
+            stderr=self._file,
+            stdout=self._file,
+        )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._file.close()
+
+    def stop(self) -> float:
+        """Send SIGTERM and return how many seconds the worker took to end."""
+        asked = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+        self._file.close()
+        return time.monotonic() - asked
+
+
+class House:
+    """A home folder, and what the web and the workers of it are made with."""
+
+    def __init__(self, home: Path, broker_url: str) -> None:
+        self.home = home
+        self.environment = {
+            **os.environ,
+            "ESOTERIC_HOME": str(home),
+            "ESOTERIC_BROKER_URL": broker_url,
+            "ESOTERIC_DATABASE_URL": "",
+            "ESOTERIC_THREADS": "1",
+        }
+        self.settings = Settings.from_environment(self.environment)
+        self.store = JobStore(self.settings.database_url)
+        self.queue = Queue(self.settings, self.store)
+        self.workers: list[Worker] = []
+        self.give_index("Almanac")
+
+    def give_index(self, name: str) -> None:
+        """Put an index of this name where the fake retriever looks for it."""
+        index = self.settings.index
+        index.mkdir(parents=True, exist_ok=True)
+        (index / "new").write_text(name)
+        (index / "new").replace(index / "name")
+
+    def hold(self, stage: str, claim: str) -> None:
+        """Make the fake retriever stay in this stage of this claim."""
+        (self.home / "hold").write_text(f"{stage} {claim}")
+
+    def let_go(self) -> None:
+        """Let the fake retriever go on."""
+        (self.home / "hold").unlink()
+
+    def start_worker(self) -> Worker:
+        worker = Worker(self.environment, self.home / f"worker{len(self.workers)}.log")
+        self.workers.append(worker)
+        return worker
+
+    def wait_for_event(self, job: Job, stage: str) -> None:
+        """Wait until the last event of the job is of this stage."""
+        wait_until(
+            lambda: [event.stage for event in self.store.events(job.id, 0)][-1:] == [stage],
+            f"stage {stage}",
+        )
+
+    def wait_for_state(self, job: Job, state: str, seconds: float = 20) -> Job:
+        wait_until(lambda: self.store.get(job.id).state == state, f"state {state}", seconds)
+        return self.store.get(job.id)
+
+    def wait_until_ready(self) -> None:
+        wait_until(lambda: worker_health(self.store).ready, "a ready worker")
+
+    def close(self) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.kill()
+        self.queue.close()
+        self.store.close()
+
+
+def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None:
+    """Wait for something that happens in another process."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
+        time.sleep(0.02)
+
+
+class RedisServer:
+    """A real Redis that can be taken away and brought back at the same address."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self._program = program
+        self._folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [self._program, "--port", str(self._port), "--bind", "127.0.0.1"]
+            + ["--dir", str(self._folder), "--save", "", "--appendonly", "no"],
+            stdout=subprocess.DEVNULL,
+        )
+        wait_until(self._answers, "Redis")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def freeze(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), 1):
+                return True
+        except OSError:
+            return False
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    program = shutil.which("redis-server")
+    if program is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("redis-server is not installed")
+        pytest.skip("redis-server is not installed")
+    server = RedisServer(program, tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    """A house with the embedded broker."""
+    house = House(tmp_path / "home", "filesystem://")
+    yield house
+    house.close()
+
+
+@pytest.fixture
+def redis_house(tmp_path: Path, redis_server: RedisServer) -> Iterator[House]:
+    """A house whose broker is Redis."""
+    house = House(tmp_path / "home", redis_server.url)
+    yield house
+    house.close()
+
+
+@pytest.fixture(
+    params=["house", pytest.param("redis_house", marks=pytest.mark.redis)],
+    ids=["embedded", "redis"],
+)
+def any_house(request: pytest.FixtureRequest) -> House:
+    """One house for each broker."""
+    house: House = request.getfixturevalue(request.param)
+    return house

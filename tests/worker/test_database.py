@@ -1,0 +1,107 @@
+"""A database that cannot be used says so, with the mend."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from worker.jobs import JobStore, StoreUnavailable
+
+
+def refused(url: str) -> StoreUnavailable:
+    store = JobStore(url)
+    with pytest.raises(StoreUnavailable) as caught:
+        store.recent(1)
+    store.close()
+    return caught.value
+
+
+def test_nothing_is_opened_before_the_first_question(tmp_path: Path) -> None:
+    JobStore(f"sqlite:///{tmp_path}/home/claims.db").close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_database_is_in_wal_mode_and_has_a_version(tmp_path: Path) -> None:
+    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    store.submit("Tea is a drink.", "esoteric")
+    with closing(sqlite3.connect(tmp_path / "claims.db")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("SELECT version FROM schema").fetchall() == [(1,)]
+    store.close()
+
+
+def test_a_damaged_file_is_named_with_its_mend(tmp_path: Path) -> None:
+    file = tmp_path / "claims.db"
+    file.write_bytes(b"not a database at all " * 400)
+    error = refused(f"sqlite:///{file}")
+    assert error.code == "store_unavailable"
+    assert str(file) in error.message
+    assert "Move the file away" in error.hint
+    assert "esoteric doctor" in error.hint
+
+
+def test_a_file_that_was_damaged_while_in_use_is_named_and_works_once_it_is_moved_away(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "claims.db"
+    before = JobStore(f"sqlite:///{file}")
+    for number in range(200):
+        before.submit(f"Claim {number} of a table with several pages.", "esoteric")
+    before.close()
+    store = JobStore(f"sqlite:///{file}")
+    assert store.counts()["queued"] == 200
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (size - 4096))
+    store.close()
+    with pytest.raises(StoreUnavailable, match="Move the file away"):
+        store.search("claim", 10, 0)
+    for part in tmp_path.glob("claims.db*"):
+        part.rename(tmp_path / f"broken-{part.name}")
+    assert store.search("claim", 10, 0) == ([], 0)
+    store.close()
+
+
+def test_another_version_of_the_schema_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "claims.db"
+    store = JobStore(f"sqlite:///{file}")
+    store.counts()
+    store.close()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE schema SET version = 2")
+    error = refused(f"sqlite:///{file}")
+    assert error.code == "store_version"
+    assert "version 2" in error.message
+    assert "version 1" in error.message
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    error = refused(f"sqlite:///{tmp_path}/file/claims.db")
+    assert "ESOTERIC_HOME" in error.hint
+
+
+@pytest.mark.parametrize("url", ["no url", "unheard://of"])
+def test_a_url_that_is_none_names_its_variable(url: str) -> None:
+    error = refused(url)
+    assert error.code == "database_url"
+    assert "ESOTERIC_DATABASE_URL" in error.message
+
+
+def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:
+    """The transaction of another program ends after half a second; nothing is lost."""
+    from threading import Timer
+
+    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    store.counts()
+    with closing(
+        sqlite3.connect(tmp_path / "claims.db", isolation_level=None, check_same_thread=False)
+    ) as other:
+        other.execute("BEGIN IMMEDIATE")
+        timer = Timer(0.5, other.execute, ["COMMIT"])
+        timer.start()
+        assert store.submit("Tea is a drink.", "esoteric")[1]
+        timer.join()
+    store.close()

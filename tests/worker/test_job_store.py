@@ -1,0 +1,317 @@
+"""The contract of the job store, on SQLite in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from retrieval.errors import EsotericError
+from retrieval.types import Progress
+from worker.jobs import Job, JobStore, Run, UnknownJob, event_json, job_json
+
+MINUTE = timedelta(minutes=1)
+PAST = timedelta(seconds=-1)
+RESULT = {"verdict": {"label": "SUPPORTS", "confidence": 0.5}, "text": "caf\u00e9 \U0001f600"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[JobStore]:
+    store = JobStore(f"sqlite:///{tmp_path}/deep/down/claims.db")
+    yield store
+    store.close()
+
+
+def submit(store: JobStore, claim: str = "Tea is a drink.") -> Job:
+    job, new = store.submit(claim, "esoteric")
+    assert new
+    return job
+
+
+def start(store: JobStore, job: Job, lease: timedelta = MINUTE) -> Run:
+    run = store.start(job.id, "a worker", lease)
+    assert run is not None
+    return run
+
+
+def test_a_submitted_claim_is_queued_and_found_again(store: JobStore) -> None:
+    before = datetime.now(UTC)
+    job = submit(store)
+    assert (job.claim, job.recipe, job.state, job.attempts) == (
+        "Tea is a drink.",
+        "esoteric",
+        "queued",
+        0,
+    )
+    assert before <= job.created_at <= datetime.now(UTC)
+    assert store.get(job.id) == job
+
+
+def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
+    store: JobStore,
+) -> None:
+    job = submit(store)
+    assert store.submit(job.claim, "esoteric") == (job, False)
+    run = start(store, job)
+    assert store.submit(job.claim, "esoteric") == (store.get(job.id), False)
+    assert store.submit(job.claim, "another recipe")[1]
+    assert store.submit(job.claim + "!", "esoteric")[1]
+    store.finish(run, {})
+    again, new = store.submit(job.claim, "esoteric")
+    assert new
+    assert again.id != job.id
+
+
+def test_an_unknown_id_says_so(store: JobStore) -> None:
+    for ask in (store.get, store.cancel):
+        with pytest.raises(UnknownJob, match="no claim with this id"):
+            ask("0123456789abcdef01234567")
+    assert store.events("0123456789abcdef01234567", 0) == []
+
+
+def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job)
+    assert (run.job_id, run.attempt, run.claim, run.recipe) == (
+        job.id,
+        1,
+        "Tea is a drink.",
+        "esoteric",
+    )
+    assert store.start(job.id, "another worker", MINUTE) is None
+    assert store.get(job.id).state == "running"
+    assert store.get(job.id).started_at is not None
+
+
+def test_a_finished_job_keeps_its_result_whatever_comes_late(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job)
+    assert store.finish(run, RESULT)
+    done = store.get(job.id)
+    assert (done.state, done.result, done.error) == ("done", RESULT, None)
+    assert done.finished_at is not None
+    assert not store.finish(run, {"another": "result"})
+    assert not store.fail(run, EsotericError("x", "x", "x"))
+    assert not store.record(run, Progress("spans", "late", 1, 2))
+    assert not store.renew(run, MINUTE)
+    assert not store.give_back(run)
+    assert not store.take_back(run)
+    assert store.start(job.id, "another worker", MINUTE) is None
+    assert store.cancel(job.id) == done
+    assert store.get(job.id) == done
+
+
+def test_a_failed_job_says_why_and_what_to_do(store: JobStore) -> None:
+    job = submit(store)
+    assert store.fail(start(store, job), EsotericError("no_index", "No index.", "Build one."))
+    failed = store.get(job.id)
+    assert (failed.state, failed.result) == ("failed", None)
+    assert failed.error == {"code": "no_index", "message": "No index.", "hint": "Build one."}
+
+
+def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore) -> None:
+    job = submit(store)
+    assert store.cancel(job.id).state == "cancelled"
+    assert store.start(job.id, "a worker", MINUTE) is None
+    assert store.submit(job.claim, job.recipe)[1]
+
+
+def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job)
+    assert store.record(run, Progress("spans", "two spans", 1, 9))
+    assert store.cancel(job.id).state == "cancelled"
+    assert not store.record(run, Progress("titles", "three titles", 2, 9))
+    assert not store.renew(run, MINUTE)
+    assert not store.finish(run, RESULT)
+    assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
+
+
+def test_events_are_numbered_from_one_and_asked_for_from_any_number(store: JobStore) -> None:
+    other = start(store, submit(store, "Coffee is a drink."))
+    store.record(other, Progress("spans", "of another claim", 1, 2))
+    job = submit(store)
+    run = start(store, job)
+    for number in range(3):
+        assert store.record(run, Progress("spans", f"message {number}", number, 3))
+    events = store.events(job.id, 0)
+    assert [(e.n, e.stage, e.message, e.done, e.of) for e in events] == [
+        (1, "spans", "message 0", 0, 3),
+        (2, "spans", "message 1", 1, 3),
+        (3, "spans", "message 2", 2, 3),
+    ]
+    assert store.events(job.id, 2) == events[2:]
+    assert store.events(job.id, 3) == []
+
+
+def test_a_stopping_worker_gives_its_job_back_and_the_attempt_does_not_count(
+    store: JobStore,
+) -> None:
+    job = submit(store)
+    assert store.give_back(start(store, job))
+    queued = store.get(job.id)
+    assert (queued.state, queued.attempts, queued.started_at) == ("queued", 0, None)
+    assert store.submit(job.claim, job.recipe) == (queued, False)
+    assert start(store, job).attempt == 1
+
+
+def test_a_lost_job_is_taken_back_and_its_second_attempt_goes_on_counting_events(
+    store: JobStore,
+) -> None:
+    job = submit(store)
+    lost = start(store, job, lease=PAST)
+    store.record(lost, Progress("spans", "two spans", 1, 9))
+    assert store.overdue() == [lost]
+    assert store.take_back(lost)
+    assert store.overdue() == []
+    run = start(store, job)
+    assert run.attempt == 2
+    assert not store.finish(lost, {"from": "the lost worker"})
+    store.record(run, Progress("spans", "two spans", 1, 9))
+    assert [(event.n, event.stage) for event in store.events(job.id, 0)] == [
+        (1, "spans"),
+        (2, "start"),
+        (3, "spans"),
+    ]
+    assert "starts again" in store.events(job.id, 1)[0].message
+    assert store.finish(run, {"from": "the second"})
+    assert store.get(job.id).result == {"from": "the second"}
+
+
+def test_a_renewed_job_is_not_taken_back(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job, lease=PAST)
+    (overdue,) = store.overdue()
+    assert store.renew(run, MINUTE)
+    assert not store.take_back(overdue)
+    assert not store.give_up(overdue, EsotericError("worker_lost", "Lost.", "Try again."))
+    assert store.get(job.id).state == "running"
+
+
+def test_an_overdue_job_can_be_given_up(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job, lease=PAST)
+    assert store.give_up(run, EsotericError("worker_lost", "Lost.", "Try again."))
+    assert store.get(job.id).state == "failed"
+    assert not store.finish(run, RESULT)
+
+
+def test_search_ignores_case_takes_wildcards_literally_and_shows_the_newest_first(
+    store: JobStore,
+) -> None:
+    claims = [
+        "Milk is 100% white.",
+        "Milk is 100 degrees warm.",
+        "An under_score is a line.",
+        "An underXscore is none.",
+        "The CAF\u00c9 is open.",
+        "A back\\slash leans.",
+    ]
+    for claim in claims:
+        submit(store, claim)
+
+    def found(text: str) -> list[str]:
+        jobs, total = store.search(text, 10, 0)
+        assert total == len(jobs)
+        return [job.claim for job in jobs]
+
+    assert found("MILK IS") == [claims[1], claims[0]]
+    assert found("100%") == [claims[0]]
+    assert found("r_s") == [claims[2]]
+    assert found("caf\u00e9") == [claims[4]]
+    assert found("k\\s") == [claims[5]]
+    assert found("'; DROP TABLE claims; --") == []
+    assert found("") == claims[::-1]
+    assert [job.claim for job in store.recent(2)] == [claims[5], claims[4]]
+
+
+def test_search_gives_pages_and_the_number_of_all(store: JobStore) -> None:
+    for number in range(7):
+        submit(store, f"Claim number {number}.")
+    submit(store, "Something else.")
+    jobs, total = store.search("claim", 3, 3)
+    assert total == 7
+    assert [job.claim for job in jobs] == ["Claim number 3.", "Claim number 2.", "Claim number 1."]
+    assert store.search("claim", 3, 9) == ([], 7)
+
+
+def test_counts_has_every_state(store: JobStore) -> None:
+    submit(store, "One.")
+    submit(store, "Two.")
+    store.finish(start(store, submit(store, "Three.")), {})
+    store.cancel(submit(store, "Four.").id)
+    assert store.counts() == {"queued": 2, "running": 0, "done": 1, "failed": 0, "cancelled": 1}
+
+
+def test_queued_jobs_without_a_recent_message_are_found_oldest_first(store: JobStore) -> None:
+    jobs = [submit(store, f"Claim {number}.") for number in range(4)]
+    start(store, jobs[0])
+    store.dispatched(jobs[1].id)
+    none = timedelta(0)
+    assert store.waiting_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
+    assert store.waiting_unsent(none, 2) == [jobs[1].id, jobs[2].id]
+    assert store.waiting_unsent(MINUTE, 10) == []
+
+
+def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
+    now = datetime.now(UTC)
+    assert store.workers(MINUTE) == []
+    store.beat("first", now, "loading")
+    store.beat("second", now, "broken", EsotericError("no_index", "No index.", "Build one."))
+    store.beat("first", now, "ready")
+    first, second = store.workers(MINUTE)
+    assert (first.id, first.state, first.problem) == ("first", "ready", None)
+    assert second.problem == {"code": "no_index", "message": "No index.", "hint": "Build one."}
+    assert store.workers(PAST) == []
+    store.forget_worker("first")
+    assert [worker.id for worker in store.workers(MINUTE)] == ["second"]
+    store.forget_workers(MINUTE)
+    assert len(store.workers(MINUTE)) == 1
+    store.forget_workers(PAST)
+    assert store.workers(MINUTE) == []
+
+
+def test_a_job_becomes_json_that_anyone_can_read(store: JobStore) -> None:
+    job = submit(store)
+    run = start(store, job)
+    store.record(run, Progress("spans", "two spans", 1, 9))
+    store.finish(run, RESULT)
+    document = job_json(store.get(job.id))
+    assert list(document) == [
+        "id",
+        "claim",
+        "recipe",
+        "state",
+        "created_at",
+        "started_at",
+        "finished_at",
+        "attempts",
+        "result",
+        "error",
+        "links",
+    ]
+    assert document["result"] == RESULT
+    assert document["links"]["progress"] == f"/api/v1/claims/{job.id}/progress"
+    assert document["created_at"].endswith("Z")
+    assert datetime.fromisoformat(document["created_at"]).tzinfo is not None
+    event = event_json(store.events(job.id, 0)[0])
+    assert {**event, "at": None} == {
+        "n": 1,
+        "at": None,
+        "stage": "spans",
+        "message": "two spans",
+        "done": 1,
+        "of": 9,
+    }
+
+
+def test_what_is_stored_outlives_the_store(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/claims.db"
+    first = JobStore(url)
+    job = submit(first)
+    first.close()
+    second = JobStore(url)
+    assert second.get(job.id) == job
+    second.close()

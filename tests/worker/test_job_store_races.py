@@ -1,0 +1,113 @@
+"""Two web servers, two workers: what happens at once happens once."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import TypeVar
+
+from worker.jobs import JobStore
+
+T = TypeVar("T")
+MINUTE = timedelta(minutes=1)
+
+
+def at_once(number: int, do: Callable[[int], T]) -> list[T]:
+    """Do it in as many threads, all released together."""
+    barrier, results = Barrier(number), []
+
+    def thread(which: int) -> None:
+        barrier.wait()
+        results.append(do(which))
+
+    threads = [Thread(target=thread, args=[which]) for which in range(number)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(results) == number, "a thread failed"
+    return results
+
+
+def submit_in_a_process(url: str, barrier: Barrier, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
+    store = JobStore(url)
+    barrier.wait()
+    for number in range(20):
+        job, new = store.submit(f"Claim {number}.", "esoteric")
+        results.put((number, job.id, new))
+    store.close()
+
+
+def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
+    """Each thread has a store of its own, and the database does not exist yet."""
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
+    assert len({job.id for job, _ in submitted}) == 1
+    assert [new for _, new in submitted].count(True) == 1
+    assert stores[0].counts()["queued"] == 1
+    for store in stores:
+        store.close()
+
+
+def test_the_same_claims_submitted_by_many_processes_are_one_job_each(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(3), context.Queue()
+    url = f"sqlite:///{tmp_path}/claims.db"
+    processes = [
+        context.Process(target=submit_in_a_process, args=[url, barrier, results]) for _ in range(3)
+    ]
+    for process in processes:
+        process.start()
+    submitted = [results.get(timeout=60) for _ in range(3 * 20)]
+    for process in processes:
+        process.join()
+    for number in range(20):
+        ids = {job_id for claim, job_id, _ in submitted if claim == number}
+        news = [new for claim, _, new in submitted if claim == number]
+        assert len(ids) == 1
+        assert news.count(True) == 1
+
+
+def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    for number in range(10):
+        job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
+        runs = at_once(8, lambda which, id=job.id: stores[which].start(id, f"w{which}", MINUTE))  # type: ignore[misc]
+        assert len([run for run in runs if run is not None]) == 1
+    for store in stores:
+        store.close()
+
+
+def test_an_overdue_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) -> None:
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    job, _ = stores[0].submit("Tea is a drink.", "esoteric")
+    run = stores[0].start(job.id, "lost", timedelta(seconds=-1))
+    assert run is not None
+    taken = at_once(8, lambda which: stores[which].take_back(run))
+    assert taken.count(True) == 1
+    assert stores[0].get(job.id).attempts == 1
+    for store in stores:
+        store.close()
+
+
+def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> None:
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(2)]
+    for number in range(20):
+        job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
+        run = stores[0].start(job.id, "worker", MINUTE)
+        assert run is not None
+        outcomes = at_once(
+            2,
+            lambda which, run=run: (  # type: ignore[misc]
+                stores[0].finish(run, {"a": 1}) if which == 0 else stores[1].cancel(run.job_id)
+            ),
+        )
+        end = stores[0].get(job.id)
+        assert (end.state == "done") == (True in outcomes)
+        assert end.state in ("done", "cancelled")
+        assert (end.result is not None) == (end.state == "done")
+    for store in stores:
+        store.close()
