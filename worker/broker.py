@@ -21,7 +21,7 @@ QUEUE = "claims"
 POLLING_SECONDS = 0.05
 # How long a page may wait for a Redis that does not answer.
 REDIS_CONNECT_SECONDS = 1.0
-REDIS_ANSWER_SECONDS = 2.0
+REDIS_ANSWER_SECONDS = 1.5
 # Redis hands a message out again that was not acknowledged for this long. The
 # reaper is much faster, so this only tidies up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600

@@ -72,4 +72,4 @@ class ClaimChecker:
         if self._store.give_back(run):
             logger.info("Claim %s goes back to the queue: this worker stops", run.job_id)
         else:
-            logger.info("Claim %s was cancelled", run.job_id)
+            logger.info("Claim %s was cancelled or taken over", run.job_id)

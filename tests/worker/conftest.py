@@ -25,26 +25,24 @@ class Worker:
 
     def __init__(self, environment: dict[str, str], log: Path) -> None:
         self.log = log
-        self._file = log.open("ab")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.worker.fake_worker"],
-            cwd=CHECKOUT,
-            env=environment,
-            stderr=self._file,
-            stdout=self._file,
-        )
+        with log.open("ab") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.worker.fake_worker"],
+                cwd=CHECKOUT,
+                env=environment,
+                stderr=file,
+                stdout=file,
+            )
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
-        self._file.close()
 
     def stop(self) -> float:
         """Send SIGTERM and return how many seconds the worker took to end."""
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(10)
-        self._file.close()
         return time.monotonic() - asked
 
 
@@ -130,8 +128,10 @@ class RedisServer:
 
     def start(self) -> None:
         self._process = subprocess.Popen(
-            [self._program, "--port", str(self._port), "--bind", "127.0.0.1"]
-            + ["--dir", str(self._folder), "--save", "", "--appendonly", "no"],
+            [
+                *(self._program, "--port", str(self._port), "--bind", "127.0.0.1"),
+                *("--dir", str(self._folder), "--save", "", "--appendonly", "no"),
+            ],
             stdout=subprocess.DEVNULL,
         )
         wait_until(self._answers, "Redis")

@@ -75,7 +75,7 @@ def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
     stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
     for number in range(10):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        runs = at_once(8, lambda which, id=job.id: stores[which].start(id, f"w{which}", MINUTE))  # type: ignore[misc]
+        runs = at_once(8, lambda which, job=job: stores[which].start(job.id, f"w{which}", MINUTE))  # type: ignore[misc]
         assert len([run for run in runs if run is not None]) == 1
     for store in stores:
         store.close()

@@ -1,0 +1,117 @@
+"""The embedded broker loses nothing but what a power cut takes, and reads nothing half written."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pytest
+from celery import Celery
+
+from settings import Settings
+from worker.broker import QUEUE, make_celery
+
+
+def celery_in(home: Path) -> Celery:
+    return make_celery(Settings.from_environment({"ESOTERIC_HOME": str(home)}))
+
+
+@pytest.fixture
+def celery(tmp_path: Path) -> Iterator[Celery]:
+    celery = celery_in(tmp_path)
+    yield celery
+    celery.pool.force_close_all()
+
+
+def send(celery: Celery, job_id: str) -> None:
+    celery.send_task("check_claim", args=[job_id])
+
+
+def take(celery: Celery) -> list[str]:
+    """Take every message out, and return the ids they name."""
+    ids = []
+    with celery.connection_for_read() as connection:
+        channel = connection.default_channel
+        while True:
+            message = channel.basic_get(QUEUE, no_ack=True)
+            if message is None:
+                return ids
+            ids.append(message.payload[0][0])
+
+
+def send_and_take(home: Path, name: str, results: multiprocessing.Queue[Any]) -> None:
+    """Be a web server and a worker at once."""
+    celery = celery_in(home)
+    taken = []
+    for number in range(50):
+        send(celery, f"{name}{number}")
+        taken.extend(take(celery))
+    results.put(taken)
+
+
+def test_messages_come_out_once_and_oldest_first(celery: Celery) -> None:
+    for number in range(20):
+        send(celery, f"id{number}")
+    assert take(celery) == [f"id{number}" for number in range(20)]
+    assert take(celery) == []
+
+
+def test_messages_outlive_every_process_that_knows_of_them(tmp_path: Path) -> None:
+    first = celery_in(tmp_path)
+    send(first, "id")
+    first.pool.force_close_all()
+    assert take(celery_in(tmp_path)) == ["id"]
+
+
+def test_many_processes_send_and_take_at_once_without_losing_a_message(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    results: multiprocessing.Queue[Any] = context.Queue()
+    processes = [
+        context.Process(target=send_and_take, args=[tmp_path, name, results]) for name in "abc"
+    ]
+    for process in processes:
+        process.start()
+    taken = [job_id for _ in processes for job_id in results.get(timeout=60)]
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    taken += take(celery_in(tmp_path))
+    assert sorted(taken) == sorted(f"{name}{number}" for name in "abc" for number in range(50))
+
+
+def test_a_message_is_absent_or_whole(celery: Celery, tmp_path: Path) -> None:
+    """Every name that a reader looks at belongs to a complete message."""
+    send(celery, "id")
+    (file,) = (tmp_path / "queue" / "messages").iterdir()
+    assert file.name.endswith(f".{QUEUE}.msg")
+    assert list((tmp_path / "queue").rglob("*.partial")) == []
+
+
+def test_a_torn_message_is_dropped_and_the_next_one_comes(celery: Celery, tmp_path: Path) -> None:
+    send(celery, "torn")
+    (torn,) = (tmp_path / "queue" / "messages").iterdir()
+    torn.write_bytes(torn.read_bytes()[:100])
+    send(celery, "whole")
+    assert take(celery) == ["whole"]
+
+
+def test_a_message_that_was_not_acknowledged_goes_back(celery: Celery) -> None:
+    send(celery, "id")
+    with celery.connection_for_read() as connection:
+        message = connection.default_channel.basic_get(QUEUE)
+        assert message.payload[0] == ["id"]
+    assert take(celery) == ["id"]
+
+
+def test_a_message_whose_taker_is_killed_before_reading_it_stands_in_taken(
+    celery: Celery, tmp_path: Path
+) -> None:
+    """The reaper's business: the transport neither finds nor repeats it."""
+    send(celery, "id")
+    (file,) = (tmp_path / "queue" / "messages").iterdir()
+    file.rename(tmp_path / "queue" / "taken" / file.name)
+    with celery.connection_for_read() as connection, pytest.raises(Empty):
+        connection.default_channel._get(QUEUE)

@@ -1,0 +1,122 @@
+"""Submitting: what is checked, what is kept, and what happens without a broker."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from retrieval.errors import InvalidClaim, UnknownRecipe
+from settings import BadSetting, Settings
+from tests.worker.conftest import House, RedisServer
+from worker.broker import BrokerUnavailable, make_celery, reach_broker
+from worker.jobs import UnknownJob
+
+
+def messages(house: House) -> list[Path]:
+    return list((house.home / "queue" / "messages").glob("*"))
+
+
+def test_a_claim_is_kept_and_one_message_names_it(house: House) -> None:
+    job = house.queue.submit("  Tea is   a drink. ", "esoteric")
+    assert (job.claim, job.recipe, job.state) == ("Tea is a drink.", "esoteric", "queued")
+    (message,) = messages(house)
+    assert house.queue.submit("Tea is a drink.", "esoteric").id == job.id
+    assert messages(house) == [message]
+
+
+def test_what_cannot_be_checked_is_refused_and_not_kept(house: House) -> None:
+    with pytest.raises(InvalidClaim):
+        house.queue.submit("   ", "esoteric")
+    with pytest.raises(UnknownRecipe):
+        house.queue.submit("Tea is a drink.", "no such recipe")
+    assert house.store.search("", 10, 0) == ([], 0)
+
+
+def test_cancelling_an_unknown_claim_says_so(house: House) -> None:
+    with pytest.raises(UnknownJob):
+        house.queue.cancel("0123456789abcdef01234567")
+
+
+def test_an_embedded_queue_that_cannot_be_written_keeps_the_claim(house: House) -> None:
+    (house.home / "queue").write_text("in the way")
+    with pytest.raises(BrokerUnavailable, match="ESOTERIC_HOME") as caught:
+        house.queue.submit("Tea is a drink.", "esoteric")
+    assert str(house.home / "queue") in caught.value.message
+    assert house.store.counts()["queued"] == 1
+
+
+@pytest.mark.parametrize("url", ["amqp://localhost", "redis", "sqs://"])
+def test_another_broker_is_refused_by_name(url: str, tmp_path: Path) -> None:
+    settings = Settings.from_environment(
+        {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_BROKER_URL": url}
+    )
+    with pytest.raises(BadSetting, match="ESOTERIC_BROKER_URL"):
+        make_celery(settings)
+
+
+def test_the_embedded_queue_is_reached_without_a_server(house: House) -> None:
+    reach_broker(house.settings)
+
+
+def test_making_the_queue_connects_to_nothing(tmp_path: Path) -> None:
+    settings = Settings.from_environment(
+        {
+            "ESOTERIC_HOME": str(tmp_path / "home"),
+            "ESOTERIC_BROKER_URL": "redis://127.0.0.1:1/0",
+        }
+    )
+    make_celery(settings)
+    make_celery(Settings.from_environment({"ESOTERIC_HOME": str(tmp_path / "home")}))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.redis
+def test_a_password_is_not_shown(redis_server: RedisServer, tmp_path: Path) -> None:
+    url = redis_server.url.replace("//", "//user:hush@")
+    settings = Settings.from_environment(
+        {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_BROKER_URL": url}
+    )
+    with pytest.raises(BrokerUnavailable) as caught:
+        reach_broker(settings)
+    assert "hush" not in str(caught.value)
+    assert "redis://user:**@127.0.0.1" in caught.value.message
+
+
+@pytest.mark.redis
+def test_without_redis_a_claim_is_kept_and_the_error_comes_at_once(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    reach_broker(redis_house.settings)
+    redis_server.stop()
+    asked = time.monotonic()
+    with pytest.raises(BrokerUnavailable, match="Start the queue's server") as caught:
+        redis_house.queue.submit("Tea is a drink.", "esoteric")
+    assert time.monotonic() - asked < 3
+    assert redis_server.url in caught.value.message
+    (job,) = redis_house.store.recent(10)
+    assert (job.claim, job.state) == ("Tea is a drink.", "queued")
+
+
+@pytest.mark.redis
+def test_a_redis_that_hangs_is_given_up_after_seconds(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    redis_house.queue.submit("Tea is a drink.", "esoteric")
+    redis_server.freeze()
+    asked = time.monotonic()
+    with pytest.raises(BrokerUnavailable):
+        redis_house.queue.submit("Coffee is a drink.", "esoteric")
+    assert time.monotonic() - asked < 6
+    redis_server.thaw()
+
+
+@pytest.mark.redis
+def test_a_connection_that_died_unnoticed_does_not_fail_a_submission(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    redis_house.queue.submit("Tea is a drink.", "esoteric")
+    redis_server.stop()
+    redis_server.start()
+    assert redis_house.queue.submit("Coffee is a drink.", "esoteric").state == "queued"

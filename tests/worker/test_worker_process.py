@@ -1,0 +1,275 @@
+"""A real worker process, with each broker, and what happens to it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+
+from tests.worker.conftest import House, RedisServer, wait_until
+from tests.worker.fake_retriever import STAGES
+from worker.health import worker_health
+from worker.jobs import Job
+
+pytestmark = pytest.mark.server
+
+
+def let_lease_run_out(house: House, job: Job) -> None:
+    """Let the time pass that a lost worker is waited for."""
+    with closing(sqlite3.connect(house.home / "esoteric.db", timeout=10)) as database, database:
+        changed = database.execute(
+            "UPDATE claims SET lease_until = '2001-01-01 00:00:00.000000'"
+            " WHERE id = ? AND state = 'running'",
+            [job.id],
+        )
+        assert changed.rowcount == 1
+
+
+def stages(house: House, job: Job) -> list[str]:
+    events = house.store.events(job.id, 0)
+    assert [event.n for event in events] == list(range(1, len(events) + 1))
+    return [event.stage for event in events]
+
+
+def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> None:
+    any_house.start_worker()
+    job = any_house.queue.submit("The kettle is made of copper.", "esoteric")
+    done = any_house.wait_for_state(job, "done")
+    assert stages(any_house, job) == list(STAGES)
+    assert done.attempts == 1
+    assert done.result is not None
+    assert done.result["verdict"]["rationale"] == "Almanac says: The kettle is made of copper."
+    assert done.result["claim"] == done.claim
+
+
+def test_the_first_event_is_there_within_half_a_second_of_submission(any_house: House) -> None:
+    any_house.start_worker()
+    any_house.wait_until_ready()
+    any_house.wait_for_state(any_house.queue.submit("Warm up.", "esoteric"), "done")
+    for number in range(5):
+        submitted = time.monotonic()
+        job = any_house.queue.submit(f"Kettle number {number} is made of copper.", "esoteric")
+        wait_until(lambda job=job: any_house.store.events(job.id, 0) != [], "an event")  # type: ignore[misc]
+        assert time.monotonic() - submitted < 0.5
+
+
+def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house: House) -> None:
+    jobs = []
+    for stage in STAGES:
+        claim = f"A kettle boils in the stage {stage}."
+        any_house.hold(stage, claim)
+        worker = any_house.start_worker()
+        job = any_house.queue.submit(claim, "esoteric")
+        any_house.wait_for_event(job, stage)
+        worker.kill()
+        assert any_house.store.get(job.id).state == "running"
+        jobs.append(job)
+    any_house.let_go()
+    any_house.start_worker()
+    for job in jobs:
+        # The leases are left to run out by themselves, so this waits for real.
+        done = any_house.wait_for_state(job, "done", seconds=40)
+        assert done.attempts == 2
+        assert done.result is not None
+        assert done.result["verdict"]["rationale"] == f"Almanac says: {done.claim}"
+        seen = stages(any_house, job)
+        again = len(seen) - len(STAGES)
+        assert seen[again:] == list(STAGES)
+        assert seen[again - 1] == "start"
+        assert "starts again" in any_house.store.events(job.id, again - 1)[0].message
+    logs = "".join(worker.log.read_text() for worker in any_house.workers)
+    for job in jobs:
+        assert logs.count(f"Claim {job.id} is done") == 1
+
+
+def test_a_claim_that_loses_its_worker_twice_fails_for_good(house: House) -> None:
+    claim = "The kettle is cursed."
+    house.hold("verdict", claim)
+    worker = house.start_worker()
+    job = house.queue.submit(claim, "esoteric")
+    for attempt in (1, 2):
+        wait_until(
+            lambda attempt=attempt: house.store.get(job.id).attempts == attempt,  # type: ignore[misc]
+            f"attempt {attempt}",
+        )
+        house.wait_for_event(job, "verdict")
+        worker.kill()
+        let_lease_run_out(house, job)
+        worker = house.start_worker()
+    failed = house.wait_for_state(job, "failed")
+    assert failed.attempts == 2
+    assert failed.result is None
+    assert failed.error is not None
+    assert failed.error["code"] == "worker_lost"
+    assert failed.error["hint"]
+    house.let_go()
+    other = house.queue.submit("The kettle is fine.", "esoteric")
+    house.wait_for_state(other, "done")
+
+
+def test_a_worker_that_was_only_thought_lost_does_not_write_over_the_second_attempt(
+    house: House,
+) -> None:
+    claim = "The kettle sings."
+    house.hold("ranking", claim)
+    slow = house.start_worker()
+    job = house.queue.submit(claim, "esoteric")
+    house.wait_for_event(job, "ranking")
+    slow.process.send_signal(19)  # SIGSTOP: a machine that sleeps
+    let_lease_run_out(house, job)
+    house.let_go()
+    house.start_worker()
+    done = house.wait_for_state(job, "done")
+    slow.process.send_signal(18)  # SIGCONT: it wakes up and goes on
+    other = house.queue.submit("The kettle hums.", "esoteric")
+    house.wait_for_state(other, "done")
+    wait_until(lambda: f"Claim {job.id} was" in slow.log.read_text(), "the end of the slow one")
+    assert house.store.get(job.id) == done
+    assert done.attempts == 2
+    assert stages(house, job)[-1] == "done"
+
+
+def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
+    claim = "The kettle never boils."
+    any_house.hold("relevance", claim)
+    worker = any_house.start_worker()
+    job = any_house.queue.submit(claim, "esoteric")
+    any_house.wait_for_event(job, "relevance")
+    cancelled = time.monotonic()
+    assert any_house.queue.cancel(job.id).state == "cancelled"
+    wait_until(lambda: f"Claim {job.id} was cancelled" in worker.log.read_text(), "the stop")
+    assert time.monotonic() - cancelled < 2
+    events = len(any_house.store.events(job.id, 0))
+    other = any_house.queue.submit("The kettle boils.", "esoteric")
+    any_house.wait_for_state(other, "done")
+    assert any_house.store.get(job.id).state == "cancelled"
+    assert len(any_house.store.events(job.id, 0)) == events
+
+
+def test_a_claim_cancelled_while_it_waits_is_never_begun(house: House) -> None:
+    job = house.queue.submit("The kettle is made of tin.", "esoteric")
+    house.queue.cancel(job.id)
+    house.start_worker()
+    house.wait_for_state(house.queue.submit("The kettle is made of copper.", "esoteric"), "done")
+    assert house.store.events(job.id, 0) == []
+    assert house.store.get(job.id).attempts == 0
+
+
+def test_a_worker_that_is_told_to_stop_does_so_in_time_and_gives_its_claim_back(
+    any_house: House,
+) -> None:
+    claim = "The kettle takes its time."
+    any_house.hold("questions", claim)
+    worker = any_house.start_worker()
+    job = any_house.queue.submit(claim, "esoteric")
+    any_house.wait_for_event(job, "questions")
+    assert worker.stop() < 2.5
+    assert worker.process.returncode == 0
+    queued = any_house.store.get(job.id)
+    assert (queued.state, queued.attempts) == ("queued", 0)
+    assert worker_health(any_house.store).workers == 0
+    any_house.let_go()
+    any_house.start_worker()
+    done = any_house.wait_for_state(job, "done")
+    assert done.attempts == 1
+    assert stages(any_house, job)[-len(STAGES) - 1 :] == ["start", *STAGES]
+
+
+def test_an_idle_worker_stops_in_time(any_house: House) -> None:
+    worker = any_house.start_worker()
+    any_house.wait_until_ready()
+    any_house.wait_for_state(any_house.queue.submit("Warm up.", "esoteric"), "done")
+    assert worker.stop() < 2.5
+    assert worker.process.returncode == 0
+
+
+def test_a_queued_claim_whose_message_was_lost_is_sent_again(house: House) -> None:
+    job = house.queue.submit("The kettle is made of copper.", "esoteric")
+    (message,) = (house.home / "queue" / "messages").iterdir()
+    message.unlink()
+    house.start_worker()
+    assert house.wait_for_state(job, "done").attempts == 1
+
+
+@pytest.mark.redis
+def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    from worker.broker import BrokerUnavailable
+
+    redis_house.start_worker()
+    redis_house.wait_for_state(redis_house.queue.submit("Warm up.", "esoteric"), "done")
+    redis_server.stop()
+    with pytest.raises(BrokerUnavailable):
+        redis_house.queue.submit("The kettle is made of copper.", "esoteric")
+    (job, _) = redis_house.store.recent(10)
+    assert job.state == "queued"
+    redis_server.start()
+    assert redis_house.wait_for_state(job, "done", seconds=30).attempts == 1
+
+
+def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_itself(
+    house: House,
+) -> None:
+    (house.settings.index / "name").unlink()
+    house.start_worker()
+    job = house.queue.submit("The kettle is made of copper.", "esoteric")
+    failed = house.wait_for_state(job, "failed")
+    assert failed.error == {
+        "code": "no_index",
+        "message": "There is no index.",
+        "hint": "Build one: esoteric index build --source vital",
+    }
+    health = worker_health(house.store)
+    assert (health.ready, health.workers, health.problem) == (False, 1, failed.error)
+    house.give_index("Gazetteer")
+    house.wait_until_ready()
+    again = house.wait_for_state(house.queue.submit(job.claim, "esoteric"), "done")
+    assert again.result is not None
+    assert again.result["corpus"]["name"] == "Gazetteer"
+
+
+def test_a_new_index_is_used_for_the_next_claim(house: House) -> None:
+    house.start_worker()
+    first = house.wait_for_state(house.queue.submit("One kettle.", "esoteric"), "done")
+    house.give_index("Gazetteer")
+    second = house.wait_for_state(house.queue.submit("Two kettles.", "esoteric"), "done")
+    assert first.result is not None
+    assert second.result is not None
+    assert first.result["corpus"]["name"] == "Almanac"
+    assert second.result["corpus"]["name"] == "Gazetteer"
+
+
+def test_what_nobody_foresaw_fails_the_claim_in_plain_words_and_fills_the_log(
+    house: House,
+) -> None:
+    worker = house.start_worker()
+    failed = house.wait_for_state(house.queue.submit("Divide by zero.", "esoteric"), "failed")
+    assert failed.error is not None
+    assert failed.error["code"] == "internal"
+    assert "ZeroDivisionError" not in str(failed.error)
+    assert "ZeroDivisionError" in worker.log.read_text()
+    house.wait_for_state(house.queue.submit("The kettle is fine.", "esoteric"), "done")
+
+
+def test_health_tells_whether_a_worker_is_there(house: House) -> None:
+    health = worker_health(house.store)
+    assert not health.ready
+    assert health.problem is not None
+    assert health.problem["code"] == "no_worker"
+    worker = house.start_worker()
+    house.wait_until_ready()
+    assert worker_health(house.store).workers == 1
+    worker.stop()
+    assert not worker_health(house.store).ready
+
+
+def test_a_worker_whose_database_is_damaged_ends_with_one_line(house: House) -> None:
+    (house.home / "esoteric.db").write_bytes(b"not a database " * 400)
+    worker = house.start_worker()
+    assert worker.process.wait(20) == 1
+    lines = worker.log.read_text().splitlines()
+    assert len(lines) == 1
+    assert "Move the file away" in lines[0]
