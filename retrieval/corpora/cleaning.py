@@ -1,0 +1,26 @@
+"""What every corpus does to a text before anything else sees it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SPACE = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """Return the text in NFC, white space folded, without control and invisible characters.
+
+    Index and query share this one Unicode form. Lone surrogates, which UTF-8
+    cannot hold, go too.
+    """
+    folded = _SPACE.sub(" ", text)
+    kept = (c for c in folded if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    return unicodedata.normalize("NFC", "".join(kept)).strip()
+
+
+def web_address(value: object) -> str | None:
+    """Return an http or https address as it is, anything else as ``None``: it is not a link."""
+    if isinstance(value, str) and re.match(r"https?://[^\s<>\"]+$", value):
+        return value
+    return None
