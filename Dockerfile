@@ -1,0 +1,20 @@
+# One image for the web server, the worker and the index builder; the command decides.
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /srv/esoteric
+
+# The dependencies are a layer of their own: they change seldom.
+COPY requirements.txt .
+RUN pip install -r requirements.txt
+
+COPY . .
+RUN pip install --no-deps --editable . \
+    && python -m compileall -q . \
+    && useradd --uid 10001 --no-create-home esoteric \
+    && install -d -o 10001 -g 10001 /data
+
+USER 10001:10001
+ENV ESOTERIC_HOME=/data
+EXPOSE 8000
+CMD ["python", "-m", "app"]
