@@ -94,7 +94,7 @@ class Program:
                 f"The {self.name} {how} {self._quick_deaths} times right after its start."
                 f" Its last words: {self._last_line or 'none'}. The log: {self._log_path}"
             )
-        pause = min(LONGEST_PAUSE_SECONDS, 0.5 * 2.0**self._quick_deaths)
+        pause = min(LONGEST_PAUSE_SECONDS, 0.25 * 2.0**self._quick_deaths)
         self._start_at = now + pause
         say(f"The {self.name} {how} and is started again. The log: {self._log_path}")
 

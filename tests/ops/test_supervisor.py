@@ -1,0 +1,118 @@
+"""Programs are started again, given up, and ended, whatever happens to who started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.supervisor import GivenUp, Program, end_all, run
+from settings import CHECKOUT
+
+pytestmark = pytest.mark.server
+
+
+def program(folder: Path, behaviour: str) -> Program:
+    return Program(
+        "kettle",
+        "tests.ops.programs",
+        folder / "kettle.log",
+        {**os.environ, "STARTS": str(folder / "starts"), "BEHAVIOUR": behaviour},
+    )
+
+
+def started(folder: Path) -> list[int]:
+    try:
+        return [int(pid) for pid in (folder / "starts").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def alive(pid: int) -> bool:
+    """Return whether the process runs; one that only waits to be reaped does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    seen = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
+    return bool(seen.stdout.strip()) and not seen.stdout.strip().startswith(b"Z")
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_program_that_dies_is_started_again_and_the_user_is_told(tmp_path: Path) -> None:
+    kettle, told = program(tmp_path, "die once"), []
+    run([kettle], lambda: len(started(tmp_path)) == 2, told.append)
+    end_all([kettle])
+    assert told == [
+        f"The kettle stopped with status 3 and is started again. The log: {tmp_path}/kettle.log"
+    ]
+
+
+def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    kettle, told = program(tmp_path, "work"), []
+
+    log = tmp_path / "kettle.log"
+    run([kettle], lambda: log.exists() and "at work" in log.read_text(), told.append)
+    os.kill(started(tmp_path)[0], signal.SIGKILL)
+    run([kettle], lambda: len(started(tmp_path)) == 2, told.append)
+    end_all([kettle])
+    assert len(told) == 1
+    assert "was ended by SIGKILL and is started again" in told[0]
+    assert not any(alive(pid) for pid in started(tmp_path))
+
+
+def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(tmp_path: Path) -> None:
+    kettle = program(tmp_path, "die")
+    with pytest.raises(GivenUp, match="status 1 5 times") as caught:
+        run([kettle], lambda: False, lambda _text: None)
+    end_all([kettle])
+    assert "no luck today" in str(caught.value)
+    assert str(tmp_path / "kettle.log") in str(caught.value)
+    assert len(started(tmp_path)) == 5
+
+
+def test_a_program_that_will_not_end_is_made_to(tmp_path: Path) -> None:
+    kettle = program(tmp_path, "ignore SIGTERM")
+    log = tmp_path / "kettle.log"
+    run([kettle], lambda: log.exists() and "at work" in log.read_text(), print)
+    asked = time.monotonic()
+    end_all([kettle])
+    assert 4 < time.monotonic() - asked < 7
+    (pid,) = started(tmp_path)
+    assert not alive(pid)
+
+
+def test_everything_a_program_says_is_in_its_log(tmp_path: Path) -> None:
+    kettle, log = program(tmp_path, "talk"), tmp_path / "kettle.log"
+    run([kettle], lambda: log.exists() and "at work" in log.read_text("utf-8"), print)
+    end_all([kettle])
+    assert log.read_text("utf-8") == "100% of caf\u00e9 and \ufffd\nat work\n"
+
+
+@pytest.mark.parametrize("behaviour", ["work", "ignore SIGTERM"])
+def test_programs_end_when_who_started_them_is_killed(tmp_path: Path, behaviour: str) -> None:
+    environment = {**os.environ, "STARTS": str(tmp_path / "starts"), "BEHAVIOUR": behaviour}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.ops.supervised"],
+        cwd=CHECKOUT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    ) as supervisor:
+        logs = [tmp_path / "one.log", tmp_path / "two.log"]
+        wait_until(lambda: all(log.exists() and "at work" in log.read_text() for log in logs))
+        pids = started(tmp_path)
+        assert len(pids) == 2
+        supervisor.kill()
+    wait_until(lambda: not any(alive(pid) for pid in pids), 8)
