@@ -19,6 +19,7 @@ from transformers import (
     DistilBertForSequenceClassification,
     PreTrainedTokenizerBase,
 )
+from transformers.utils import logging
 
 from retrieval.encoders.minilm_weights import minilm_folder
 
@@ -45,6 +46,7 @@ def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassifi
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
     """
+    logging.disable_progress_bar()
     bert = BertConfig.from_pretrained(minilm_folder(), local_files_only=True)
     config = DistilBertConfig(
         vocab_size=bert.vocab_size,

@@ -35,7 +35,9 @@ class MiniLMEncoder:
         if self._model is None:
             import torch
             from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
 
+            logging.disable_progress_bar()
             self._model = SentenceTransformer(
                 str(minilm_folder()),
                 device="cpu",

@@ -1,0 +1,303 @@
+"""Builds an embedded index: resumable after a kill, swapped in only when it is complete."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Corpus, Page
+from retrieval.encoders.encoder import Encoder
+from retrieval.errors import EsotericError
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.layout import (
+    DOCUMENTS,
+    FORMAT,
+    IDS,
+    LEXICAL,
+    META,
+    OFFSETS,
+    TITLES,
+    VECTORS,
+    key_hash,
+    open_lexical,
+    table,
+)
+from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.index.store import IndexInfo
+from retrieval.index.title_key import split_disambiguation, title_key
+
+# Parts are fixed ranges of pages, so that what is encoded together, and with it
+# every last bit of a vector, does not depend on where a build was interrupted.
+PART = 256
+
+
+class IndexNotBuilt(EsotericError):
+    """The index could not be built; the one that stood before still stands."""
+
+
+def build_index(
+    corpus: Corpus, encoder: Encoder, folder: Path, on_progress: Callable[[int, int], None]
+) -> IndexInfo:
+    """Build an index of the corpus below ``folder`` and make it the current one.
+
+    ``on_progress`` receives the pages done and the pages in all. Interrupted, a
+    build of the same source goes on behind its last finished part.
+
+    Raises:
+        BadSource: a page cannot be read.
+        IndexNotBuilt: the disk is full or read-only, or another build runs.
+        ModelUnavailable: the encoder or the splitter cannot be loaded.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            building = _begin(folder, corpus, encoder)
+            total = len(corpus)
+            parts = list(_parts(corpus, encoder, building, total, on_progress))
+            version = _assemble(corpus, encoder, building, parts)
+            _swap_in(folder, version)
+    except OSError as error:
+        raise _not_built(error, folder) from error
+    except ValueError as error:
+        # tantivy reports the operating system's refusals as ValueError.
+        if "No space left" not in str(error) and "File too large" not in str(error):
+            raise
+        raise _not_built(OSError(errno.ENOSPC, "No space left on device"), folder) from error
+    return EmbeddedStore.open(folder, encoder.name).info()
+
+
+def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return IndexNotBuilt(
+            "disk_full",
+            f"The disk that holds {folder} is full; the index that stood before still stands.",
+            "Make room and run the same command again: it goes on where it stopped.",
+        )
+    return IndexNotBuilt(
+        "index_not_written",
+        f"The index cannot be written below {folder} ({error.strerror or error}).",
+        "Check the folder's permissions, or set ESOTERIC_HOME to another one.",
+    )
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IndexNotBuilt(
+                "index_locked",
+                f"Another build of the index in {folder} is running.",
+                "Wait until it is done.",
+            ) from error
+        yield
+
+
+def _begin(folder: Path, corpus: Corpus, encoder: Encoder) -> Path:
+    """Return the folder of unfinished work, emptied if it is of another source or encoder."""
+    building = folder / "building"
+    plan = {
+        "format": FORMAT,
+        "part": PART,
+        "source": corpus.source,
+        "fingerprint": corpus.fingerprint(),
+        "encoder": encoder.name,
+    }
+    path = building / "plan.json"
+    try:
+        same = json.loads(path.read_text(encoding="utf-8")) == plan
+    except (OSError, ValueError):
+        same = False
+    if not same:
+        shutil.rmtree(building, ignore_errors=True)
+        building.mkdir()
+        _write(path, json.dumps(plan).encode())
+    for leftover in (*building.glob("*.partial"), building / "version"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink(missing_ok=True)
+    return building
+
+
+def _parts(
+    corpus: Corpus,
+    encoder: Encoder,
+    building: Path,
+    total: int,
+    on_progress: Callable[[int, int], None],
+) -> Iterator[tuple[Path, Path]]:
+    """Yield the finished parts' document and vector files, making those that are missing."""
+    splitter = SentenceSplitter()
+    pages = iter(corpus)
+    done = 0
+    on_progress(0, total)
+    for number in range((total + PART - 1) // PART):
+        batch = list(islice(pages, PART))
+        documents = building / f"part-{number:06}.jsonl"
+        vectors = building / f"part-{number:06}.npy"
+        # The documents are written last: where they are, the vectors are too.
+        if not documents.exists():
+            records = _records(batch, splitter)
+            encoded = encoder.encode([f"{r['title']}. {r['text']}" for r in records])
+            _write_array(vectors, encoded.astype(np.float16))
+            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            _write(documents, "".join(lines).encode("utf-8"))
+        done += len(batch)
+        on_progress(done, total)
+        yield documents, vectors
+
+
+def _records(pages: list[Page], splitter: SentenceSplitter) -> list[dict[str, Any]]:
+    split = splitter.split(page.text for page in pages if page.sentences is None)
+    return [
+        _given(page, page.sentences) if page.sentences is not None else _split(page, next(split))
+        for page in pages
+    ]
+
+
+def _given(page: Page, sentences: tuple[str, ...]) -> dict[str, Any]:
+    """Join sentences that the source has split; their ids are their positions there."""
+    bounds, end = [], -1
+    for number, sentence in enumerate(sentences):
+        if sentence:
+            start, end = end + 1, end + 1 + len(sentence)
+            bounds.append((number, start, end))
+    text = " ".join(sentence for sentence in sentences if sentence)
+    return _record(page, text, bounds)
+
+
+def _split(page: Page, bounds: list[tuple[int, int]]) -> dict[str, Any]:
+    return _record(page, page.text, [(n, start, end) for n, (start, end) in enumerate(bounds)])
+
+
+def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> dict[str, Any]:
+    return {
+        "id": page.id,
+        "title": page.title,
+        "url": page.url,
+        "text": text,
+        "sentences": sentences,
+    }
+
+
+def _assemble(
+    corpus: Corpus, encoder: Encoder, building: Path, parts: list[tuple[Path, Path]]
+) -> Path:
+    """Put the parts together as a version; ``meta.json`` is written last."""
+    version = building / "version"
+    (version / LEXICAL).mkdir(parents=True)
+    digest = hashlib.sha256(encoder.name.encode())
+    ids, titles, offsets = [], [], [0]
+    sentences = 0
+    lexical = open_lexical(version / LEXICAL)
+    # One thread keeps the order of the documents, and with it that of equal scores.
+    writer = lexical.writer(heap_size=64_000_000, num_threads=1)
+    with (version / DOCUMENTS).open("wb") as stream:
+        for documents, _ in parts:
+            for line in documents.read_bytes().splitlines(keepends=True):
+                number = len(offsets) - 1
+                record = json.loads(line)
+                stream.write(line)
+                digest.update(line)
+                offsets.append(offsets[-1] + len(line))
+                sentences += len(record["sentences"])
+                ids.append((key_hash(record["id"]), number))
+                titles += _title_entries(record["title"], number)
+                writer.add_document(tantivy.Document(text=record["text"], document=number))
+        _flush(stream)
+    writer.commit()
+    writer.wait_merging_threads()
+    vectors = _joined([path for _, path in parts], encoder.dimension)
+    digest.update(vectors.tobytes())
+    _write_array(version / VECTORS, vectors)
+    _write_array(version / OFFSETS, np.array(offsets, dtype=np.uint64))
+    _write_array(version / IDS, table(ids))
+    _write_array(version / TITLES, table(titles))
+    meta = {
+        "format": FORMAT,
+        "name": corpus.name,
+        "source": corpus.source,
+        "encoder": encoder.name,
+        "documents": len(ids),
+        "sentences": sentences,
+        "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "checksum": digest.hexdigest(),
+        "files": {
+            str(path.relative_to(version)): path.stat().st_size
+            for path in sorted(version.rglob("*"))
+            if path.is_file() and path.suffix != ".lock"
+        },
+    }
+    _write(version / META, json.dumps(meta, indent=2).encode())
+    return version
+
+
+def _title_entries(title: str, number: int) -> list[tuple[int, int]]:
+    """A title is found by all of it, and without its words in parentheses (the odd values)."""
+    plain, words = split_disambiguation(title)
+    entries = [(key_hash(title_key(title)), 2 * number)]
+    if words is not None:
+        entries.append((key_hash(title_key(plain)), 2 * number + 1))
+    return entries
+
+
+def _joined(paths: list[Path], dimension: int) -> NDArray[np.float16]:
+    if not paths:
+        return np.zeros((0, dimension), dtype=np.float16)
+    return np.concatenate([np.load(path) for path in paths])
+
+
+def _swap_in(folder: Path, version: Path) -> None:
+    """Move the version to its place, point ``current`` at it, remove what it replaces."""
+    versions = folder / "versions"
+    versions.mkdir(exist_ok=True)
+    checksum = json.loads((version / META).read_text(encoding="utf-8"))["checksum"][:12]
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    place = versions / f"{stamp}-{checksum}"
+    version.rename(place)
+    pointer = folder / "current.partial"
+    pointer.unlink(missing_ok=True)
+    pointer.symlink_to(place.relative_to(folder))
+    pointer.rename(folder / "current")
+    for other in versions.iterdir():
+        if other != place:
+            shutil.rmtree(other, ignore_errors=True)
+    shutil.rmtree(version.parent, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, on the disk when this returns."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as stream:
+        stream.write(content)
+        _flush(stream)
+    partial.rename(path)
+
+
+def _write_array(path: Path, array: NDArray[Any]) -> None:
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as stream:
+        np.save(stream, array)
+        _flush(stream)
+    partial.rename(path)
+
+
+def _flush(stream: Any) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())

