@@ -19,8 +19,14 @@ from typing import IO
 
 import click
 
+from cli.errors import reports_errors
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
-from settings import BadSetting, Settings
+from retrieval.errors import EsotericError
+from settings import Settings
+
+
+class CannotStart(EsotericError):
+    """Something is in the way of starting, or of going on."""
 
 
 @click.command("up", epilog="Example: esoteric up --port 8080 --home ~/esoteric")
@@ -33,6 +39,7 @@ from settings import BadSetting, Settings
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for everything that is kept; ESOTERIC_HOME otherwise.",
 )
+@reports_errors
 def command(host: str | None, port: int | None, home: Path | None) -> None:
     """Start the web pages and the worker, and build the default index if there is none."""
     environment = dict(os.environ)
@@ -43,11 +50,9 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     if home is not None:
         # The programs are started elsewhere, so a relative path is settled here.
         environment["ESOTERIC_HOME"] = str(home.expanduser().resolve())
-    try:
-        settings = Settings.from_environment(environment)
-    except BadSetting as error:
-        raise click.ClickException(str(error)) from error
-    with _locked_home(settings.home), _told_to_stop() as stop:
+    settings = Settings.from_environment(environment)
+    stop = _told_to_stop()
+    with _locked_home(settings.home):
         _check_address(settings)
         _build_missing_index(settings, environment, stop)
         if not stop.is_set():
@@ -72,7 +77,7 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
             program.start()
         run(programs, done, _complain)
     except GivenUp as error:
-        raise click.ClickException(str(error)) from error
+        raise CannotStart("program_dies", str(error), "Mend it and run this again.") from error
     finally:
         end_all(programs)
 
@@ -114,7 +119,7 @@ class _Readiness:
 
 def _build_missing_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
     """Build the default index in a process of its own, so that its memory goes with it."""
-    if (settings.index / "meta.json").exists():
+    if (settings.index / "current").exists():
         return
     with subprocess.Popen(
         tethered("cli", "index", "build", "--source", "vital"),
@@ -128,9 +133,10 @@ def _build_missing_index(settings: Settings, environment: dict[str, str], stop: 
                 build.kill()  # nothing is lost: what is built so far is used the next time
                 return
     if build.returncode != 0:
-        raise click.ClickException(
-            "The index was not built, for the reason above. Mend it and run this again: it goes"
-            " on where it stopped."
+        raise CannotStart(
+            "index_not_built",
+            "The index was not built, for the reason above.",
+            "Mend it and run this again: it goes on where it stopped.",
         )
 
 
@@ -146,10 +152,11 @@ def _check_address(settings: Settings) -> None:
             probe.bind(address)
             probe.listen(1)
     except OSError as error:
-        raise click.ClickException(
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}."
-            " End what uses it, or choose another: esoteric up --port"
-            f" {min(settings.port + 1, 65535)}"
+        raise CannotStart(
+            "address",
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}.",
+            "End what uses it, or choose another with --host or --port:"
+            f" esoteric up --port {min(settings.port + 80, 65535)}",
         ) from error
 
 
@@ -160,9 +167,10 @@ def _locked_home(home: Path) -> Iterator[None]:
         (home / "logs").mkdir(parents=True, exist_ok=True)
         lock = (home / "up.lock").open("a+")
     except OSError as error:
-        raise click.ClickException(
-            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}."
-            " Make it writable, or choose another: esoteric up --home DIR"
+        raise CannotStart(
+            "home",
+            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
+            "Make it writable, or choose another: esoteric up --home DIR",
         ) from error
     with lock:
         _lock(lock, home)
@@ -174,30 +182,28 @@ def _lock(lock: IO[str], home: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.seek(0)
-        raise click.ClickException(
-            f"ESOTERIC already runs on {home} (process {lock.read().strip() or 'unknown'})."
-            " Stop that one, or choose another folder: esoteric up --home DIR"
+        raise CannotStart(
+            "already_running",
+            f"ESOTERIC already runs on {home} (process {lock.read().strip() or 'unknown'}).",
+            "Stop that one, or choose another folder: esoteric up --home DIR",
         ) from error
     lock.truncate(0)
     lock.write(str(os.getpid()))
     lock.flush()
 
 
-@contextmanager
-def _told_to_stop() -> Iterator[Event]:
-    """Give an event that is set by Ctrl-C, by SIGTERM and when the terminal closes."""
+def _told_to_stop() -> Event:
+    """Return an event that is set by Ctrl-C, by SIGTERM and when the terminal closes."""
     stop = Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, on_signal) for number in numbers}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup asks to stay
+        signal.signal(signal.SIGHUP, on_signal)
+    return stop
 
 
 def _local_host(host: str) -> str:
