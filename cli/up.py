@@ -69,7 +69,7 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
 
     def done() -> bool:
         if not readiness.reached and readiness.look():
-            click.echo(f"ESOTERIC is ready at {_address(settings)}")
+            click.echo(f"ESOTERIC is ready at {address(settings)}")
         return stop.is_set()
 
     try:
@@ -217,7 +217,8 @@ def _local_host(host: str) -> str:
     return host
 
 
-def _address(settings: Settings) -> str:
+def address(settings: Settings) -> str:
+    """Return the address to open on this machine."""
     host = _local_host(settings.host)
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
