@@ -10,6 +10,7 @@ import pytest
 
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import STAGES
+from worker.broker import BrokerUnavailable, reach_broker
 from worker.health import worker_health
 from worker.jobs import Job
 
@@ -197,8 +198,6 @@ def test_a_queued_claim_whose_message_was_lost_is_sent_again(house: House) -> No
 def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
     redis_house: House, redis_server: RedisServer
 ) -> None:
-    from worker.broker import BrokerUnavailable
-
     redis_house.start_worker()
     redis_house.wait_for_state(redis_house.queue.submit("Warm up.", "esoteric"), "done")
     redis_server.stop()
@@ -208,6 +207,25 @@ def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
     assert job.state == "queued"
     redis_server.start()
     assert redis_house.wait_for_state(job, "done", seconds=30).attempts == 1
+
+
+@pytest.mark.redis
+def test_a_claim_in_work_is_finished_although_redis_goes_away(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    claim = "The kettle whistles."
+    redis_house.hold("texts", claim)
+    redis_house.start_worker()
+    job = redis_house.queue.submit(claim, "esoteric")
+    redis_house.wait_for_event(job, "texts")
+    redis_server.stop()
+    redis_house.let_go()
+    assert redis_house.wait_for_state(job, "done").attempts == 1
+    redis_server.start()
+    reach_broker(redis_house.settings)
+    other = redis_house.queue.submit("The kettle is quiet.", "esoteric")
+    assert redis_house.wait_for_state(other, "done", seconds=30).attempts == 1
+    assert redis_house.store.get(job.id).attempts == 1
 
 
 def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_itself(
