@@ -1,0 +1,50 @@
+"""The web: pages for people, an API for programs, and what a supervisor asks.
+
+``app.pages``, ``app.api`` and ``app.health`` are the blueprints; ``app.contexts``
+says what each template is given.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+from jinja2 import StrictUndefined
+
+from app import api, health, pages
+from app.assets import Assets
+from app.errors import install_error_handlers
+from app.guard import MOST_BYTES, install_guard
+from app.metrics import Metrics
+from app.services import Services, install_services
+from settings import CHECKOUT, Settings
+from worker.broker import Queue
+from worker.jobs import JobStore
+
+
+def create_app(settings: Settings) -> Flask:
+    """Return the application; it opens nothing before the first request.
+
+    Raises:
+        BadSetting: the broker is none that can be used.
+    """
+    app = Flask(
+        "esoteric",
+        root_path=str(CHECKOUT),
+        static_folder="static",
+        template_folder="templates",
+    )
+    app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
+    # A template that names what its context does not hold is a fault, not an empty place.
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
+    store = JobStore(settings.database_url)
+    metrics = Metrics(store)
+    install_services(app, Services(settings, store, Queue(settings, store), metrics))
+    metrics.watch(app)
+    install_guard(app)
+    install_error_handlers(app)
+    app.register_blueprint(pages.blueprint)
+    app.register_blueprint(api.blueprint)
+    app.register_blueprint(health.blueprint)
+    return app

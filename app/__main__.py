@@ -1,0 +1,67 @@
+"""``python -m app``: the web server."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from types import FrameType
+
+import waitress
+
+from app import create_app
+from app.services import services_of
+from settings import BadSetting, Settings
+
+# Requests mostly wait for the database, so more of them than cores may be under way.
+THREADS = 8
+# The application refuses from 64 KiB on, with a body that says so; up to here it can.
+MOST_BYTES_READ = 8 * 1024 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+def main() -> int:
+    """Serve with the settings of the environment until SIGTERM; return the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    try:
+        settings = Settings.from_environment()
+        app = create_app(settings)
+        server = waitress.create_server(
+            app,
+            host=settings.host,
+            port=settings.port,
+            threads=THREADS,
+            ident=None,
+            max_request_body_size=MOST_BYTES_READ,
+            clear_untrusted_proxy_headers=True,
+        )
+    except BadSetting as error:
+        logger.critical("%s", error)
+        return 1
+    except OSError as error:
+        logger.critical(
+            "Cannot listen on %s port %s: %s. Set HOST or PORT to another.",
+            *(settings.host, settings.port, error.strerror),
+        )
+        return 1
+    signal.signal(signal.SIGTERM, _leave)
+    logger.info("Listening on %s port %s", settings.host, settings.port)
+    try:
+        server.run()
+    finally:
+        services_of(app).close()
+    return 0
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    # Waitress ends its threads in order when this reaches its loop.
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""One shape for every error: a code for programs, a message, and what to do about it.
+
+Programs get ``{"error": {"code", "message", "hint"}}``; people get the same three
+on a page. This is the edge where exceptions become statuses.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from flask import Flask, Response, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+from app.contexts import ErrorPage, Problem, render
+from retrieval.errors import EsotericError, IndexUnavailable, InvalidClaim, UnknownRecipe
+from worker.broker import BrokerUnavailable
+from worker.jobs import StoreUnavailable, UnknownJob
+
+logger = logging.getLogger(__name__)
+
+_PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
+_STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
+    (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (UnknownJob, HTTPStatus.NOT_FOUND),
+    (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_HTTP_PROBLEMS = {
+    400: Problem("bad_request", "The request cannot be read.", "Check what was sent."),
+    404: Problem(
+        "not_found",
+        "There is nothing at this address.",
+        "Check the address, or start at the first page.",
+    ),
+    405: Problem(
+        "method_not_allowed",
+        "This address does not take this method.",
+        "The Allow header names those it takes.",
+    ),
+    413: Problem(
+        "too_large", "More than 64 KiB were sent.", "Send one claim of at most 500 characters."
+    ),
+}
+_FAULT = Problem(
+    "internal",
+    "Something went wrong on our side.",
+    "Try again; the details are in web.log in ESOTERIC_HOME/logs.",
+)
+
+
+@dataclass
+class RequestRefused(Exception):
+    """A request that is wrong in a way of its own."""
+
+    status: HTTPStatus
+    problem: Problem
+
+
+def problem_of(error: EsotericError) -> Problem:
+    """Return the three parts of an error."""
+    return Problem(error.code, error.message, error.hint)
+
+
+def status_of(error: EsotericError) -> HTTPStatus:
+    """Return the status that an error is answered with."""
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return status
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def install_error_handlers(app: Flask) -> None:
+    """Answer every exception in the one shape."""
+
+    @app.errorhandler(EsotericError)
+    def on_known(error: EsotericError) -> Response:
+        return error_response(problem_of(error), status_of(error))
+
+    @app.errorhandler(RequestRefused)
+    def on_refused(error: RequestRefused) -> Response:
+        return error_response(error.problem, error.status)
+
+    @app.errorhandler(HTTPException)
+    def on_http(error: HTTPException) -> Response:
+        code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+        if code >= 500:
+            return error_response(_FAULT, HTTPStatus(code))
+        if code < 400:
+            return Response(status=code, headers=error.get_headers())
+        status = HTTPStatus(code)
+        fallback = Problem(
+            status.phrase.lower().replace(" ", "_"), f"{status.phrase}.", "Check what was sent."
+        )
+        response = error_response(_HTTP_PROBLEMS.get(code, fallback), status)
+        valid_methods = getattr(error, "valid_methods", None)
+        if valid_methods:
+            response.headers["Allow"] = ", ".join(sorted(valid_methods))
+        return response
+
+    @app.errorhandler(Exception)
+    def on_fault(error: Exception) -> Response:
+        logger.exception("A request failed: %s %s", request.method, request.path)
+        return error_response(_FAULT, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def error_response(problem: Problem, status: HTTPStatus) -> Response:
+    """Return the error as JSON to programs and as a page to people."""
+    if _wants_json():
+        response = jsonify(error_body(problem))
+    else:
+        response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
+    response.status_code = status
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["Retry-After"] = "5"
+    return response
+
+
+def error_body(problem: Problem) -> dict[str, dict[str, str]]:
+    """Return the error as the API shows it."""
+    return {
+        "error": {"code": problem.code, "message": problem.message, "hint": problem.hint},
+    }
+
+
+def _wants_json() -> bool:
+    if request.path.startswith(_PROGRAM_PATHS):
+        return True
+    kinds = ["text/html", "application/json"]
+    return request.accept_mimetypes.best_match(kinds, "text/html") == "application/json"

@@ -1,0 +1,163 @@
+"""A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from app.links import safe_url
+from app.wording import STANCES, VERDICTS, confidence
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from worker.jobs import Job
+
+# One side of schema.org's rating is the best; a claim without verdict has no number.
+_BEST, _WORST = 5, 1
+_RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
+# What a spreadsheet takes for a formula at the start of a cell, full-width forms included.
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+# Every ASCII mark may be escaped with a backslash (CommonMark 0.31, section 2.4).
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
+_CSV_COLUMNS = (
+    *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
+    *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A format. ``write`` takes the job, its result and the address of its page."""
+
+    suffix: str
+    media_type: str
+    write: Callable[[Job, dict[str, Any], str], str]
+
+
+def export(name: str, job: Job, page: str) -> str:
+    """Return the content of the file.
+
+    Raises:
+        KeyError: there is no such format.
+    """
+    assert job.result is not None  # the view has looked
+    return EXPORTS[name].write(job, job.result, page)
+
+
+def _json(job: Job, result: dict[str, Any], page: str) -> str:
+    return json.dumps(result, ensure_ascii=False, indent=2) + "\n"
+
+
+def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
+    verdict = result["verdict"]
+    sure = confidence(verdict["confidence"])
+    corpus = result["corpus"]
+    lines = [
+        f"# {_escaped(result['claim'])}",
+        "",
+        f"**{VERDICTS[verdict['label']].word}**, confidence {sure.percent} %"
+        f" ({sure.words.lower()})",
+        "",
+        _escaped(verdict["rationale"]),
+        "",
+        "## Evidence",
+        "",
+    ]
+    for rank, item in enumerate(result["evidence"], 1):
+        rests = ", the verdict rests on it" if item["selected"] else ""
+        lines += [
+            f"{rank}. {_escaped(item['sentence'])}",
+            f"   {_source(item)}: {STANCES[item['stance']].word.lower()}"
+            f" ({confidence(item['stance_confidence']).percent} %){rests}",
+        ]
+    if not result["evidence"]:
+        lines.append("None was found.")
+    lines += ["", "## Questions asked", ""]
+    lines += [f"- {_escaped(question['text'])}" for question in result["questions"]]
+    lines += [
+        "",
+        f"Checked by ESOTERIC against {_escaped(corpus['name'])} ({corpus['documents']} documents,"
+        f" built {_escaped(corpus['built_at'])}): <{page}>",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _csv(job: Job, result: dict[str, Any], page: str) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(_CSV_COLUMNS)
+    verdict = result["verdict"]
+    about = {
+        "claim": result["claim"],
+        "verdict": verdict["label"],
+        "confidence": verdict["confidence"],
+    }
+    # A claim without evidence has its verdict in the file all the same.
+    for rank, item in enumerate(result["evidence"] or [{}], 1):
+        row = {**item, **about, "rank": rank if item else ""}
+        writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
+    return file.getvalue()
+
+
+def _claim_review(job: Job, result: dict[str, Any], page: str) -> str:
+    verdict = result["verdict"]
+    label = verdict["label"]
+    rating: dict[str, Any] = {
+        "@type": "Rating",
+        "alternateName": VERDICTS[label].word,
+        "ratingExplanation": verdict["rationale"],
+    }
+    if label != NOT_ENOUGH_INFO:
+        rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
+    review = {
+        "@context": "https://schema.org",
+        "@type": "ClaimReview",
+        "url": page,
+        "datePublished": (job.finished_at or job.created_at).date().isoformat(),
+        "author": {"@type": "Organization", "name": "ESOTERIC"},
+        "claimReviewed": result["claim"],
+        "itemReviewed": {"@type": "Claim", "text": result["claim"]},
+        "reviewRating": rating,
+        "citation": [_citation(item) for item in result["evidence"] if item["selected"]],
+    }
+    return json.dumps(review, ensure_ascii=False, indent=2) + "\n"
+
+
+def _citation(item: dict[str, Any]) -> dict[str, Any]:
+    work = {"@type": "CreativeWork", "name": item["title"], "text": item["sentence"]}
+    url = safe_url(item["url"])
+    return work if url is None else {**work, "url": url}
+
+
+def _cell(value: object) -> object:
+    """Return a cell that no spreadsheet runs as a formula."""
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _source(item: dict[str, Any]) -> str:
+    title = _escaped(item["title"])
+    url = safe_url(item["url"])
+    if url is None:
+        return title
+    # In angle brackets only these end the address.
+    address = url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
+    return f"[{title}](<{address}>)"
+
+
+EXPORTS: dict[str, Export] = {
+    "json": Export("json", "application/json", _json),
+    "md": Export("md", "text/markdown", _markdown),
+    "csv": Export("csv", "text/csv", _csv),
+    "claimreview": Export("jsonld", "application/ld+json", _claim_review),
+}

@@ -1,0 +1,75 @@
+"""What is refused before any view sees it, and the headers that every answer carries."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from app.contexts import Problem
+from app.errors import RequestRefused
+
+MOST_BYTES = 64 * 1024
+_CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    # Not "no-referrer": with that, browsers send our own forms with "Origin: null".
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_YEAR = 365 * 24 * 3600
+
+
+def install_guard(app: Flask) -> None:
+    """Refuse requests of other sites and bodies that are too large; set the headers."""
+
+    @app.before_request
+    def refuse() -> None:
+        if (request.content_length or 0) > MOST_BYTES:
+            raise RequestEntityTooLarge
+        if request.method not in _SAFE_METHODS and _from_another_site():
+            raise RequestRefused(
+                HTTPStatus.FORBIDDEN,
+                Problem(
+                    "cross_site",
+                    "This request came from a page of another site.",
+                    "Open ESOTERIC itself and send the claim from there.",
+                ),
+            )
+
+    @app.after_request
+    def set_headers(response: Response) -> Response:
+        response.headers.update(_HEADERS)
+        if request.endpoint == "static" and "v" in request.args:
+            response.headers["Cache-Control"] = f"public, max-age={_YEAR}, immutable"
+        else:
+            response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _from_another_site() -> bool:
+    """Tell whether a browser sent this on behalf of a page that is not ours.
+
+    Programs other than browsers send neither header and carry no one's cookies.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    origin = request.headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc != request.host

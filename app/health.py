@@ -1,0 +1,59 @@
+"""What a supervisor asks: is the process alive, can claims be checked, how much goes on."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, jsonify
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from app.contexts import Problem
+from app.corpus import read_corpus
+from app.errors import error_body, problem_of
+from app.services import services
+from retrieval.errors import IndexUnavailable
+from worker.health import worker_health
+from worker.jobs import StoreUnavailable
+
+blueprint = Blueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """Say that this process answers; nothing else is asked."""
+    return jsonify(status="ok")
+
+
+@blueprint.get("/readyz")
+def readyz() -> tuple[Response, HTTPStatus]:
+    """Say whether a claim submitted now would be checked, or all that is missing."""
+    problems = _problems()
+    if not problems:
+        return jsonify(status="ready"), HTTPStatus.OK
+    body = {
+        **error_body(problems[0]),
+        "problems": [error_body(problem)["error"] for problem in problems],
+    }
+    return jsonify(body), HTTPStatus.SERVICE_UNAVAILABLE
+
+
+@blueprint.get("/metrics")
+def metrics() -> Response:
+    """Return the figures for Prometheus."""
+    return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _problems() -> list[Problem]:
+    """Return what is missing, what stands in the way of the rest first."""
+    problems = []
+    try:
+        read_corpus(services().settings.index)
+    except IndexUnavailable as error:
+        problems.append(problem_of(error))
+    try:
+        worker = worker_health(services().store)
+    except StoreUnavailable as error:
+        return [problem_of(error), *problems]
+    if worker.problem is not None:
+        problems.append(Problem(**worker.problem))
+    return problems

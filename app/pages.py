@@ -1,0 +1,142 @@
+"""The pages."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, Problem, StoppedPage, render
+from app.corpus import read_corpus
+from app.errors import RequestRefused, problem_of, status_of
+from app.progress import progress_page
+from app.results import result_page
+from app.services import services
+from app.wording import job_badge, moment
+from retrieval.errors import IndexUnavailable, InvalidClaim
+from retrieval.recipes import DEFAULT_RECIPE
+from worker.jobs import Job
+
+blueprint = Blueprint("pages", __name__)
+
+EXAMPLES = (
+    "Frankenstein was written by Mary Shelley.",
+    "Sputnik 1 was launched by the United States.",
+    "The author of Frankenstein was an English novelist.",
+    "Mary Shelley kept a diary about her cats.",
+)
+# The limit of retrieval.claim; a test holds the two together.
+MOST_CHARACTERS = 500
+RECENT_CLAIMS = 6
+CLAIMS_PER_PAGE = 20
+_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@blueprint.get("/")
+def home() -> str:
+    """Show the form."""
+    return _home("", None)
+
+
+@blueprint.post("/claims")
+def submit() -> BaseResponse:
+    """Take a claim from the form and lead to its page; a bad one comes back with the form."""
+    if request.mimetype not in _FORM_TYPES:
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "This address takes a form.",
+                "Programs send JSON to /api/v1/claims.",
+            ),
+        )
+    text = request.form.get("claim", "")
+    recipe = request.form.get("recipe", DEFAULT_RECIPE)
+    try:
+        job = services().queue.submit(text, recipe)
+    except InvalidClaim as error:
+        return Response(_home(text, problem_of(error)), status_of(error), mimetype="text/html")
+    return _see_claim(job.id)
+
+
+@blueprint.get("/claims/<job_id>")
+def claim(job_id: str) -> str:
+    """Show how far a claim is, and its result once there is one."""
+    store = services().store
+    job = store.get(job_id)
+    if job.state == "done":
+        return render(
+            result_page(job, url_for(".claim", job_id=job.id, _external=True), MOST_CHARACTERS)
+        )
+    if job.state in ("queued", "running"):
+        return render(progress_page(job, store.events(job.id, 0)))
+    return render(
+        StoppedPage(
+            id=job.id,
+            claim=job.claim,
+            recipe=job.recipe,
+            problem=None if job.error is None else Problem(**job.error),
+            finished=moment(job.finished_at or job.created_at),
+        )
+    )
+
+
+@blueprint.post("/claims/<job_id>/cancel")
+def cancel(job_id: str) -> BaseResponse:
+    """Cancel a claim and lead back to its page."""
+    return _see_claim(services().queue.cancel(job_id).id)
+
+
+@blueprint.get("/claims")
+def history() -> str:
+    """Show the claims asked so far, newest first."""
+    query = request.args.get("q", "").strip()[:MOST_CHARACTERS]
+    asked = request.args.get("page", "1")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
+    number = max(1, number)
+    store = services().store
+    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+    pages = max(1, -(-total // CLAIMS_PER_PAGE))
+    if number > pages:
+        number = pages
+        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+    return render(
+        HistoryPage(
+            query=query,
+            rows=tuple(_row(job) for job in jobs),
+            total=total,
+            number=number,
+            pages=pages,
+            newer=number - 1,
+            older=number + 1 if number < pages else 0,
+        )
+    )
+
+
+def _home(text: str, problem: Problem | None) -> str:
+    corpus: Corpus | None = None
+    corpus_problem: Problem | None = None
+    try:
+        corpus = read_corpus(services().settings.index)
+    except IndexUnavailable as error:
+        corpus_problem = problem_of(error)
+    return render(
+        HomePage(
+            claim=text,
+            problem=problem,
+            most_characters=MOST_CHARACTERS,
+            examples=EXAMPLES,
+            recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
+            corpus=corpus,
+            corpus_problem=corpus_problem,
+        )
+    )
+
+
+def _row(job: Job) -> ClaimRow:
+    return ClaimRow(job.id, job.claim, job_badge(job), moment(job.created_at))
+
+
+def _see_claim(job_id: str) -> BaseResponse:
+    return redirect(url_for(".claim", job_id=job_id), HTTPStatus.SEE_OTHER)

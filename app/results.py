@@ -1,0 +1,103 @@
+"""The claim document as the values of the result page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from app.contexts import Article, Corpus, EvidenceItem, HopItem, Look, ResultPage, Timing
+from app.highlighting import Highlight, segments
+from app.links import is_wikipedia, safe_url
+from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
+from worker.jobs import Job
+
+
+def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
+    """Return the page of a job that is done."""
+    result = job.result
+    finished = job.finished_at
+    assert result is not None and finished is not None  # the store keeps both with "done"
+    verdict = result["verdict"]
+    evidence = [_evidence(rank, item) for rank, item in enumerate(result["evidence"], 1)]
+    articles = _articles(result)
+    return ResultPage(
+        id=job.id,
+        claim=result["claim"],
+        badge=VERDICTS[verdict["label"]],
+        confidence=confidence(verdict["confidence"]),
+        rationale=verdict["rationale"],
+        judge=verdict["judge"],
+        recipe=result["recipe"],
+        finished=moment(finished),
+        permalink=permalink,
+        notices=tuple(result.get("notices", ())),
+        selected_evidence=tuple(item for item in evidence if item.selected),
+        other_evidence=tuple(item for item in evidence if not item.selected),
+        articles=tuple(article for article in articles if article.sentences),
+        silent=tuple(article for article in articles if not article.sentences),
+        questions=tuple(question["text"] for question in result["questions"]),
+        hops=tuple(_hop(result["claim"], hop) for hop in result["hops"]),
+        corpus=Corpus(
+            name=result["corpus"]["name"],
+            documents=result["corpus"]["documents"],
+            built=day(result["corpus"]["built_at"]),
+            attribution=any(is_wikipedia(document["url"]) for document in result["documents"]),
+        ),
+        total=seconds(result["seconds"]["total"]),
+        timings=tuple(
+            Timing(STAGES.get(stage, stage), seconds(value))
+            for stage, value in result["seconds"].items()
+            if stage != "total"
+        ),
+        most_characters=most_characters,
+    )
+
+
+def _evidence(rank: int, item: dict[str, Any]) -> EvidenceItem:
+    return EvidenceItem(
+        rank=rank,
+        title=item["title"],
+        url=safe_url(item["url"]),
+        sentence=item["sentence"],
+        badge=STANCES[item["stance"]],
+        confidence=confidence(item["stance_confidence"]),
+        relevance=confidence(item["score"]).percent,
+        hop=item["hop"],
+        selected=item["selected"],
+    )
+
+
+def _articles(result: dict[str, Any]) -> list[Article]:
+    """Return the documents, those of the best evidence first, the rest in their own order."""
+    highlights: dict[str, list[Highlight]] = defaultdict(list)
+    for rank, item in enumerate(result["evidence"], 1):
+        look: Look = STANCES[item["stance"]].look
+        highlights[item["document"]].append(Highlight(rank, item["start"], item["end"], look))
+    ranked = sorted(
+        result["documents"],
+        key=lambda document: min(
+            (h.rank for h in highlights.get(document["id"], ())),
+            default=len(result["evidence"]) + 1,
+        ),
+    )
+    return [
+        Article(
+            title=document["title"],
+            url=safe_url(document["url"]),
+            found_by=found_by(document["found_by"]),
+            hop=document["hop"],
+            segments=segments(document["text"], highlights.get(document["id"], ())),
+            sentences=len(highlights.get(document["id"], ())),
+        )
+        for document in ranked
+    ]
+
+
+def _hop(claim: str, hop: dict[str, Any]) -> HopItem:
+    return HopItem(
+        number=hop["hop"],
+        sufficient=hop["sufficient"],
+        missing=tuple(claim[start:end] for start, end in hop["missing"]),
+        documents=hop["documents"],
+        sentences=hop["sentences"],
+    )

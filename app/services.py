@@ -1,0 +1,45 @@
+"""What the views of one application share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from flask import Flask, current_app
+
+from app.metrics import Metrics
+from settings import Settings
+from worker.broker import Queue
+from worker.jobs import JobStore
+
+_EXTENSION = "esoteric"
+
+
+@dataclass(frozen=True)
+class Services:
+    """The settings and the few objects that are made once per process."""
+
+    settings: Settings
+    store: JobStore
+    queue: Queue
+    metrics: Metrics
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.queue.close()
+        self.store.close()
+
+
+def install_services(app: Flask, services: Services) -> None:
+    """Give the application its services."""
+    app.extensions[_EXTENSION] = services
+
+
+def services_of(app: Flask) -> Services:
+    """Return the services of an application."""
+    return cast(Services, app.extensions[_EXTENSION])
+
+
+def services() -> Services:
+    """Return the services of the application that answers now."""
+    return services_of(current_app)

@@ -1,0 +1,95 @@
+"""The words that verdicts, stances, states, stages and moments have on the pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from app.contexts import Badge, Confidence, Moment
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from worker.jobs import Job
+
+VERDICTS = {
+    SUPPORTS: Badge("supported", "Supported"),
+    REFUTES: Badge("refuted", "Refuted"),
+    NOT_ENOUGH_INFO: Badge("unsettled", "Not enough information"),
+}
+STANCES = {
+    SUPPORTS: Badge("supported", "Supports"),
+    REFUTES: Badge("refuted", "Refutes"),
+    NOT_ENOUGH_INFO: Badge("unsettled", "Not enough"),
+}
+STATES = {
+    "queued": Badge("pending", "Waiting"),
+    "running": Badge("pending", "Being checked"),
+    "failed": Badge("stopped", "Failed"),
+    "cancelled": Badge("stopped", "Cancelled"),
+}
+STAGES = {
+    "spans": "Find names and phrases in the claim",
+    "titles": "Look for articles named after them",
+    "texts": "Look for articles that mention them",
+    "questions": "Turn the claim into questions",
+    "ranking": "Choose articles that may answer",
+    "sentences": "Open the articles",
+    "relevance": "Judge each sentence",
+    "semantic": "Pick the closest sentences",
+    "verdict": "Weigh them together",
+    "mentions": "Follow what the evidence mentions",
+}
+FIRST_ROUND = (
+    *("spans", "titles", "texts", "questions", "ranking"),
+    *("sentences", "relevance", "semantic", "verdict"),
+)
+LATER_ROUND = ("mentions", "sentences", "relevance", "semantic", "verdict")
+_FOUND_BY = {
+    "title": "its title",
+    "disambiguation": "a title with words in parentheses",
+    "text": "words in its text",
+    "mention": "a mention in earlier evidence",
+}
+_CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low"))
+
+
+def confidence(value: float) -> Confidence:
+    """Return a probability in words and percent; 100 only where it is certain."""
+    words = next(words for least, words in _CONFIDENCE if value >= least)
+    percent = round(100 * value)
+    return Confidence(words, 99 if percent == 100 and value < 1 else percent)
+
+
+def moment(at: datetime) -> Moment:
+    """Return an instant as the pages show it."""
+    at = at.astimezone(UTC)
+    return Moment(
+        at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        f"{at.day} {at:%B %Y}, {at:%H:%M} UTC",
+    )
+
+
+def day(iso: str) -> Moment:
+    """Return the day of an ISO 8601 instant, or the text itself where it is none."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return Moment(iso, iso)
+    return Moment(iso, f"{at.day} {at:%B %Y}")
+
+
+def job_badge(job: Job) -> Badge:
+    """Return the verdict of a finished job, or the state of any other."""
+    if job.state == "done" and job.result is not None:
+        return VERDICTS[job.result["verdict"]["label"]]
+    return STATES[job.state]
+
+
+def found_by(ways: list[str]) -> str:
+    """Return how a document was found."""
+    words = [_FOUND_BY.get(way, way) for way in ways]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def seconds(value: float) -> str:
+    """Return a duration as text."""
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

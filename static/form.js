@@ -1,0 +1,27 @@
+// Counts the characters of a claim, and lets Enter send it.
+const field = document.getElementById("claim");
+const counter = document.getElementById("counter");
+const spoken = document.getElementById("counter-spoken");
+const most = Number(field.dataset.most);
+const NEAR = 50;
+
+function count() {
+  // Characters, not UTF-16 units, as the server counts them.
+  const left = most - [...field.value.trim()].length;
+  counter.textContent = `${most - left} of ${most}`;
+  counter.classList.toggle("over", left < 0);
+  // Said aloud only where it matters, and in words that change rarely.
+  const message =
+    left < 0 ? `${-left} characters too many` : left <= NEAR ? `${left} characters left` : "";
+  if (spoken.textContent !== message) spoken.textContent = message;
+}
+
+field.addEventListener("input", count);
+field.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    field.form.requestSubmit();
+  }
+});
+counter.hidden = false;
+count();

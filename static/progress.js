@@ -1,0 +1,125 @@
+// Polls the progress of a claim and shows it; loads the result when there is one.
+// app/progress.py makes the same rows on the server for the first view.
+const FASTEST = 250;
+const SLOWEST = 1000;
+const LONGEST_PAUSE = 5000;
+const ANSWER_WITHIN = 10000;
+
+const root = document.getElementById("progress");
+const rounds = document.getElementById("rounds");
+const pattern = document.getElementById("later-round");
+const bar = document.getElementById("bar");
+const percent = document.getElementById("percent");
+const elapsed = document.getElementById("elapsed");
+const status = document.getElementById("status");
+const note = document.getElementById("note");
+const trouble = document.getElementById("trouble");
+
+const opened = performance.now() - 1000 * Number(root.dataset.seconds);
+let next = 0;
+let pause = FASTEST;
+let failures = 0;
+let begun = false;
+
+function setRow(row, state, words) {
+  row.className = state;
+  row.querySelector(".state").textContent = words;
+}
+
+function lastRound() {
+  return rounds.lastElementChild;
+}
+
+function addRound() {
+  const number = rounds.children.length + 1;
+  rounds.append(pattern.content.cloneNode(true));
+  lastRound().dataset.round = number;
+  lastRound().querySelector("h2 span").textContent = number;
+  rounds.firstElementChild.querySelector("h2").hidden = false;
+}
+
+function startAgain() {
+  while (rounds.children.length > 1) lastRound().remove();
+  rounds.firstElementChild.querySelector("h2").hidden = true;
+  for (const row of rounds.querySelectorAll("li")) {
+    setRow(row, "waiting", "to come");
+    row.querySelector(".message").textContent = "";
+  }
+}
+
+function take(event) {
+  if (event.stage === "start") {
+    // A second start: the worker was lost, and what it did is done again.
+    if (begun) {
+      note.textContent = event.message;
+      note.hidden = false;
+    }
+    begun = false;
+    startAgain();
+  } else {
+    begun = true;
+    if (event.stage === "mentions" && rounds.querySelector("[data-stage=verdict].done")) addRound();
+    const row = lastRound().querySelector(`[data-stage="${CSS.escape(event.stage)}"]`);
+    if (row) {
+      setRow(row, "done", "done");
+      row.querySelector(".message").textContent = event.message;
+    }
+  }
+  const share = Math.floor((100 * event.done) / Math.max(1, event.of));
+  bar.value = share;
+  percent.textContent = `${share} %`;
+}
+
+function markRunning(state) {
+  for (const row of rounds.querySelectorAll("li.running")) setRow(row, "waiting", "to come");
+  if (state !== "running" || next === 0) return;
+  const row = lastRound().querySelector("li:not(.done)");
+  if (row) setRow(row, "running", "running");
+}
+
+function show(answer) {
+  if (next === 0 && answer.events.length > 0) startAgain();
+  for (const event of answer.events) take(event);
+  next = answer.next;
+  markRunning(answer.state);
+  const last = answer.events.at(-1);
+  if (last) status.textContent = last.message;
+  else if (answer.state === "queued" && next === 0) {
+    const waiting = "Waiting for a worker to take the claim.";
+    if (status.textContent !== waiting) status.textContent = waiting;
+  }
+  pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
+}
+
+async function poll() {
+  try {
+    const answer = await fetch(`${root.dataset.progress}?since=${next}`, {
+      headers: { Accept: "application/json" },
+      signal: AbortSignal.timeout(ANSWER_WITHIN),
+    });
+    const body = await answer.json();
+    if (!answer.ok) throw new Error(`${body.error.message} ${body.error.hint}`);
+    failures = 0;
+    trouble.hidden = true;
+    show(body);
+    if (body.state !== "queued" && body.state !== "running") {
+      location.reload();
+      return;
+    }
+    setTimeout(poll, pause);
+  } catch (error) {
+    failures += 1;
+    const wait = Math.min(LONGEST_PAUSE, SLOWEST * 2 ** (failures - 1));
+    // fetch and JSON have errors of their own kinds; only ours has words for people.
+    const reason = error.constructor === Error ? error.message : "ESOTERIC cannot be reached.";
+    const text = `${reason} Trying again by itself.`;
+    if (trouble.textContent !== text || trouble.hidden) trouble.textContent = text;
+    trouble.hidden = false;
+    setTimeout(poll, wait);
+  }
+}
+
+setInterval(() => {
+  elapsed.textContent = `${Math.floor((performance.now() - opened) / 1000)} s so far`;
+}, 500);
+poll();

@@ -1,0 +1,81 @@
+"""Plays the worker on a job store, by the store's own methods."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from threading import Thread
+from typing import Any
+
+from retrieval.errors import EsotericError
+from retrieval.types import Progress
+from worker.jobs import Job, JobStore, Run
+
+LEASE = timedelta(minutes=5)
+OF = 15
+FIRST_ROUND = (
+    ("start", "Reading the claim"),
+    ("spans", "Looking for: the Lighthouse of Varn; Ida Holm"),
+    ("titles", "2 titles match exactly, 1 by a title with words in parentheses"),
+    ("texts", "214 documents mention something of the claim"),
+    (
+        "questions",
+        "Asking: Who built the Lighthouse of Varn?; Was the Lighthouse of Varn built by Ida Holm?",
+    ),
+    ("ranking", "12 documents may hold an answer"),
+    ("sentences", "Reading 148 sentences of 12 documents"),
+    ("relevance", "9 sentences bear on the claim"),
+    ("semantic", "5 sentences selected as evidence"),
+    ("verdict", "Read together: not enough info"),
+)
+SECOND_ROUND = (
+    ("mentions", "Not sufficient; the evidence mentions 3 documents not read yet"),
+    ("sentences", "Reading 31 sentences of 3 documents"),
+    ("relevance", "4 sentences bear on the claim"),
+    ("semantic", "5 sentences selected as evidence"),
+    ("verdict", "Read together: supports"),
+    ("done", "Finished"),
+)
+
+
+class WorkerByHand:
+    """A worker whose every step the test decides."""
+
+    def __init__(self, store: JobStore) -> None:
+        self._store = store
+
+    def start(self, job: Job) -> Run:
+        run = self._store.start(job.id, "by-hand", LEASE)
+        assert run is not None
+        return run
+
+    def record(self, run: Run, steps: tuple[tuple[str, str], ...], done: int = 0) -> int:
+        """Record one event for each step and return how many steps are done."""
+        for stage, message in steps:
+            progress = Progress(stage, message, OF if stage == "done" else done, OF)
+            assert self._store.record(run, progress)
+            done += 1
+        return done
+
+    def finish(self, job: Job, result: dict[str, Any]) -> None:
+        run = self.start(job)
+        self.record(run, SECOND_ROUND, self.record(run, FIRST_ROUND))
+        assert self._store.finish(run, result)
+
+    def fail(self, job: Job, error: EsotericError) -> None:
+        assert self._store.fail(self.start(job), error)
+
+    def finish_slowly(self, job: Job, result: dict[str, Any], pause: float) -> Thread:
+        """Do the same in a thread, with a pause before each step."""
+
+        def work() -> None:
+            run = self.start(job)
+            done = 0
+            for step in (*FIRST_ROUND, *SECOND_ROUND):
+                time.sleep(pause)
+                done = self.record(run, (step,), done)
+            assert self._store.finish(run, result)
+
+        thread = Thread(target=work)
+        thread.start()
+        return thread
