@@ -50,6 +50,7 @@ def make_celery(settings: Settings) -> Celery:
         # A message is acknowledged when its claim is done, and a worker holds one at a time.
         task_acks_late=True,
         worker_prefetch_multiplier=1,
+        worker_enable_prefetch_count_reduction=False,
         worker_detect_quorum_queues=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         # Nobody listens to events or sends commands: the database tells all there is.

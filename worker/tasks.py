@@ -32,7 +32,7 @@ class ClaimChecker:
 
     def register(self, celery: Celery) -> None:
         """Make this the task that messages in the queue name."""
-        celery.task(self.check, name=CHECK_CLAIM)
+        celery.task(self.check, name=CHECK_CLAIM, Request="worker.request:Request")
 
     def check(self, job_id: str) -> None:
         """Check the claim, unless it was started, cancelled or finished before."""
