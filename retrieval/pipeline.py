@@ -145,15 +145,11 @@ class Pipeline:
             )
 
             with clock.stage("relevance"):
-                relevance = stages.relevance.run(claim.text, opened)
-            clock.report(
-                "relevance", f"{_count(len(relevance['evidence']), 'sentence')} bear on the claim"
-            )
+                relevant = stages.relevance.run(claim.text, opened)["evidence"]
+            clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
 
             with clock.stage("semantic"):
-                evidence = stages.semantic.run(claim.text, [*evidence, *relevance["evidence"]])[
-                    "evidence"
-                ]
+                evidence = stages.semantic.run(claim.text, [*evidence, *relevant])["evidence"]
                 selected = evidence[: self._config.selected_sentences]
             clock.report("semantic", f"{_count(len(selected), 'sentence')} selected as evidence")
 
@@ -167,7 +163,7 @@ class Pipeline:
                     sufficient,
                     tuple((span.start, span.end) for span in missing),
                     len(opened),
-                    len(relevance["evidence"]),
+                    len(relevant),
                 )
             )
             clock.report("verdict", f"Read together: {verdict.label.lower()}")

@@ -90,12 +90,12 @@ def train(
                 )
             if step % checkpoint_every == 0:
                 _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
-        model.eval()
+        model.train(False)
         figures = evaluate(model)
         history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
         _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
-    model.eval()
+    model.train(False)
     return history
 
 

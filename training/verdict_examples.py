@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.cross_encoders.inputs import evidence_set_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 from training.claims import AnnotatedClaim, PageClaim
 from training.loop import Example
 from training.sentence_pool import SentencePool
@@ -82,5 +82,5 @@ def _with_gold(ranked: Sequence[int], claim: AnnotatedClaim, pool: SentencePool)
     return sorted(chosen, key=lambda i: order.get(i, len(order)))[: max(SENTENCES, len(needed))]
 
 
-def _example(claim: str, indices: Sequence[int], label: str, pool: SentencePool) -> Example:
-    return Example(claim, evidence_of(indices, pool), LABELS.index(label))  # type: ignore[arg-type]
+def _example(claim: str, indices: Sequence[int], label: Label, pool: SentencePool) -> Example:
+    return Example(claim, evidence_of(indices, pool), LABELS.index(label))

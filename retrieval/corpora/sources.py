@@ -12,7 +12,11 @@ from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
 
-_BY_PATH: dict[str, Callable[[Path], Corpus]] = {"fever": FeverCorpus, "jsonl": JsonlCorpus, "folder": FolderCorpus}
+_BY_PATH: dict[str, Callable[[Path], Corpus]] = {
+    "fever": FeverCorpus,
+    "jsonl": JsonlCorpus,
+    "folder": FolderCorpus,
+}
 
 
 def open_corpus(source: str) -> Corpus:

@@ -73,8 +73,8 @@ def add_delta(base: nn.Module, path: Path, sha256: str) -> None:
                 continue
             plain = name.removesuffix(_LEFT)
             if name.endswith(_LEFT):
-                weights[plain] += tensor.float() @ tensors[plain + _RIGHT].float()
+                weights[plain].add_(tensor.float() @ tensors[plain + _RIGHT].float())
             elif plain.startswith(("classifier", "pre_classifier")):
                 weights[plain].copy_(tensor)
             else:
-                weights[plain] += tensor.float()
+                weights[plain].add_(tensor.float())

@@ -37,7 +37,7 @@ _LAYER_NAMES = {
 
 def load_tokenizer() -> PreTrainedTokenizerBase:
     """Return MiniLM's uncased WordPiece tokenizer."""
-    return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)  # type: ignore[no-any-return]
+    return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)
 
 
 def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
@@ -46,7 +46,7 @@ def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassifi
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
     """
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     bert = BertConfig.from_pretrained(minilm_folder(), local_files_only=True)
     config = DistilBertConfig(
         vocab_size=bert.vocab_size,

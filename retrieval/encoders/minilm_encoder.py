@@ -37,7 +37,7 @@ class MiniLMEncoder:
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging
 
-            logging.disable_progress_bar()
+            logging.disable_progress_bar()  # type: ignore[no-untyped-call]
             self._model = SentenceTransformer(
                 str(minilm_folder()),
                 device="cpu",

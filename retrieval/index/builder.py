@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -219,7 +220,9 @@ def _assemble(
                 sentences += len(record["sentences"])
                 ids.append((key_hash(record["id"]), number))
                 titles += _title_entries(record["title"], number)
-                writer.add_document(tantivy.Document(text=record["text"], document=number))
+                entry = tantivy.Document(text=record["text"])
+                entry.add_unsigned("document", number)  # the constructor would make it signed
+                writer.add_document(entry)
         _flush(stream)
     writer.commit()
     writer.wait_merging_threads()
@@ -291,11 +294,10 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _write_array(path: Path, array: NDArray[Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as stream:
-        np.save(stream, array)
-        _flush(stream)
-    partial.rename(path)
+    # Not straight to the file: NumPy tells a full disk without the error's number.
+    content = io.BytesIO()
+    np.save(content, array)
+    _write(path, content.getvalue())
 
 
 def _flush(stream: Any) -> None:

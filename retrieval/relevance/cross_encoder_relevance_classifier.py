@@ -31,11 +31,9 @@ class CrossEncoderRelevanceClassifier:
         """Load the model."""
         self._model.warm_up()
 
-    @component.output_types(evidence=list[Evidence], read=int)
-    def run(
-        self, claim: str, documents: Sequence[RankedDocument]
-    ) -> dict[str, list[Evidence] | int]:
-        """Return the relevant sentences, most relevant first, and how many were read.
+    @component.output_types(evidence=list[Evidence])
+    def run(self, claim: str, documents: Sequence[RankedDocument]) -> dict[str, list[Evidence]]:
+        """Return the relevant sentences, most relevant first.
 
         Documents come best first; where they hold more than ``limit`` sentences
         the first sentences of each are read before the later ones of any.
@@ -67,4 +65,4 @@ class CrossEncoderRelevanceClassifier:
         evidence.sort(
             key=lambda item: (-item.score, item.sentence.document_id, item.sentence.sentence_id)
         )
-        return {"evidence": evidence, "read": len(chosen)}
+        return {"evidence": evidence}

@@ -1,0 +1,128 @@
+"""The main clause of a claim, ready to be turned around into a question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from spacy.tokens import Doc, Token
+
+_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
+_DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """Subject, finite verb and the rest; ``do`` is set where English wants do-support."""
+
+    doc: Doc
+    root: Token
+    subject: tuple[Token, ...]
+    subject_head: Token
+    finite: tuple[Token, ...]
+    do: str | None
+    rest: tuple[Token, ...]
+
+    def asked(self, front: str, without: Collection[Token] = ()) -> str:
+        """Return the clause with its verb before its subject, behind ``front``.
+
+        ``without`` is what the question asks for and therefore does not hold.
+        """
+        verb = self.do or text_of(self.finite, self.doc)
+        subject = text_of((t for t in self.subject if t not in without), self.doc)
+        rest = text_of((t for t in self.rest if t not in without), self.doc, self._base_form())
+        return _sentence(front, verb, subject, rest)
+
+    def with_subject(self, front: str) -> str:
+        """Return the clause with ``front`` in the subject's place: the verb stays where it is."""
+        return _sentence(front, text_of((*self.finite, *self.rest), self.doc))
+
+    def in_predicate(self, token: Token) -> bool:
+        """Whether a word belongs to this clause and not to its subject or to a clause inside it."""
+        inner = {"relcl", "advcl", "acl", "ccomp", "csubj", "parataxis"}
+        chain = (token, *token.ancestors)
+        return (
+            token in self.rest
+            and token not in self.subject
+            and self.root in chain
+            and not any(link.dep_ in inner for link in chain if link != self.root)
+            and not any(link.dep_ == "conj" and link.pos_ in {"VERB", "AUX"} for link in chain)
+        )
+
+    def _base_form(self) -> dict[Token, str]:
+        return {self.root: self.root.lemma_} if self.do else {}
+
+
+def main_clause(doc: Doc) -> Clause | None:
+    """Return the main clause of the first sentence that has one, or ``None``.
+
+    ``None`` is an answer, not a failure: what has no subject and finite verb
+    cannot be turned around.
+    """
+    for sentence in doc.sents:
+        root = sentence.root
+        subject_head = next((child for child in root.children if child.dep_ in _SUBJECTS), None)
+        if root.pos_ not in {"VERB", "AUX"} or subject_head is None:
+            continue
+        words = [token for token in sentence if not token.is_space]
+        while words and words[-1].text in {".", "!", "?", "…"}:
+            words.pop()
+        subject = tuple(token for token in subject_head.subtree if token in words)
+        finite, do = _finite_verb(root)
+        inverted = subject_head.i > root.i and subject_head.dep_ != "expl"
+        if (not finite and do is None) or inverted:
+            continue
+        rest = tuple(t for t in words if t not in subject and t not in finite)
+        before = [t for t in rest if t.i < subject[0].i]
+        if before and not (before[-1].text == "," or before[-1].dep_ == "advmod"):
+            continue  # the parser lost a part of the subject ("Charles I's wife ...")
+        return Clause(doc, root, subject, subject_head, finite, do, _behind(rest, subject))
+    return None
+
+
+def text_of(tokens: Iterable[Token], doc: Doc, replaced: dict[Token, str] | None = None) -> str:
+    """Join words as they were spaced, lower-casing the one that began the claim."""
+    text = ""
+    for token in tokens:
+        word = (replaced or {}).get(token, token.text)
+        if token.i == 0 and not _is_name(token):
+            word = word[:1].lower() + word[1:]
+        spaced = token.i == 0 or bool(doc[token.i - 1].whitespace_)
+        text += f" {word}" if spaced else word
+    return text.strip()
+
+
+def _finite_verb(root: Token) -> tuple[tuple[Token, ...], str | None]:
+    auxiliaries = [
+        child for child in root.children if child.dep_ in {"aux", "auxpass"} and child.i < root.i
+    ]
+    if auxiliaries and auxiliaries[0].tag_ != "TO":
+        return _with_contraction(auxiliaries[0], root), None
+    if root.lemma_ == "be" and root.tag_ != "VB":
+        return _with_contraction(root, root), None
+    return (), _DO.get(root.tag_)
+
+
+def _with_contraction(verb: Token, root: Token) -> tuple[Token, ...]:
+    """ "wasn't" moves as one: "Wasn't it ...?", where "was not" leaves its "not" behind."""
+    return (
+        verb,
+        *(t for t in root.children if t.dep_ == "neg" and t.i == verb.i + 1 and "'" in t.text),
+    )
+
+
+def _behind(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Put what stood before the subject ("In 1815, ...") at the end, without its comma."""
+    before = [t for t in rest if t.i < subject[0].i]
+    while before and before[-1].is_punct:
+        before.pop()
+    return (*(t for t in rest if t.i > subject[0].i), *before)
+
+
+def _is_name(token: Token) -> bool:
+    return token.pos_ == "PROPN" or bool(token.ent_type_) or token.text == "I"
+
+
+def _sentence(*parts: str) -> str:
+    text = " ".join(part for part in parts if part).rstrip(" ,;:")
+    return text[:1].upper() + text[1:] + "?"

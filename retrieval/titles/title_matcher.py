@@ -1,0 +1,67 @@
+"""Title match: documents that a span of the claim names (report, 3.3.1; Nie et al. 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haystack import component
+
+from retrieval.encoders.encoder import Encoder
+from retrieval.index.store import DocumentStore
+from retrieval.types import Candidate, Span, TitleMatch
+
+
+@component
+class TitleMatcher:
+    """Exact titles, and titles that equal a span but for words in parentheses."""
+
+    def __init__(
+        self, store: DocumentStore, encoder: Encoder, cutoff: float = 0.25, limit: int = 5
+    ) -> None:
+        """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    @component.output_types(exact=list[Candidate], disambiguated=list[Candidate])
+    def run(self, claim: str, spans: Sequence[Span]) -> dict[str, list[Candidate]]:
+        """Return exact matches, longest names first, and disambiguated ones, most similar first.
+
+        Exact matches score 1. All disambiguated titles compete with each other, so
+        that none is dropped for a worse one.
+        """
+        longest_first = sorted(
+            dict.fromkeys(span.text for span in spans), key=lambda name: (-len(name), name)
+        )
+        matches = self._store.title_matches(longest_first)
+        exact = [match for match in matches if match.disambiguation is None]
+        named = {match.document_id for match in exact}
+        others = {
+            match.document_id: match
+            for match in matches
+            if match.disambiguation is not None and match.document_id not in named
+        }
+        return {
+            "exact": [
+                Candidate(document_id, ("title",), 1.0, 1)
+                for document_id in dict.fromkeys(match.document_id for match in exact)
+            ],
+            "disambiguated": self._closest(claim, list(others.values())),
+        }
+
+    def _closest(self, claim: str, matches: Sequence[TitleMatch]) -> list[Candidate]:
+        if not matches:
+            return []
+        vectors = self._encoder.encode([claim, *(match.title for match in matches)])
+        scored = [
+            Candidate(match.document_id, ("disambiguation",), float(score), 1)
+            for match, score in zip(matches, vectors[1:] @ vectors[0], strict=True)
+            if score >= self._cutoff
+        ]
+        scored.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
+        return scored[: self._limit]

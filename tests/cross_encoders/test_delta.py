@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+from retrieval.cross_encoders.delta import add_delta, save_delta
+from retrieval.errors import ModelUnavailable
+
+
+def small_model(seed: int) -> DistilBertForSequenceClassification:
+    torch.manual_seed(seed)
+    config = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=1, n_heads=2)
+    return DistilBertForSequenceClassification(config).eval()
+
+
+def changed(model: DistilBertForSequenceClassification) -> DistilBertForSequenceClassification:
+    """The same model with another head and a rank-one change to one matrix, as training makes."""
+    other = small_model(0)
+    other.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        other.distilbert.transformer.layer[0].ffn.lin1.weight += torch.outer(
+            torch.linspace(-1, 1, 32), torch.linspace(0, 1, 16)
+        )
+        other.distilbert.transformer.layer[0].sa_layer_norm.bias += 0.5
+        other.classifier.weight += 1.0
+    return other
+
+
+def test_a_model_comes_back_from_its_base_and_its_difference(tmp_path: Path) -> None:
+    base = small_model(0)
+    trained = changed(base)
+    digest = save_delta(trained, base, tmp_path / "delta.safetensors", rank=1)
+    restored = small_model(0)
+    add_delta(restored, tmp_path / "delta.safetensors", digest)
+    ids = torch.tensor([[1, 2, 3, 4]])
+    with torch.inference_mode():
+        assert torch.allclose(restored(ids).logits, trained(ids).logits, atol=5e-3)
+        assert not torch.allclose(base(ids).logits, trained(ids).logits, atol=5e-2)
+
+
+def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
+    path = tmp_path / "relevance" / "delta.safetensors"
+    digest = save_delta(changed(small_model(0)), small_model(0), path, rank=1)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ModelUnavailable, match="git checkout -- models/relevance"):
+        add_delta(small_model(0), path, digest)
+
+
+def test_a_missing_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="is missing"):
+        add_delta(small_model(0), tmp_path / "relevance" / "delta.safetensors", "0")

@@ -1,0 +1,105 @@
+"""The same questions answered from plain Python values: the oracle for every store."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Page
+from retrieval.encoders.encoder import Encoder
+from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.index.store import DocumentStore, IndexInfo
+from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
+
+K1, B = 1.2, 0.75
+
+
+class InMemoryStore:
+    """Looks at every document for every question."""
+
+    def __init__(self, pages: Sequence[Page], encoder: Encoder) -> None:
+        """Split and encode the pages."""
+        splitter = SentenceSplitter()
+        self._documents: dict[str, Document] = {}
+        for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
+            sentences = tuple(
+                Sentence(page.id, n, page.text[start:end], start, end)
+                for n, (start, end) in enumerate(bounds)
+            )
+            document = Document(page.id, page.title, page.url, page.text, sentences)
+            self._documents[page.id] = document
+        texts = [f"{page.title}. {page.text}" for page in pages]
+        self._vectors = dict(zip(self._documents, encoder.encode(texts), strict=True))
+        self._encoder = encoder.name
+
+    def info(self) -> IndexInfo:
+        """Count what there is; nothing of it lies on a disk."""
+        sentences = sum(len(document.sentences) for document in self._documents.values())
+        return IndexInfo(
+            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, ""
+        )
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """See ``DocumentStore``."""
+        return [self._documents[document_id] for document_id in ids]
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """See ``DocumentStore``."""
+        matches = []
+        for name in dict.fromkeys(names):
+            found = []
+            for document in self._documents.values():
+                plain, words = split_disambiguation(document.title)
+                if title_key(document.title) == title_key(name):
+                    found.append(TitleMatch(document.id, document.title, name, None))
+                elif words is not None and title_key(plain) == title_key(name):
+                    found.append(TitleMatch(document.id, document.title, name, words))
+            found.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
+            matches += found
+        return matches
+
+    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
+        """BM25 (Robertson and Zaragoza 2009) with a phrase's count as its frequency."""
+        texts = {document.id: _words(document.text) for document in self._documents.values()}
+        mean = sum(map(len, texts.values())) / max(1, len(texts))
+        scores: dict[str, float] = {}
+        for phrase in dict.fromkeys(tuple(_words(phrase)) for phrase in phrases):
+            if not phrase:
+                continue
+            weight = 0.0
+            for word in phrase:
+                holding = sum(word in words for words in texts.values())
+                weight += math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+            for document_id, words in texts.items():
+                count = _occurrences(words, phrase)
+                if count:
+                    norm = K1 * (1 - B + B * len(words) / mean)
+                    gain = weight * count * (K1 + 1) / (count + norm)
+                    scores[document_id] = scores.get(document_id, 0.0) + gain
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [PhraseMatch(document_id, score) for document_id, score in ranked[:limit]]
+
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+        """See ``DocumentStore``."""
+        return np.array([self._vectors[document_id] for document_id in ids], dtype=np.float32)
+
+
+def _words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return re.findall(r"[^\W_]+", plain)
+
+
+def _occurrences(words: Sequence[str], phrase: tuple[str, ...]) -> int:
+    length = len(phrase)
+    return sum(tuple(words[i : i + length]) == phrase for i in range(len(words) - length + 1))
+
+
+def _conforms(store: InMemoryStore) -> DocumentStore:
+    return store

@@ -1,0 +1,161 @@
+"""Building: interrupted, refused, and swapped in whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.errors import IndexUnavailable
+from retrieval.index.builder import IndexNotBuilt, build_index
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.store import IndexInfo
+from settings import CHECKOUT
+from tests.encoders import WordEncoder
+from tests.index.pages import PAGES, ListCorpus
+
+# A build in a process of its own, over enough pages for several parts.
+BUILD = """
+import sys, resource
+from pathlib import Path
+from retrieval.corpora.corpus import Page
+from retrieval.index.builder import build_index
+from tests.encoders import WordEncoder
+from tests.index.test_builder import many
+limit = int(sys.argv[2])
+if limit:
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+def on_progress(done, of):
+    print(done, flush=True)
+try:
+    build_index(many(), WordEncoder(), Path(sys.argv[1]), on_progress)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def many() -> ListCorpus:
+    pages = tuple(
+        Page(f"p{n}", f"Page {n}", None, f"Page {n} is a page. It is number {n} of many.")
+        for n in range(1400)
+    )
+    return ListCorpus(pages, name="many", source="many")
+
+
+def build(folder: Path, corpus: ListCorpus | None = None) -> IndexInfo:
+    return build_index(corpus or ListCorpus(), WordEncoder(), folder, lambda done, of: None)
+
+
+def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, str(folder), str(limit)],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("parts", [1, 3, 5])
+def test_a_killed_build_goes_on_where_it_stopped_and_ends_the_same(
+    tmp_path: Path, parts: int
+) -> None:
+    undisturbed = build(tmp_path / "undisturbed", many())
+    with start_build(tmp_path / "killed") as process:
+        assert process.stdout is not None
+        for _ in range(parts + 1):
+            process.stdout.readline()
+        process.kill()
+    kept = len(list((tmp_path / "killed" / "building").glob("part-*.jsonl")))
+    assert kept >= parts
+    resumed = build(tmp_path / "killed", many())
+    assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
+
+
+def test_work_of_another_source_is_not_taken_over(tmp_path: Path) -> None:
+    build(tmp_path / "fresh", ListCorpus(PAGES[:3], content="2"))
+    building = tmp_path / "index" / "building"
+    building.mkdir(parents=True)
+    (building / "plan.json").write_text('{"fingerprint": "1"}')
+    (building / "part-000000.jsonl").write_text("of another source\n")
+    info = build(tmp_path / "index", ListCorpus(PAGES[:3], content="2"))
+    assert info.checksum == EmbeddedStore.open(tmp_path / "fresh", "words").info().checksum
+
+
+@pytest.mark.server
+def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
+    before = build(tmp_path)
+    with start_build(tmp_path, limit=60_000) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+    assert "IndexNotBuilt The disk that holds" in said
+    assert "goes on where it stopped" in said
+    assert EmbeddedStore.open(tmp_path, "words").info() == before
+    assert build(tmp_path, many()).documents == 1400
+
+
+def test_a_reader_keeps_the_index_that_it_opened(tmp_path: Path) -> None:
+    build(tmp_path)
+    old = EmbeddedStore.open(tmp_path, "words")
+    build(tmp_path, ListCorpus(PAGES[:2], content="2"))
+    assert [d.title for d in old.documents(["Zoe"])] == ["Zoë"]
+    assert [m.document_id for m in old.phrase_matches(["ships"], 5)]
+    assert EmbeddedStore.open(tmp_path, "words").info().documents == 2
+    assert len(list((tmp_path / "versions").iterdir())) == 1
+
+
+@pytest.mark.server
+def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
+    with start_build(tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(IndexNotBuilt, match="Another build"):
+                build(tmp_path)
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        process.stdout.read()
+
+
+def test_no_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="esoteric index build --source vital"):
+        EmbeddedStore.open(tmp_path, "words")
+
+
+def test_vectors_of_another_encoder_are_refused(tmp_path: Path) -> None:
+    build(tmp_path)
+    with pytest.raises(IndexUnavailable, match="built with the encoder words, not sentences"):
+        EmbeddedStore.open(tmp_path, "sentences")
+
+
+@pytest.mark.parametrize(
+    "name", ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy", "vectors.npy", "meta.json"]
+)
+def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / name
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        EmbeddedStore.open(tmp_path, "words")
+
+
+def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC"):
+        EmbeddedStore.open(tmp_path, "words")
+
+
+def test_building_took_place_now(tmp_path: Path) -> None:
+    assert build(tmp_path).built_at[:4] == time.strftime("%Y", time.gmtime())

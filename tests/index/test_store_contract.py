@@ -1,0 +1,153 @@
+"""What every document store must do, whatever holds the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from retrieval.index.builder import build_index
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.store import DocumentStore
+from tests.encoders import WordEncoder
+from tests.index.in_memory_store import InMemoryStore
+from tests.index.pages import PAGES, ListCorpus
+
+HOSTILE = ['*?:()"\\', "text:ships", "ships AND harbour", "", "  ", "🚢", "سفينة", "a" * 5000, "\x00"]
+
+
+def in_memory(folder: Path) -> DocumentStore:
+    return InMemoryStore(PAGES, WordEncoder())
+
+
+def embedded(folder: Path) -> DocumentStore:
+    build_index(ListCorpus(), WordEncoder(), folder, lambda done, of: None)
+    return EmbeddedStore.open(folder, WordEncoder.name)
+
+
+STORES = {"in memory": in_memory, "embedded": embedded}
+
+
+@pytest.fixture(scope="module", params=list(STORES))
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
+    return STORES[request.param](tmp_path_factory.mktemp("store"))
+
+
+def titles(store: DocumentStore, *names: str) -> list[str]:
+    return [match.title for match in store.title_matches(names)]
+
+
+def test_it_says_what_it_holds(store: DocumentStore) -> None:
+    info = store.info()
+    # 2 + 1 + 2 + 3 + 1 + 2 + 1 + 1 + 0 + 1 + 1 + 2
+    assert (info.documents, info.sentences, info.encoder) == (12, 17, "words")
+
+
+def test_documents_come_in_the_order_asked(store: DocumentStore) -> None:
+    assert [d.title for d in store.documents(["Zoe", "Savage"])] == ["Zoë", "Savage"]
+
+
+def test_every_sentence_is_cut_out_of_its_text_by_its_offsets(store: DocumentStore) -> None:
+    for document in store.documents([page.id for page in PAGES]):
+        for number, sentence in enumerate(document.sentences):
+            assert document.text[sentence.start : sentence.end] == sentence.text
+            assert sentence.sentence_id == number
+            assert sentence.document_id == document.id
+
+
+def test_an_unknown_id_is_an_error(store: DocumentStore) -> None:
+    with pytest.raises(KeyError):
+        store.documents(["Savage", "Nowhere"])
+    with pytest.raises(KeyError):
+        store.vectors(["Nowhere"])
+
+
+@pytest.mark.parametrize(
+    "name", ["harbour", "The Harbour", "the harbour's", "a HARBOUR", "Harbour’s", "  harbour "]
+)
+def test_case_article_and_possessive_do_not_matter_to_a_title(
+    store: DocumentStore, name: str
+) -> None:
+    assert titles(store, name) == ["The Harbour"]
+
+
+def test_accents_do_not_matter_to_a_title(store: DocumentStore) -> None:
+    assert titles(store, "zoe") == titles(store, "Zoë") == titles(store, "ZOE\u0308") == ["Zoë"]
+
+
+def test_a_title_matches_exactly_first_and_then_without_its_words_in_parentheses(
+    store: DocumentStore,
+) -> None:
+    assert [(m.title, m.disambiguation) for m in store.title_matches(["savage"])] == [
+        ("Savage", None),
+        ("Savage (band)", "band"),
+        ("Savage (2012 film)", "2012 film"),
+    ]
+
+
+def test_a_title_with_its_words_in_parentheses_is_exact(store: DocumentStore) -> None:
+    assert [(m.title, m.disambiguation) for m in store.title_matches(["savage (BAND)"])] == [
+        ("Savage (band)", None)
+    ]
+
+
+def test_two_documents_of_one_title_are_both_found(store: DocumentStore) -> None:
+    assert [m.document_id for m in store.title_matches(["twin"])] == ["Twin_1", "Twin_2"]
+
+
+def test_titles_full_of_brackets_are_titles(store: DocumentStore) -> None:
+    assert titles(store, "(What) a title", "(everything)") == ["(What) a title", "(Everything)"]
+
+
+def test_a_prefix_of_a_title_is_another_title(store: DocumentStore) -> None:
+    assert titles(store, "Harbour ligh", "Sav") == []
+
+
+def test_names_are_answered_in_the_order_asked(store: DocumentStore) -> None:
+    assert titles(store, "twin", "zoe", "twin") == ["Twin", "Twin", "Zoë"]
+
+
+def test_a_phrase_is_its_words_in_order(store: DocumentStore) -> None:
+    found = [match.document_id for match in store.phrase_matches(["harbour light"], 10)]
+    assert found == ["Harbour_light"]
+
+
+def test_documents_with_any_of_the_phrases_are_found(store: DocumentStore) -> None:
+    found = {m.document_id for m in store.phrase_matches(["harbour light", "CAFE"], 10)}
+    assert found == {"Harbour_light", "Zoe"}
+
+
+def test_more_of_a_rare_word_ranks_higher_and_the_limit_holds(store: DocumentStore) -> None:
+    assert [m.document_id for m in store.phrase_matches(["ships"], 10)][0] == "The_Harbour"
+    assert len(store.phrase_matches(["a"], 3)) == 3
+    assert store.phrase_matches(["a"], 0) == []
+
+
+def test_equal_scores_are_in_order_of_ids(store: DocumentStore) -> None:
+    found = [m.document_id for m in store.phrase_matches(["pages with one title"], 10)]
+    assert found == ["Twin_1", "Twin_2"]
+
+
+@pytest.mark.parametrize("phrase", HOSTILE)
+def test_no_character_of_a_phrase_is_query_syntax(store: DocumentStore, phrase: str) -> None:
+    found = {match.document_id for match in store.phrase_matches([phrase], 10)}
+    assert found <= ({"The_Harbour"} if "ships" in phrase else set())
+    assert store.title_matches([phrase]) == []
+
+
+def test_vectors_are_those_of_title_and_text(store: DocumentStore) -> None:
+    vectors = store.vectors(["Savage", "Twin_1"])
+    expected = WordEncoder().encode(
+        ["Savage. A savage is a word. It is old.", "Twin. The first of two pages with one title."]
+    )
+    assert vectors.dtype == np.float32
+    assert vectors == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_embedded_store_agrees_with_looking_at_every_document(tmp_path: Path) -> None:
+    oracle, store = in_memory(tmp_path), embedded(tmp_path)
+    for phrases in (["ships"], ["a"], ["the", "harbour"], ["is a", "title"], ["band", "film", "old"]):
+        expected, found = oracle.phrase_matches(phrases, 20), store.phrase_matches(phrases, 20)
+        assert {m.document_id for m in found} == {m.document_id for m in expected}
+        assert [m.bm25 for m in found] == pytest.approx([m.bm25 for m in expected], rel=0.05)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
+from tests.encoders import WordEncoder
+from tests.evidence import evidence
+
+CLAIM = "the red lighthouse stands on a rock"
+
+
+def test_relevance_orders_and_similarity_breaks_ties() -> None:
+    ranker = SemanticSentenceRanker(WordEncoder(), cutoff=0.0)
+    items = [
+        evidence("A", "a pier", 0.5),
+        evidence("B", "the red lighthouse", 0.5),
+        evidence("C", "a rock", 0.9),
+    ]
+    assert [e.title for e in ranker.run(CLAIM, items)["evidence"]] == ["C", "B", "A"]
+
+
+def test_a_sentence_about_something_else_is_dropped_however_relevant_it_scored() -> None:
+    ranker = SemanticSentenceRanker(WordEncoder(), cutoff=0.1)
+    kept = ranker.run(CLAIM, [evidence("A", "cats sleep", 1.0), evidence("B", "a rock", 0.3)])
+    assert [e.title for e in kept["evidence"]] == ["B"]
+
+
+def test_without_evidence_nothing_is_encoded() -> None:
+    assert SemanticSentenceRanker(WordEncoder()).run(CLAIM, []) == {"evidence": []}

@@ -1,0 +1,88 @@
+"""The rules that keep the house in order."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from settings import CHECKOUT, TABLE
+
+PACKAGES = ("app", "cli", "retrieval", "training", "worker")
+# What each package may import of the others.
+ALLOWED = {
+    "retrieval": {"retrieval"},
+    "worker": {"worker", "retrieval", "settings"},
+    "app": {
+        "app",
+        "settings",
+        "worker.broker",
+        "worker.health",
+        "worker.jobs",
+        "retrieval.claim",
+        "retrieval.errors",
+        "retrieval.recipes",
+        "retrieval.types",
+    },
+    "training": {"training", "retrieval"},
+}
+HEAVY = ("torch", "spacy", "transformers", "sentence_transformers", "haystack", "tantivy")
+
+
+def imported_modules(path: Path) -> set[str]:
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules.add(node.module)
+    return {m for m in modules if m.split(".")[0] in {*PACKAGES, "settings"}}
+
+
+@pytest.mark.parametrize("package", sorted(ALLOWED))
+def test_imports_run_one_way(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(CHECKOUT)} imports {module}"
+        for path in sorted((CHECKOUT / package).rglob("*.py"))
+        for module in sorted(imported_modules(path))
+        if module not in ALLOWED[package] and module.split(".")[0] not in ALLOWED[package]
+    ]
+    assert wrong == []
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    readers = [
+        str(path.relative_to(CHECKOUT))
+        for package in PACKAGES
+        for path in sorted((CHECKOUT / package).rglob("*.py"))
+        if "os.environ" in path.read_text(encoding="utf-8")
+        or "os.getenv" in path.read_text(encoding="utf-8")
+    ]
+    # Libraries are told not to report home before they are imported; children get a copy.
+    assert set(readers) <= {"retrieval/__init__.py", "cli/up.py"}
+
+
+def test_the_web_process_loads_no_model_library() -> None:
+    code = (
+        "import sys, app, app.__main__;"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_every_setting_is_documented_and_nothing_else_is() -> None:
+    text = (CHECKOUT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{s.variable}` | {s.default} | {s.meaning} |" for s in TABLE]
+
+
+def test_no_file_is_named_for_what_it_does_not_say() -> None:
+    vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
+    found = [p for package in PACKAGES for p in (CHECKOUT / package).rglob("*.py")]
+    assert [path for path in found if path.name in vague] == []

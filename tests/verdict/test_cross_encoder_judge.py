@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.verdict.cross_encoder_judge import rationale_of
+from tests.evidence import evidence
+
+
+def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
+    items = [
+        evidence("Lighthouse", "It stands on a rock.", 0.9, NOT_ENOUGH_INFO),
+        evidence("Harbour", "The lighthouse was built in 1901.", 0.8, REFUTES),
+    ]
+    assert rationale_of(REFUTES, items) == (
+        "“Harbour” contradicts it: “The lighthouse was built in 1901.”"
+    )
+
+
+def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
+    items = [
+        evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS),
+        evidence("Lighthouse", "The lighthouse is red.", 0.8, SUPPORTS),
+    ]
+    assert rationale_of(SUPPORTS, items) == (
+        "“Harbour”, with 1 more document, supports it: “Its lighthouse is red.”"
+    )
+
+
+def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> None:
+    items = [evidence("Harbour", "It has a pier.", 0.2, NOT_ENOUGH_INFO)]
+    assert rationale_of(NOT_ENOUGH_INFO, items) == (
+        "The closest sentence, in “Harbour”, does not settle the claim: “It has a pier.”"
+    )
