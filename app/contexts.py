@@ -97,15 +97,17 @@ class EvidenceItem:
     sentence: str
     badge: Badge
     confidence: Confidence
-    relevance: int
     hop: int
     selected: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a document's text. ``ranks``: the evidence it is part of, best first;
-    ``begins``: the evidence whose first piece it is."""
+    """A piece of a document's text.
+
+    ``ranks``: the evidence it is part of, best first; ``begins``: the evidence
+    whose first piece it is.
+    """
 
     text: str
     ranks: tuple[int, ...]
@@ -160,13 +162,17 @@ class HomePage:
 
 @dataclass(frozen=True, slots=True)
 class ProgressPage:
-    """A claim that is pending. ``attempt_note`` says why it starts again, if it does;
-    ``later_round`` is the pattern of a round that is not there yet."""
+    """A claim that is pending.
+
+    ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
+    where it does (else they are empty); ``later_round`` is the pattern of a
+    round that is not there yet.
+    """
 
     template: ClassVar[str] = "progress.html"
     id: str
     claim: str
-    queued: bool
+    waiting: str
     rounds: tuple[Round, ...]
     later_round: tuple[StageRow, ...]
     percent: int

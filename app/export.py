@@ -58,8 +58,7 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     lines = [
         f"# {_escaped(result['claim'])}",
         "",
-        f"**{VERDICTS[verdict['label']].word}**, confidence {sure.percent} %"
-        f" ({sure.words.lower()})",
+        f"**{VERDICTS[verdict['label']].word}**, {sure.words.lower()} confidence ({sure.percent}%)",
         "",
         _escaped(verdict["rationale"]),
         "",
@@ -67,22 +66,20 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
         "",
     ]
     for rank, item in enumerate(result["evidence"], 1):
+        stance = STANCES[item["stance"]].word.lower()
+        sure = confidence(item["stance_confidence"])
         rests = ", the verdict rests on it" if item["selected"] else ""
         lines += [
             f"{rank}. {_escaped(item['sentence'])}",
-            f"   {_source(item)}: {STANCES[item['stance']].word.lower()}"
-            f" ({confidence(item['stance_confidence']).percent} %){rests}",
+            f"   {_source(item)}: {stance} ({sure.percent}%){rests}",
         ]
     if not result["evidence"]:
         lines.append("None was found.")
     lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question['text'])}" for question in result["questions"]]
-    lines += [
-        "",
-        f"Checked by ESOTERIC against {_escaped(corpus['name'])} ({corpus['documents']} documents,"
-        f" built {_escaped(corpus['built_at'])}): <{page}>",
-        "",
-    ]
+    searched = f"{_escaped(corpus['name'])} ({corpus['documents']} documents,"
+    searched += f" built {_escaped(corpus['built_at'])})"
+    lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
 
 

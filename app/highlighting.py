@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from app.contexts import Look, Segment
 
@@ -32,7 +33,7 @@ def segments(text: str, highlights: Sequence[Highlight]) -> tuple[Segment, ...]:
     ]
     cuts = sorted({0, len(text), *(h.start for h in inside), *(h.end for h in inside)})
     pieces = []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         over = [h for h in inside if h.start <= start and end <= h.end]
         pieces.append(
             Segment(

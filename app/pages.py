@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -14,8 +15,10 @@ from app.progress import progress_page
 from app.results import result_page
 from app.services import services
 from app.wording import job_badge, moment
+from retrieval.claim import LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE
+from worker.health import worker_health
 from worker.jobs import Job
 
 blueprint = Blueprint("pages", __name__)
@@ -26,8 +29,6 @@ EXAMPLES = (
     "The author of Frankenstein was an English novelist.",
     "Mary Shelley kept a diary about her cats.",
 )
-# The limit of retrieval.claim; a test holds the two together.
-MOST_CHARACTERS = 500
 RECENT_CLAIMS = 6
 CLAIMS_PER_PAGE = 20
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -66,11 +67,11 @@ def claim(job_id: str) -> str:
     store = services().store
     job = store.get(job_id)
     if job.state == "done":
-        return render(
-            result_page(job, url_for(".claim", job_id=job.id, _external=True), MOST_CHARACTERS)
-        )
+        return render(result_page(job, url_for(".claim", job_id=job.id, _external=True), LONGEST))
     if job.state in ("queued", "running"):
-        return render(progress_page(job, store.events(job.id, 0)))
+        health = worker_health(store)
+        problem = None if health.problem is None else Problem(**health.problem)
+        return render(progress_page(job, store.events(job.id, 0), problem))
     return render(
         StoppedPage(
             id=job.id,
@@ -91,7 +92,8 @@ def cancel(job_id: str) -> BaseResponse:
 @blueprint.get("/claims")
 def history() -> str:
     """Show the claims asked so far, newest first."""
-    query = request.args.get("q", "").strip()[:MOST_CHARACTERS]
+    # Claims are kept in NFC, so they are looked for in it.
+    query = unicodedata.normalize("NFC", request.args.get("q", "").strip()[:LONGEST])
     asked = request.args.get("page", "1")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
     number = max(1, number)
@@ -125,7 +127,7 @@ def _home(text: str, problem: Problem | None) -> str:
         HomePage(
             claim=text,
             problem=problem,
-            most_characters=MOST_CHARACTERS,
+            most_characters=LONGEST,
             examples=EXAMPLES,
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,

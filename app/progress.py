@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.contexts import ProgressPage, Round, StageRow
+from app.contexts import Problem, ProgressPage, Round, StageRow
 from app.wording import FIRST_ROUND, LATER_ROUND, STAGES
 from worker.jobs import Event, Job
 
 
-def progress_page(job: Job, events: Sequence[Event]) -> ProgressPage:
-    """Return the page of a pending job."""
+def progress_page(job: Job, events: Sequence[Event], problem: Problem | None) -> ProgressPage:
+    """Return the page of a pending job; ``problem`` says why no worker takes claims, if so."""
     note = ""
     current: list[Event] = []
     for event in events:
@@ -29,13 +29,19 @@ def progress_page(job: Job, events: Sequence[Event]) -> ProgressPage:
     return ProgressPage(
         id=job.id,
         claim=job.claim,
-        queued=job.state == "queued",
+        waiting=_waiting(problem) if job.state == "queued" else "",
         rounds=_rounds(current, started=last is not None and job.state == "running"),
         later_round=_rows({}, 2, running=False),
         percent=0 if last is None else 100 * last.done // max(1, last.of),
         seconds=max(0, int((datetime.now(UTC) - job.created_at).total_seconds())),
         attempt_note=note,
     )
+
+
+def _waiting(problem: Problem | None) -> str:
+    if problem is None:
+        return "Waiting for its turn."
+    return f"{problem.message} {problem.hint}"
 
 
 def _rounds(events: Sequence[Event], *, started: bool) -> tuple[Round, ...]:

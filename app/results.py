@@ -16,7 +16,9 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     """Return the page of a job that is done."""
     result = job.result
     finished = job.finished_at
-    assert result is not None and finished is not None  # the store keeps both with "done"
+    # The store keeps both together with "done".
+    assert result is not None
+    assert finished is not None
     verdict = result["verdict"]
     evidence = [_evidence(rank, item) for rank, item in enumerate(result["evidence"], 1)]
     articles = _articles(result)
@@ -61,7 +63,6 @@ def _evidence(rank: int, item: dict[str, Any]) -> EvidenceItem:
         sentence=item["sentence"],
         badge=STANCES[item["stance"]],
         confidence=confidence(item["stance_confidence"]),
-        relevance=confidence(item["score"]).percent,
         hop=item["hop"],
         selected=item["selected"],
     )

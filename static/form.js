@@ -6,8 +6,8 @@ const most = Number(field.dataset.most);
 const NEAR = 50;
 
 function count() {
-  // Characters, not UTF-16 units, as the server counts them.
-  const left = most - [...field.value.trim()].length;
+  // As the server counts: characters, not UTF-16 units, and a run of spaces as one.
+  const left = most - [...field.value.replace(/\s+/g, " ").trim()].length;
   counter.textContent = `${most - left} of ${most}`;
   counter.classList.toggle("over", left < 0);
   // Said aloud only where it matters, and in words that change rarely.

@@ -4,6 +4,7 @@ const FASTEST = 250;
 const SLOWEST = 1000;
 const LONGEST_PAUSE = 5000;
 const ANSWER_WITHIN = 10000;
+const ASK_WHY_EVERY = 2000;
 
 const root = document.getElementById("progress");
 const rounds = document.getElementById("rounds");
@@ -20,6 +21,7 @@ let next = 0;
 let pause = FASTEST;
 let failures = 0;
 let begun = false;
+let askAgainAt = performance.now() + ASK_WHY_EVERY;
 
 function setRow(row, state, words) {
   row.className = state;
@@ -67,7 +69,7 @@ function take(event) {
   }
   const share = Math.floor((100 * event.done) / Math.max(1, event.of));
   bar.value = share;
-  percent.textContent = `${share} %`;
+  percent.textContent = `${share}%`;
 }
 
 function markRunning(state) {
@@ -83,12 +85,21 @@ function show(answer) {
   next = answer.next;
   markRunning(answer.state);
   const last = answer.events.at(-1);
-  if (last) status.textContent = last.message;
-  else if (answer.state === "queued" && next === 0) {
-    const waiting = "Waiting for a worker to take the claim.";
-    if (status.textContent !== waiting) status.textContent = waiting;
-  }
+  if (last) say(last.message);
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
+}
+
+function say(message) {
+  // A live region is read out again when it is set again, so only news is set.
+  if (status.textContent !== message) status.textContent = message;
+}
+
+async function tellWhatItWaitsFor() {
+  if (performance.now() < askAgainAt) return;
+  askAgainAt = performance.now() + ASK_WHY_EVERY;
+  const answer = await fetch(root.dataset.ready, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
+  const body = await answer.json();
+  say(answer.ok ? "Waiting for its turn." : `${body.error.message} ${body.error.hint}`);
 }
 
 async function poll() {
@@ -106,6 +117,7 @@ async function poll() {
       location.reload();
       return;
     }
+    if (body.state === "queued") await tellWhatItWaitsFor();
     setTimeout(poll, pause);
   } catch (error) {
     failures += 1;

@@ -137,7 +137,7 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
         ],
         "proof": [],
         "hops": [
-            {"hop": 1, "sufficient": False, "missing": [[0, 8]], "documents": 3, "sentences": 2},
+            {"hop": 1, "sufficient": False, "missing": [[4, 14]], "documents": 3, "sentences": 2},
             {"hop": 2, "sufficient": True, "missing": [], "documents": 1, "sentences": 2},
         ],
         "seconds": {

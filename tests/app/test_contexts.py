@@ -1,0 +1,43 @@
+"""Templates use what their contexts hold, no more and no less."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+from flask import Flask
+from jinja2 import meta, nodes
+
+from app.contexts import Page
+from settings import CHECKOUT
+
+PAGES = get_args(Page)
+# What Flask and app.create_app give to every template.
+GIVEN = {"asset", "request", "url_for"}
+
+
+def names_used(app: Flask, template: str) -> set[str]:
+    """Return the variables of a template and of those it extends or imports."""
+    source = (CHECKOUT / "templates" / template).read_text(encoding="utf-8")
+    tree = app.jinja_env.parse(source)
+    used = set(meta.find_undeclared_variables(tree))
+    for imported in tree.find_all(nodes.FromImport):
+        used -= {name for name in imported.names if isinstance(name, str)}
+    used -= {macro.name for macro in tree.find_all(nodes.Macro)}
+    for parent in tree.find_all((nodes.Extends, nodes.FromImport, nodes.Import)):
+        assert isinstance(parent.template, nodes.Const)
+        used |= names_used(app, parent.template.value)
+    return used
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.template)
+def test_a_template_uses_exactly_the_fields_of_its_context(app: Flask, page: type) -> None:
+    template: str = page.template  # type: ignore[attr-defined]
+    assert names_used(app, template) - GIVEN == {field.name for field in fields(page)}
+
+
+def test_every_template_belongs_to_a_page_or_is_used_by_one() -> None:
+    parts = {"base.html", "icons.html", "parts.html"}
+    files = {path.name for path in (CHECKOUT / "templates").iterdir()}
+    assert files == parts | {page.template for page in PAGES}

@@ -1,0 +1,84 @@
+"""The description of the API is complete, and answers are as it says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.openapi import openapi_document
+from retrieval.errors import EsotericError
+from tests.app.documents import claim_document
+from tests.app.worker_by_hand import WorkerByHand
+from worker.jobs import JobStore
+
+DOCUMENT = openapi_document()
+
+
+def check(schema: str, answer: Any) -> None:
+    """Hold an answer to one of the document's schemas."""
+    components = DOCUMENT["components"]
+    jsonschema.Draft202012Validator(
+        {"$ref": f"#/components/schemas/{schema}", "components": components}
+    ).validate(answer)
+
+
+def test_every_route_and_method_is_described_and_nothing_else_is(app: Flask) -> None:
+    routes = {
+        (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint != "static"
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    described = {
+        (path, method)
+        for path, operations in DOCUMENT["paths"].items()
+        for method in operations
+        if method != "parameters"
+    }
+    assert described == routes
+
+
+def test_every_reference_leads_somewhere() -> None:
+    found = set(re.findall(r"'#/components/schemas/(\w+)'", str(DOCUMENT)))
+    assert found <= set(DOCUMENT["components"]["schemas"])
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_the_document_is_served(client: FlaskClient) -> None:
+    assert client.get("/api/v1/openapi.json").json == DOCUMENT
+
+
+def test_a_claim_in_every_state_is_as_described(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    answer = client.post("/api/v1/claims", json={"claim": "Varnby has a harbour."})
+    check("Accepted", answer.json)
+    job_id = answer.json["id"]
+    check("Job", client.get(f"/api/v1/claims/{job_id}").json)
+    job = store.get(job_id)
+    worker.finish(job, claim_document(job.claim))
+    done = client.get(f"/api/v1/claims/{job_id}").json
+    check("Job", done)
+    assert done["result"] == claim_document(job.claim)
+    check("Progress", client.get(f"/api/v1/claims/{job_id}/progress").json)
+    failing = store.submit("Varnby has a theatre.", "esoteric")[0]
+    worker.fail(failing, EsotericError("worker_lost", "It is gone.", "Try again."))
+    check("Job", client.get(f"/api/v1/claims/{failing.id}").json)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("get", "/api/v1/claims/none"), ("get", "/api/v1/none"), ("put", "/api/v1/claims")],
+)
+def test_errors_are_as_described(client: FlaskClient, method: str, path: str) -> None:
+    check("Error", client.open(path, method=method.upper()).json)
+
+
+def test_what_is_not_ready_is_as_described(client: FlaskClient) -> None:
+    check("NotReady", client.get("/readyz").json)
