@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.versions import current_version
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Retriever:
         self._threads = threads
         self._config = config
         self._pipeline: Pipeline | None = None
-        self._opened: str | None = None
+        self._version: Path | None = None
 
     def warm_up(self) -> None:
         """Open the index and load the models.
@@ -41,8 +42,13 @@ class Retriever:
             import torch
 
             torch.set_num_threads(self._threads)
+            self._version = current_version(self._index)
             self._pipeline = self._assembled()
         self._pipeline.warm_up()
+
+    def stale(self) -> bool:
+        """Return whether another index stands where the opened one stood."""
+        return self._pipeline is not None and current_version(self._index) != self._version
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
         """Check one claim; raises what ``warm_up`` and ``Pipeline.check`` raise."""

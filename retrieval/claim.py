@@ -12,10 +12,13 @@ LONGEST = 500  # characters
 
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
-# A sentence ends where a full word and a mark are followed by a capital letter; initials
-# ("J. K."), letters with dots ("U.K.") and short titles ("Dr.") end none.
-_SENTENCE_END = re.compile(r"\w{4}[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])")
-_ABBREVIATIONS = re.compile(r"\b(?:Prof|Capt|Gov|Corp|dept|approx)\.", re.IGNORECASE)
+# A sentence may end behind a word of two letters or more: initials ("J. K.") end none.
+_SENTENCE_END = re.compile(r"([^\W\d_]{2,}|\d{2,})[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])")
+_ABBREVIATION_WORDS = """
+    mr mrs ms dr st mt ft jr sr prof capt gov gen col lt sgt rev hon no inc ltd co corp dept vs etc
+    jan feb mar apr jun jul aug sep sept oct nov dec approx ca
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 
 _ENGLISH_WORDS = """
     a an the of in on at to for from by with and or but not is was were are be been has have had
@@ -96,7 +99,7 @@ def _notices(claim: str) -> list[str]:
         notices.append(
             "This is a question. It is checked as it stands; a statement gives a clearer verdict."
         )
-    elif len(_SENTENCE_END.findall(_ABBREVIATIONS.sub("", claim))) > 0:
+    elif any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim)):
         notices.append(
             "There is more than one sentence here. They are checked together;"
             " one at a time gives a clearer verdict."

@@ -28,6 +28,7 @@ from retrieval.index.layout import (
 )
 from retrieval.index.store import IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.versions import current_version
 from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
 
 
@@ -67,7 +68,7 @@ class EmbeddedStore:
             IndexUnavailable: there is none, it is damaged, of another format, or
                 its vectors are another encoder's.
         """
-        version = (folder / "current").resolve()
+        version = current_version(folder)
         meta = read_meta(version)
         if meta["encoder"] != encoder:
             raise IndexUnavailable(

@@ -120,7 +120,10 @@ def _behind(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token,
 
 
 def _is_name(token: Token) -> bool:
-    return token.pos_ == "PROPN" or bool(token.ent_type_) or token.text == "I"
+    """Whether a word keeps its capital: all but function words, adjectives and common plurals."""
+    lowered = {"DET", "PRON", "ADP", "ADV", "ADJ", "SCONJ", "CCONJ", "NUM"}
+    common = token.pos_ in lowered or token.tag_ == "NNS"
+    return not common or bool(token.ent_type_) or token.text == "I"
 
 
 def _sentence(*parts: str) -> str:

@@ -16,7 +16,8 @@ _WH = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how"}
 _TIMES = {"DATE", "TIME"}
 _PLACES = {"GPE", "LOC", "FAC"}
 _PLACE_PREPOSITIONS = {"in", "at", "near", "on"}
-_TIME_PREPOSITIONS = {"in", "on", "at", "during"}
+_TIME_PREPOSITIONS = {"in", "on", "at"}
+_ALWAYS_TIME = {"during", "since", "until", "before", "after"}
 _OBJECTS = {"dobj", "attr", "oprd", "dative"}
 
 
@@ -91,7 +92,8 @@ def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> I
     elif head.dep_ in {"pobj", "pcomp"} and head.head.dep_ in {"prep", "agent"}:
         preposition = head.head
         hangs_on_verb = preposition.head == clause.root
-        if head.ent_type_ in _TIMES and preposition.lower_ in _TIME_PREPOSITIONS:
+        timed = head.ent_type_ in _TIMES and preposition.lower_ in _TIME_PREPOSITIONS
+        if timed or preposition.lower_ in _ALWAYS_TIME:
             if hangs_on_verb:
                 yield clause.asked("when", {*whole, preposition})
         elif (

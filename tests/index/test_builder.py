@@ -139,7 +139,8 @@ def test_vectors_of_another_encoder_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy", "vectors.npy", "meta.json"]
+    "name",
+    ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy", "vectors.npy", "meta.json"],
 )
 def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
     build(tmp_path)

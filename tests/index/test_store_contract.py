@@ -14,7 +14,17 @@ from tests.encoders import WordEncoder
 from tests.index.in_memory_store import InMemoryStore
 from tests.index.pages import PAGES, ListCorpus
 
-HOSTILE = ['*?:()"\\', "text:ships", "ships AND harbour", "", "  ", "🚢", "سفينة", "a" * 5000, "\x00"]
+HOSTILE = [
+    '*?:()"\\',
+    "text:ships",
+    "ships AND harbour",
+    "",
+    "  ",
+    "🚢",
+    "سفينة",
+    "a" * 5000,
+    "\x00",
+]
 
 
 def in_memory(folder: Path) -> DocumentStore:
@@ -30,7 +40,9 @@ STORES = {"in memory": in_memory, "embedded": embedded}
 
 
 @pytest.fixture(scope="module", params=list(STORES))
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> DocumentStore:
     return STORES[request.param](tmp_path_factory.mktemp("store"))
 
 
@@ -64,7 +76,7 @@ def test_an_unknown_id_is_an_error(store: DocumentStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["harbour", "The Harbour", "the harbour's", "a HARBOUR", "Harbour’s", "  harbour "]
+    "name", ["harbour", "The Harbour", "the harbour's", "a HARBOUR", "Harbour\u2019s", "  harbour "]
 )
 def test_case_article_and_possessive_do_not_matter_to_a_title(
     store: DocumentStore, name: str
@@ -119,7 +131,7 @@ def test_documents_with_any_of_the_phrases_are_found(store: DocumentStore) -> No
 
 
 def test_more_of_a_rare_word_ranks_higher_and_the_limit_holds(store: DocumentStore) -> None:
-    assert [m.document_id for m in store.phrase_matches(["ships"], 10)][0] == "The_Harbour"
+    assert store.phrase_matches(["ships"], 10)[0].document_id == "The_Harbour"
     assert len(store.phrase_matches(["a"], 3)) == 3
     assert store.phrase_matches(["a"], 0) == []
 
@@ -147,7 +159,13 @@ def test_vectors_are_those_of_title_and_text(store: DocumentStore) -> None:
 
 def test_the_embedded_store_agrees_with_looking_at_every_document(tmp_path: Path) -> None:
     oracle, store = in_memory(tmp_path), embedded(tmp_path)
-    for phrases in (["ships"], ["a"], ["the", "harbour"], ["is a", "title"], ["band", "film", "old"]):
+    for phrases in (
+        ["ships"],
+        ["a"],
+        ["the", "harbour"],
+        ["is a", "title"],
+        ["band", "film", "old"],
+    ):
         expected, found = oracle.phrase_matches(phrases, 20), store.phrase_matches(phrases, 20)
         assert {m.document_id for m in found} == {m.document_id for m in expected}
         assert [m.bm25 for m in found] == pytest.approx([m.bm25 for m in expected], rel=0.05)

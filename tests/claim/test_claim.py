@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from retrieval.claim import LONGEST, read_claim
+from retrieval.errors import InvalidClaim
+
+REFUSED = {
+    "": "claim_empty",
+    " \t\n ": "claim_empty",
+    "\u200b\u200e": "claim_empty",
+    "a": "claim_too_short",
+    "7!": "claim_no_letters",
+    "1066": "claim_no_letters",
+    "🙂🙂": "claim_no_letters",
+    "?*:()": "claim_no_letters",
+    "The sun\x00is hot.": "claim_control_characters",
+    "The sun\x1bis hot.": "claim_control_characters",
+    "The sun \ud800 is hot.": "claim_control_characters",
+    "word " * 101: "claim_too_long",
+}
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_what_cannot_be_checked_is_refused_with_a_hint(text: str, code: str) -> None:
+    with pytest.raises(InvalidClaim) as caught:
+        read_claim(text)
+    assert caught.value.code == code
+    assert caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("value", [None, 7, ["a claim"], b"a claim"])
+def test_what_is_not_text_is_refused(value: object) -> None:
+    with pytest.raises(InvalidClaim, match="not text"):
+        read_claim(value)
+
+
+def test_exactly_the_longest_claim_is_read() -> None:
+    assert len(read_claim("a" * LONGEST).text) == LONGEST
+
+
+def test_white_space_is_folded_and_unicode_composed() -> None:
+    assert read_claim("  Zoe\u0308 \t lives\nhere.  ").text == "Zoë lives here."
+
+
+def test_invisible_and_direction_characters_are_removed() -> None:
+    assert read_claim("The \u202esun\u202c is\u200b hot.").text == "The sun is hot."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert('sun')</script>",
+        "Robert'); DROP TABLE claims;--",
+        'title:"sun" AND (moon OR *)',
+        "Frankenstein was written by Mary Shelley.",
+        "El Niño is a climate pattern.",
+        "La La Land won six Oscars.",
+        "Die Hard is a film.",
+        "J. K. Rowling lives in the U.K. with Dr. Smith.",
+        "Le Corbusier was an architect.",
+        "The Simpsons is a show",
+    ],
+)
+def test_text_that_looks_like_something_else_is_a_claim_without_notice(text: str) -> None:
+    read = read_claim(text)
+    assert (read.text, read.notices) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Rome is very old. Paris is large.", "more than one sentence"),
+        ("Is Rome very old?", "question"),
+        ("who painted the ceiling", "question"),
+        ("Der Turm wurde von einem Ingenieur gebaut und ist nicht alt.", "English only"),
+        ("La tour est dans le centre de la ville.", "English only"),
+        ("Луна вращается вокруг Земли.", "English only"),
+        ("القمر يدور حول الأرض", "English only"),
+        ("月は地球の周りを回っている。", "English only"),
+    ],
+)
+def test_what_makes_an_answer_worse_is_said(text: str, word: str) -> None:
+    assert any(word in notice for notice in read_claim(text).notices)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
+from retrieval.types import Candidate, FoundBy, Question
+from tests.encoders import WordEncoder
+from tests.index.in_memory_store import InMemoryStore
+from tests.index.pages import PAGES
+
+STORE = InMemoryStore(PAGES, WordEncoder())
+
+
+def candidate(document_id: str, found_by: FoundBy = "text") -> Candidate:
+    return Candidate(document_id, (found_by,), 0.0, 1)
+
+
+def ranked(
+    *others: Candidate, exact: tuple[Candidate, ...] = (), limit: int = 20
+) -> list[Candidate]:
+    ranker = DenseDocumentRanker(STORE, WordEncoder(), cutoff=0.3, limit=limit)
+    asked = [Question("ships come and ships go?", "polar"), Question("a given name?", "wh")]
+    return ranker.run(asked, exact, others)["candidates"]
+
+
+def test_a_document_is_scored_by_the_question_it_answers_best() -> None:
+    found = ranked(candidate("Zoe"), candidate("The_Harbour"), candidate("Brackets"))
+    assert {c.document_id for c in found} == {"Zoe", "The_Harbour"}
+    assert all(c.score >= 0.3 for c in found)
+    assert found == sorted(found, key=lambda c: -c.score)
+
+
+def test_an_exact_title_scores_one_whatever_it_answers() -> None:
+    found = ranked(candidate("Zoe"), exact=(candidate("Brackets", "title"),))
+    assert (found[0].document_id, found[0].score) == ("Brackets", 1.0)
+
+
+def test_a_document_found_twice_is_one_candidate_that_knows_both_ways() -> None:
+    found = ranked(candidate("Zoe"), exact=(candidate("Zoe", "title"),))
+    assert [(c.document_id, c.found_by) for c in found] == [("Zoe", ("title", "text"))]
+
+
+def test_where_too_many_titles_match_those_that_answer_a_question_stay() -> None:
+    exact = tuple(candidate(i, "title") for i in ("Brackets", "Zoe", "Only"))
+    assert [c.document_id for c in ranked(exact=exact, limit=1)] == ["Zoe"]
+
+
+def test_no_candidates_rank_as_none() -> None:
+    assert ranked() == []
