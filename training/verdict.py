@@ -23,9 +23,9 @@ from training.sentence_pool import SentencePool
 from training.verdict_examples import evidence_of, selected, verdict_examples
 
 RECIPE = Recipe(
-    epochs=3,
+    epochs=2,
     batch_size=32,
-    learning_rate=6e-5,
+    learning_rate=8e-5,
     weight_decay=0.01,
     warmup=0.06,
     max_tokens=320,

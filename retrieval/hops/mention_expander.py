@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from haystack import component
 
@@ -29,7 +29,7 @@ class MentionExpander:
 
     @component.output_types(candidates=list[Candidate])
     def run(
-        self, spans: Sequence[Span], evidence: Sequence[Evidence], seen: Collection[str], hop: int
+        self, spans: list[Span], evidence: list[Evidence], seen: Collection[str], hop: int
     ) -> dict[str, list[Candidate]]:
         """Return documents not ``seen`` yet that the evidence mentions.
 

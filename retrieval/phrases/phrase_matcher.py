@@ -20,7 +20,7 @@ class PhraseMatcher:
         self._limit = limit
 
     @component.output_types(candidates=list[Candidate])
-    def run(self, spans: Sequence[Span]) -> dict[str, list[Candidate]]:
+    def run(self, spans: list[Span]) -> dict[str, list[Candidate]]:
         """Return the documents, best first; the ranker scores them."""
         phrases = [span.text for span in _telling(spans)]
         matches = self._store.phrase_matches(phrases, self._limit)

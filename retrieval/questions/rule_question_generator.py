@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from haystack import component
 from spacy.tokens import Doc, Token
@@ -31,7 +31,7 @@ class RuleQuestionGenerator:
     """
 
     @component.output_types(questions=list[Question])
-    def run(self, doc: Doc, spans: Sequence[Span]) -> dict[str, list[Question]]:
+    def run(self, doc: Doc, spans: list[Span]) -> dict[str, list[Question]]:
         """Return at most 12 questions, the polar one last."""
         clause = main_clause(doc)
         if _is_question(doc):

@@ -34,7 +34,7 @@ class DenseDocumentRanker:
 
     @component.output_types(candidates=list[Candidate])
     def run(
-        self, questions: Sequence[Question], exact: Sequence[Candidate], others: Sequence[Candidate]
+        self, questions: list[Question], exact: list[Candidate], others: list[Candidate]
     ) -> dict[str, list[Candidate]]:
         """Return the candidates to read, best first.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from haystack import component
 
 from retrieval.encoders.encoder import Encoder
@@ -29,7 +27,7 @@ class SemanticSentenceRanker:
         self._encoder.warm_up()
 
     @component.output_types(evidence=list[Evidence])
-    def run(self, claim: str, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
         """Return the evidence that passes the cutoff, best first."""
         if not evidence:
             return {"evidence": []}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from haystack import component
 
 from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
@@ -32,7 +30,7 @@ class CrossEncoderRelevanceClassifier:
         self._model.warm_up()
 
     @component.output_types(evidence=list[Evidence])
-    def run(self, claim: str, documents: Sequence[RankedDocument]) -> dict[str, list[Evidence]]:
+    def run(self, claim: str, documents: list[RankedDocument]) -> dict[str, list[Evidence]]:
         """Return the relevant sentences, most relevant first.
 
         Documents come best first; where they hold more than ``limit`` sentences

@@ -29,7 +29,7 @@ class TitleMatcher:
         self._encoder.warm_up()
 
     @component.output_types(exact=list[Candidate], disambiguated=list[Candidate])
-    def run(self, claim: str, spans: Sequence[Span]) -> dict[str, list[Candidate]]:
+    def run(self, claim: str, spans: list[Span]) -> dict[str, list[Candidate]]:
         """Return exact matches, longest names first, and disambiguated ones, most similar first.
 
         Exact matches score 1. All disambiguated titles compete with each other, so

@@ -26,7 +26,7 @@ class CrossEncoderJudge:
         self._model.warm_up()
 
     @component.output_types(verdict=Verdict)
-    def run(self, claim: str, evidence: Sequence[Evidence]) -> dict[str, Verdict]:
+    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, Verdict]:
         """Return the verdict with its calibrated confidence and a rationale that quotes."""
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from retrieval.types import Evidence, Verdict
@@ -15,6 +14,6 @@ class Judge(Protocol):
         """Load what is needed to decide."""
         ...
 
-    def run(self, claim: str, evidence: Sequence[Evidence]) -> dict[str, Verdict]:
+    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, Verdict]:
         """Return ``{"verdict": ...}``; without evidence it is NOT ENOUGH INFO."""
         ...

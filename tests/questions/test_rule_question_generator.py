@@ -17,7 +17,7 @@ POLAR = {
     "Marie Curie died before the war ended.": "Did Marie Curie die before the war ended?",
     "Vincent van Gogh only sold one painting.": "Did Vincent van Gogh only sell one painting?",
     "Bach and Handel were born in 1685.": "Were Bach and Handel born in 1685?",
-    "Wolves hunt in packs.": "Do wolves hunt in packs?",
+    "Doctors treat patients.": "Do doctors treat patients?",
     "Galileo did not discover Neptune.": "Did Galileo not discover Neptune?",
     "Napoleon wasn't born in Paris.": "Wasn't Napoleon born in Paris?",
     "Nobody has visited Mars.": "Has nobody visited Mars?",

@@ -11,7 +11,9 @@ def test_calibration_error_is_the_gap_between_confidence_and_accuracy_weighted_b
     # Bin 0.5: one at 0.55, right: gap 0.45, weight 1/4.
     confidence = np.array([0.95, 0.95, 0.95, 0.55])
     right = np.array([True, True, False, True])
-    assert calibration_error(confidence, right) == pytest.approx(0.28333 * 0.75 + 0.45 * 0.25, abs=1e-4)
+    assert calibration_error(confidence, right) == pytest.approx(
+        0.28333 * 0.75 + 0.45 * 0.25, abs=1e-4
+    )
 
 
 def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:

@@ -1,0 +1,29 @@
+"""The index that the benchmarks run over: ``vital`` in a folder of its own, built once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.index import build_with_progress
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.errors import IndexUnavailable
+from retrieval.index.embedded_store import EmbeddedStore
+from settings import CHECKOUT
+
+HOME = CHECKOUT / ".esoteric" / "benchmarks"
+
+
+def vital_index() -> Path:
+    """Return the folder of the index, building it where there is none."""
+    folder = HOME / "index"
+    try:
+        EmbeddedStore.open(folder, MiniLMEncoder.name)
+    except IndexUnavailable:
+        build_with_progress("vital", folder)
+    return folder
+
+
+def claims() -> list[str]:
+    """Return the claims to measure with."""
+    path = CHECKOUT / "benchmarks" / "claims.txt"
+    return path.read_text(encoding="utf-8").splitlines()

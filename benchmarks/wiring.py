@@ -1,0 +1,69 @@
+"""The stages called by one function against the same stages as a Haystack pipeline."""
+
+from __future__ import annotations
+
+import time
+
+from haystack import Pipeline
+
+from benchmarks.corpus import claims, vital_index
+from benchmarks.row import Row, percentile
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.language.english import EnglishParser
+from retrieval.phrases.phrase_matcher import PhraseMatcher
+from retrieval.questions.rule_question_generator import RuleQuestionGenerator
+from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
+from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+from retrieval.titles.title_matcher import TitleMatcher
+
+ROUNDS = 3
+
+
+def measure() -> list[Row]:
+    """Run spans to ranking both ways, claim by claim in turn, and compare the answers too."""
+    encoder, parser = MiniLMEncoder(), EnglishParser()
+    store = EmbeddedStore.open(vital_index(), encoder.name)
+    spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
+    titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
+    ranking = DenseDocumentRanker(store, encoder)
+    ranking.warm_up()
+    # A component belongs to one pipeline, so the pipeline has its own.
+    pipeline = Pipeline()
+    pipeline.add_component("spans", SpacySpanExtractor())
+    pipeline.add_component("titles", TitleMatcher(store, encoder))
+    pipeline.add_component("texts", PhraseMatcher(store))
+    pipeline.add_component("questions", RuleQuestionGenerator())
+    pipeline.add_component("ranking", DenseDocumentRanker(store, encoder))
+    for stage in ("titles", "texts", "questions"):
+        pipeline.connect("spans.spans", f"{stage}.spans")
+    pipeline.connect("titles.exact", "ranking.exact")
+    pipeline.connect("texts.candidates", "ranking.others")
+    pipeline.connect("questions.questions", "ranking.questions")
+
+    function, piped = [], []
+    for text in claims() * ROUNDS:
+        doc = parser.parse(text)
+        started = time.perf_counter()
+        found = spans.run(doc)["spans"]
+        ours = ranking.run(
+            questions.run(doc, found)["questions"],
+            titles.run(text, found)["exact"],
+            texts.run(found)["candidates"],
+        )["candidates"]
+        function.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        theirs = pipeline.run(
+            {"spans": {"doc": doc}, "questions": {"doc": doc}, "titles": {"claim": text}}
+        )["ranking"]["candidates"]
+        piped.append(time.perf_counter() - started)
+        if ours != theirs:
+            raise RuntimeError(f"The two ways differ on {text!r}.")
+    ratio = percentile([p / f for p, f in zip(piped, function, strict=True)], 50)
+    return [
+        Row(
+            "spans to ranking, one function / Haystack pipeline, p50",
+            f"{percentile(function, 50) * 1000:.0f} ms / {percentile(piped, 50) * 1000:.0f} ms",
+        ),
+        Row("Haystack pipeline time / one function time, median of pairs", f"{ratio:.2f}"),
+    ]

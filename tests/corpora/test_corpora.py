@@ -1,0 +1,142 @@
+"""The four kinds of corpora: what they yield, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.corpora.cleaning import web_address
+from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.vital import VitalCorpus
+from retrieval.errors import BadSource
+
+
+def lines(path: Path, *records: Any) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def fever_page(page_id: str, sentences: str) -> dict[str, str]:
+    return {"id": page_id, "text": "unused", "lines": sentences}
+
+
+def refusal(source: str) -> str:
+    with pytest.raises(BadSource) as caught:
+        list(open_corpus(source))
+    return str(caught.value)
+
+
+def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
+    pages = list(VitalCorpus())
+    assert len(pages) == len(VitalCorpus()) == 10_033
+    by_id = {page.id: page for page in pages}
+    assert by_id["Mary Shelley"].url == "https://en.wikipedia.org/wiki/Mary_Shelley"
+    assert by_id["Sputnik 1"].text.startswith("Sputnik 1")
+    assert len(by_id) == 10_033
+
+
+def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
+    lines(
+        tmp_path / "wiki-001.jsonl",
+        fever_page("", ""),
+        fever_page(
+            "Lamp_-LRB-song-RRB-", "0\tIt is a song .\tsong\tSong\n1\t\n2\tIt 's old .\n3\t"
+        ),
+    )
+    (page,) = open_corpus(f"fever:{tmp_path}")
+    assert (page.id, page.title) == ("Lamp_-LRB-song-RRB-", "Lamp (song)")
+    assert page.url == "https://en.wikipedia.org/wiki/Lamp_%28song%29"
+    assert page.sentences == ("It is a song.", "", "It's old.", "")
+
+
+def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
+    lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red ."))
+    (page,) = open_corpus(f"fever:{tmp_path}")
+    assert page.sentences == ("It is old.", "It is red.")
+
+
+def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "notes.jsonl",
+        {"id": "1", "title": "Zoe\u0308", "text": "A \n name.", "url": "https://example.org/z"},
+        {"id": "2", "title": "", "text": "No\u0000thing.", "url": "javascript:alert(1)"},
+    )
+    corpus = open_corpus(f"jsonl:{path}")
+    first, second = corpus
+    assert (corpus.name, len(corpus)) == ("notes", 2)
+    assert (first.title, first.text, first.url) == ("Zoë", "A name.", "https://example.org/z")
+    assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
+
+
+def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "note.md").write_text(
+        "# The *old* lamp\n\n- It is [red](http://example.org).\n\n```\ncode\n```\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "a.txt").write_text("A lamp\nis old.", encoding="utf-8")
+    (tmp_path / "c.pdf").write_bytes(b"%PDF")
+    first, second = open_corpus(f"folder:{tmp_path}")
+    assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
+    assert (second.id, second.title, second.text) == ("b/note.md", "The *old* lamp", "It is red.")
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:x", "//example.org", "http://", 'https://a"b', 7, None]
+)
+def test_what_is_no_web_address_is_no_link(url: object) -> None:
+    assert web_address(url) is None
+
+
+@pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
+def test_an_unknown_source_names_the_known_ones(source: str) -> None:
+    assert "Use vital, fever:DIR, jsonl:FILE or folder:DIR." in refusal(source)
+
+
+def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
+    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}")
+    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}/none")
+    assert "holds no text or Markdown files" in refusal(f"folder:{tmp_path}")
+    assert "is no file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 2: not JSON"),
+        (b'{"id": "1", "title": "a", "te', "line 1: cut off before its end"),
+        (b'{"id": "1", "title": "a"}\n', "line 1: no text under 'text'"),
+        (b'{"id": 1, "title": "a", "text": "b"}\n', "line 1: no text under 'id'"),
+        (b'["id"]\n', "line 1: not a JSON object"),
+        (b'{"id": "1", "title": "\xff", "text": "b"}\n', "line 1: byte 23 is not UTF-8"),
+        (b'{"id": "", "title": "a", "text": "b"}\n', "line 1: the id is empty"),
+        (
+            b'{"id": "1", "title": "a", "text": "b"}\n\n{"id": "1", "title": "c", "text": "d"}\n',
+            "line 3: the id '1' stands in",
+        ),
+    ],
+)
+def test_a_bad_line_is_named_with_its_file_and_number(
+    tmp_path: Path, content: bytes, expected: str
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(content)
+    said = refusal(f"jsonl:{path}")
+    assert str(path) in said
+    assert expected in said
+
+
+def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
+    assert "a.txt: byte 1 is not UTF-8" in refusal(f"folder:{tmp_path}")
+
+
+def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:
+    path = lines(tmp_path / "notes.jsonl", {"id": "1", "title": "a", "text": "b"})
+    before = open_corpus(f"jsonl:{path}").fingerprint()
+    assert open_corpus(f"jsonl:{path}").fingerprint() == before
+    lines(path, {"id": "1", "title": "a", "text": "c"})
+    assert open_corpus(f"jsonl:{path}").fingerprint() != before

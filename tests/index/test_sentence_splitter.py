@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from retrieval.index.sentence_splitter import SentenceSplitter
+
+
+@pytest.fixture(scope="module")
+def splitter() -> SentenceSplitter:
+    return SentenceSplitter()
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["J. R. R. Tolkien was born in Bloemfontein.", "He wrote The Hobbit."],
+        ["Dr. No is a film.", "It stars Mr. Bond of the U.S. Navy.", "St. Petersburg is large."],
+        ["It was painted (c. 1503) in Florence.", "It hangs in Paris."],
+        ['"Why?" asked the king.', "Nobody knew."],
+        ["The firm made cars (and ships).", "In 1999 it closed."],
+        ["One sentence without an end"],
+    ],
+)
+def test_sentences_end_where_a_reader_says(
+    splitter: SentenceSplitter, sentences: list[str]
+) -> None:
+    text = " ".join(sentences)
+    (bounds,) = splitter.split([text])
+    assert [text[start:end] for start, end in bounds] == sentences
+
+
+def test_white_space_belongs_to_no_sentence(splitter: SentenceSplitter) -> None:
+    text = "  It is old.   It is red. "
+    (bounds,) = splitter.split([text])
+    assert [text[start:end] for start, end in bounds] == ["It is old.", "It is red."]
+
+
+def test_nothing_has_no_sentences(splitter: SentenceSplitter) -> None:
+    assert list(splitter.split(["", "   "])) == [[], []]

@@ -1,0 +1,151 @@
+"""The whole way of a claim, with the real models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrieval.assembly import Retriever, open_retriever
+from retrieval.document import claim_document
+from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report
+
+pytestmark = pytest.mark.models
+
+CLAIMS = [
+    "Skerrow Light was designed by Ann Lee.",
+    "The designer of Skerrow Light died in Dundee.",
+    "Skerrow Light was first lit in 1790.",
+    "Ann Lee collected stamps.",
+    "skerrow light is painted red and white",
+    "Is Dundee in Scotland?",
+    '<b>Ann Lee</b> " OR 1=1 -- *?:()',
+    "Анн Ли была инженером.",
+    "w " * 250,
+    "Ok",
+]
+
+
+def ignore(progress: Progress) -> None:
+    pass
+
+
+def check(retriever: Retriever, claim: str) -> Report:
+    return retriever.check(claim, "esoteric", ignore)
+
+
+@pytest.mark.parametrize(
+    ("claim", "label", "title"),
+    [
+        ("Skerrow Light was designed by Ann Lee.", SUPPORTS, "Skerrow Light"),
+        ("Skerrow Light is painted blue and green.", REFUTES, "Skerrow Light"),
+        ("Ann Lee collected stamps from France.", NOT_ENOUGH_INFO, None),
+    ],
+)
+def test_the_verdict_rests_on_the_sentence_that_decides(
+    retriever: Retriever, claim: str, label: str, title: str | None
+) -> None:
+    report = check(retriever, claim)
+    assert report.verdict.label == label
+    assert 1 / 3 < report.verdict.confidence <= 1
+    if title is not None:
+        assert report.evidence[0].title == title
+        assert report.evidence[0].selected
+        assert report.evidence[0].sentence.text in report.verdict.rationale
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_quoted_sentence_is_cut_out_of_its_document_by_its_offsets(
+    retriever: Retriever, claim: str
+) -> None:
+    document = claim_document(check(retriever, claim))
+    texts = {entry["id"]: entry["text"] for entry in document["documents"]}
+    for item in document["evidence"]:
+        assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
+    for hop in document["hops"]:
+        assert all(document["claim"][start:end].strip() for start, end in hop["missing"])
+    assert json.loads(json.dumps(document)) == document
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_evidence_is_best_first_and_the_first_five_are_selected(
+    retriever: Retriever, claim: str
+) -> None:
+    evidence = check(retriever, claim).evidence
+    scores = [round(item.score, 3) for item in evidence]
+    assert scores == sorted(scores, reverse=True)
+    assert [item.selected for item in evidence] == [n < 5 for n in range(len(evidence))]
+
+
+def test_two_documents_prove_what_neither_does(retriever: Retriever) -> None:
+    report = check(retriever, "The designer of Skerrow Light died in Dundee.")
+    selected = {item.title for item in report.evidence if item.selected}
+    assert {"Skerrow Light", "Ann Lee"} <= selected
+
+
+def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
+    def told(claim: str) -> object:
+        document = claim_document(check(retriever, claim))
+        return {key: value for key, value in document.items() if key != "seconds"}
+
+    alone = [told(claim) for claim in CLAIMS[:4]]
+    assert [told(claim) for claim in reversed(CLAIMS[:4])] == alone[::-1]
+
+
+def test_progress_tells_every_stage_in_order_and_ends_with_all_done(retriever: Retriever) -> None:
+    seen: list[Progress] = []
+    retriever.check("Skerrow Light was designed by Ann Lee.", "esoteric", seen.append)
+    assert [p.stage for p in seen] == [
+        "start",
+        "spans",
+        "titles",
+        "texts",
+        "questions",
+        "ranking",
+        "sentences",
+        "relevance",
+        "semantic",
+        "verdict",
+        "done",
+    ]
+    done = [p.done for p in seen]
+    assert done == sorted(done)
+    assert seen[-1].done == seen[-1].of
+    assert "Who was Skerrow Light designed by?" in seen[4].message
+
+
+@pytest.mark.parametrize("stage", ["start", "titles", "relevance", "verdict"])
+def test_a_listener_may_stop_the_work_at_any_stage(retriever: Retriever, stage: str) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.stage == stage:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        retriever.check("Skerrow is an island.", "esoteric", stop)
+
+
+def test_what_is_no_claim_and_what_is_no_recipe_is_refused(retriever: Retriever) -> None:
+    with pytest.raises(InvalidClaim):
+        check(retriever, "  ")
+    with pytest.raises(UnknownRecipe, match="Use one of: esoteric"):
+        retriever.check("Skerrow is an island.", "soup", ignore)
+
+
+def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="esoteric index build"):
+        open_retriever(tmp_path, threads=2).warm_up()
+
+
+def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:
+    assert not retriever.stale()
+    current = index / "current"
+    target = current.readlink()
+    current.unlink()
+    current.symlink_to("versions/other")
+    try:
+        assert retriever.stale()
+    finally:
+        current.unlink()
+        current.symlink_to(target)
