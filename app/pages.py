@@ -74,7 +74,6 @@ def claim(job_id: str) -> str:
         return render(progress_page(job, store.events(job.id, 0), problem))
     return render(
         StoppedPage(
-            id=job.id,
             claim=job.claim,
             recipe=job.recipe,
             problem=None if job.error is None else Problem(**job.error),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
-from threading import Thread
 from typing import Any
 
 from retrieval.errors import EsotericError
@@ -64,18 +62,3 @@ class WorkerByHand:
 
     def fail(self, job: Job, error: EsotericError) -> None:
         assert self._store.fail(self.start(job), error)
-
-    def finish_slowly(self, job: Job, result: dict[str, Any], pause: float) -> Thread:
-        """Do the same in a thread, with a pause before each step."""
-
-        def work() -> None:
-            run = self.start(job)
-            done = 0
-            for step in (*FIRST_ROUND, *SECOND_ROUND):
-                time.sleep(pause)
-                done = self.record(run, (step,), done)
-            assert self._store.finish(run, result)
-
-        thread = Thread(target=work)
-        thread.start()
-        return thread

@@ -1,0 +1,312 @@
+"""The pages in a real browser, with a worker played by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from flask import Flask
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from retrieval.errors import EsotericError
+from tests.app.browser import Served, open_chromium
+from tests.app.documents import claim_document, document_without_evidence
+from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from worker.jobs import Job, JobStore
+
+pytestmark = pytest.mark.browser
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+LONG = "Donaudampfschiff" * 12
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    browser = open_chromium(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(chromium: Chrome) -> Chrome:
+    """The browser at a plain size, scripts on, its log empty."""
+    chromium.get("about:blank")
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    resize(chromium, 1024)
+    chromium.get_log("browser")
+    return chromium
+
+
+@pytest.fixture
+def served(app: Flask) -> Iterator[Served]:
+    served = Served(app)
+    yield served
+    served.close()
+
+
+def resize(browser: Chrome, width: int) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+
+
+def text_of(browser: Chrome, selector: str) -> str:
+    return browser.find_element(By.CSS_SELECTOR, selector).text
+
+
+def wait_for(browser: Chrome, script: str, seconds: float = 15) -> None:
+    """Wait until an expression is true on the page, reloads included."""
+    WebDriverWait(browser, seconds, 0.05).until(
+        lambda driver: driver.execute_script(f"return Boolean({script})"), script
+    )
+
+
+def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
+    WebDriverWait(browser, 10, 0.05).until(lambda _: store.recent(1))
+    return store.recent(1)[0]
+
+
+def assert_no_complaints(browser: Chrome) -> None:
+    assert browser.get_log("browser") == []
+
+
+def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    browser.get(served.address)
+    browser.find_element(By.ID, "claim").send_keys(CLAIM)
+    assert text_of(browser, "#counter") == "45 of 500"
+    browser.find_element(By.CSS_SELECTOR, "button.primary").click()
+    wait_for(browser, "document.getElementById('progress')")
+    job = wait_for_the_job(browser, store)
+    address = f"{served.address}/claims/{job.id}"
+    assert browser.current_url == address
+    wait_for(browser, "document.getElementById('status').textContent.includes('No worker')")
+    browser.execute_script("window.sameDocument = true")
+    run = worker.start(job)
+    done = worker.record(run, FIRST_ROUND[:2])
+    wait_for(browser, "document.querySelector('li[data-stage=spans].done')")
+    assert "the Lighthouse of Varn; Ida Holm" in text_of(browser, "li[data-stage=spans]")
+    done = worker.record(run, FIRST_ROUND[2:5], done)
+    wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
+    assert "Who built the Lighthouse of Varn?" in text_of(browser, "li[data-stage=questions]")
+    assert "to come" in text_of(browser, "li[data-stage=verdict]")
+    assert text_of(browser, "#percent") == "26%"  # step 4 of 15
+    done = worker.record(run, FIRST_ROUND[5:], done)
+    done = worker.record(run, SECOND_ROUND[:1], done)
+    wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
+    assert text_of(browser, "#percent") == "66%"  # step 10 of 15
+    assert browser.execute_script("return window.sameDocument")
+    worker.record(run, SECOND_ROUND[1:], done)
+    assert store.finish(run, claim_document(CLAIM))
+    wait_for(browser, "document.querySelector('.verdict')")
+    assert browser.current_url == address
+    assert "Supported" in text_of(browser, ".verdict h2")
+    assert browser.title == f"Supported: {CLAIM} – ESOTERIC"
+    assert_no_complaints(browser)
+
+
+def test_an_example_is_one_click(browser: Chrome, served: Served, store: JobStore) -> None:
+    browser.get(served.address)
+    button = browser.find_element(By.CSS_SELECTOR, ".examples button")
+    claim = button.text
+    button.click()
+    wait_for(browser, "document.getElementById('progress')")
+    assert text_of(browser, "h1") == claim
+    assert store.recent(1)[0].claim == claim
+    assert_no_complaints(browser)
+
+
+def test_a_claim_is_cancelled_from_its_page(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    worker.record(worker.start(job), FIRST_ROUND[:3])
+    browser.get(f"{served.address}/claims/{job.id}")
+    browser.find_element(By.XPATH, "//button[text()='Cancel']").click()
+    wait_for(browser, "document.body.textContent.includes('This check was cancelled')")
+    assert store.get(job.id).state == "cancelled"
+    assert_no_complaints(browser)
+
+
+def test_a_claim_that_fails_while_it_is_watched_says_why(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    browser.get(f"{served.address}/claims/{job.id}")
+    worker.fail(job, EsotericError("worker_lost", "The worker stopped.", "Submit it again."))
+    wait_for(browser, "document.body.textContent.includes('The worker stopped.')")
+    assert_no_complaints(browser)
+
+
+def test_a_lost_connection_is_told_and_mends_itself(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    worker.record(worker.start(job), FIRST_ROUND[:3])
+    browser.get(f"{served.address}/claims/{job.id}")
+    wait_for(browser, "document.querySelector('li[data-stage=titles].done')")
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": True})
+    wait_for(browser, "!document.getElementById('trouble').hidden")
+    assert "ESOTERIC cannot be reached. Trying again by itself." in text_of(browser, "#trouble")
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": False})
+    wait_for(browser, "document.getElementById('trouble').hidden")
+
+
+def test_the_keyboard_is_enough(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    browser.get(served.address)
+
+    def press(*keys: str) -> None:
+        ActionChains(browser).send_keys(*keys).perform()
+
+    press(Keys.TAB)
+    assert browser.switch_to.active_element.text == "Skip to the content"
+    press(Keys.ENTER)
+    wait_for(browser, "document.activeElement.id === 'main'")
+    press(Keys.TAB)
+    assert browser.switch_to.active_element.get_attribute("id") == "claim"
+    outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    press(CLAIM, Keys.ENTER)
+    wait_for(browser, "document.getElementById('progress')")
+    worker.finish(wait_for_the_job(browser, store), claim_document(CLAIM))
+    wait_for(browser, "document.querySelector('.verdict')")
+    for _ in range(40):
+        press(Keys.TAB)
+        if browser.switch_to.active_element.get_attribute("href") == (
+            f"{browser.current_url}#evidence-2"
+        ):
+            break
+    else:
+        pytest.fail("no link to the second evidence was reached")
+    press(Keys.ENTER)
+    # The second article was closed; the link opens it.
+    wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
+    assert browser.find_element(By.ID, "evidence-2").is_displayed()
+    assert_no_complaints(browser)
+
+
+def test_everything_works_without_scripts(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get(served.address)
+    browser.find_element(By.ID, "claim").send_keys(CLAIM)
+    browser.find_element(By.CSS_SELECTOR, "button.primary").click()
+    job = wait_for_the_job(browser, store)
+    WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.ID, "progress"))
+    run = worker.start(job)
+    worker.record(run, FIRST_ROUND[:3])
+    # The page renews itself; nothing here asks it to.
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=titles].done")
+    )
+    assert store.finish(run, claim_document(CLAIM))
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
+    )
+    assert "Supported" in text_of(browser, ".verdict h2")
+
+
+@pytest.mark.parametrize("width", [320, 768, 1440])
+def test_no_page_is_wider_than_its_window(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand, width: int
+) -> None:
+    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdef"}
+    result = claim_document(f"a {LONG}")
+    result["documents"][1]["text"] += LONG
+    result["evidence"][0] |= {"title": LONG, "sentence": LONG}
+    result["verdict"]["rationale"] = LONG
+    result["questions"][0]["text"] = LONG
+    result["corpus"]["name"] = LONG
+    worker.finish(jobs["a"], result)
+    worker.finish(jobs["b"], document_without_evidence(f"b {LONG}"))
+    worker.fail(jobs["c"], EsotericError(LONG, LONG, LONG))
+    store.cancel(jobs["d"].id)
+    run = worker.start(jobs["e"])
+    worker.record(run, (("start", ""), ("spans", LONG), *FIRST_ROUND[2:], *SECOND_ROUND[:2]))
+    resize(browser, width)
+    pages = ["/", "/claims", f"/claims?q={LONG}x", "/nothing"]
+    for path in [*pages, *(f"/claims/{job.id}" for job in jobs.values())]:
+        browser.get(served.address + path)
+        # All that can be unfolded counts too.
+        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+        wide = browser.execute_script("return document.documentElement.scrollWidth")
+        assert wide <= width, path
+
+
+def test_what_can_be_pressed_is_large_enough(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    worker.finish(job, claim_document(CLAIM))
+    resize(browser, 320)
+    for path in ("/", "/claims", f"/claims/{job.id}", "/nothing"):
+        browser.get(served.address + path)
+        # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
+        small = browser.execute_script(
+            """
+            return [...document.querySelectorAll('a, button, summary, input, textarea')]
+              .filter(element => element.offsetParent && !element.closest('.skip'))
+              .filter(element => {
+                const box = element.getBoundingClientRect();
+                const sentence = getComputedStyle(element).display === 'inline'
+                  && element.parentElement.textContent.trim() !== element.textContent.trim();
+                return !sentence && (box.width < 24 || box.height < 24);
+              })
+              .map(element => element.outerHTML)
+            """
+        )
+        assert small == [], path
+
+
+def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    done, pending = (store.submit(claim, "esoteric")[0] for claim in (CLAIM, "Snow is white."))
+    worker.finish(done, claim_document(CLAIM))
+    for path in ("/", "/claims", f"/claims/{done.id}", f"/claims/{pending.id}", "/nothing"):
+        browser.get(served.address + path)
+        levels = browser.execute_script(
+            "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
+        )
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        steps = pairwise(levels)
+        assert all(after <= before + 1 for before, after in steps), path
+        ids = browser.execute_script(
+            "return [...document.querySelectorAll('[id]')].map(element => element.id)"
+        )
+        assert len(ids) == len(set(ids)), path
+        nameless = browser.execute_script(
+            "return [...document.querySelectorAll('a, button')].filter(e =>"
+            " !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
+        )
+        assert nameless == 0
+
+
+def test_nothing_moves_for_those_who_ask_for_that(
+    browser: Chrome, served: Served, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    worker.record(worker.start(job), FIRST_ROUND[:2])
+    media = "Emulation.setEmulatedMedia"
+    browser.execute_cdp_cmd(
+        media, {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    )
+    try:
+        browser.get(f"{served.address}/claims/{job.id}")
+        wait_for(browser, "document.querySelector('li.running')")
+        animations = browser.execute_script("return document.getAnimations().length")
+    finally:
+        browser.execute_cdp_cmd(media, {"features": []})
+    assert animations == 0

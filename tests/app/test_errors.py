@@ -1,0 +1,139 @@
+"""Errors for people and for programs, and a house without its database or its queue."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from app.services import services_of
+from settings import BadSetting, Settings
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never says a word."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        yield listener.getsockname()[1]
+
+
+def client_of(settings: Settings) -> Iterator[FlaskClient]:
+    app = create_app(settings)
+    yield app.test_client()
+    services_of(app).close()
+
+
+@pytest.fixture
+def without_database(settings: Settings, tmp_path: Path) -> Iterator[FlaskClient]:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("This is a file, so no database can lie below it.")
+    yield from client_of(replace(settings, database_url=f"sqlite:///{blocked}/esoteric.db"))
+
+
+@pytest.fixture
+def without_broker(settings: Settings, silent_port: int) -> Iterator[FlaskClient]:
+    yield from client_of(replace(settings, broker_url=f"redis://127.0.0.1:{silent_port}/0"))
+
+
+def test_people_get_a_page_and_programs_get_json(client: FlaskClient) -> None:
+    page = client.get("/nothing", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 404
+    assert page.mimetype == "text/html"
+    assert "There is nothing at this address." in page.text
+    assert "Check the address, or start at the first page." in page.text
+    assert "<code>not_found</code>" in page.text
+    program = client.get("/nothing", headers={"Accept": "application/json"})
+    assert program.status_code == 404
+    assert program.json == {
+        "error": {
+            "code": "not_found",
+            "message": "There is nothing at this address.",
+            "hint": "Check the address, or start at the first page.",
+        }
+    }
+
+
+def test_an_unknown_claim_has_a_page(client: FlaskClient) -> None:
+    for answer in (client.get("/claims/none"), client.post("/claims/none/cancel")):
+        assert answer.status_code == 404
+        assert "There is no claim with this id." in answer.text
+
+
+def test_a_fault_of_ours_is_a_page_without_its_details(app: Flask) -> None:
+    @app.get("/fault")
+    def fault() -> str:
+        raise RuntimeError("a detail")
+
+    answer = app.test_client().get("/fault")
+    assert answer.status_code == 500
+    assert "Something went wrong on our side." in answer.text
+    assert "a detail" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/", "text/html"),
+        ("GET", "/claims", "text/html"),
+        ("GET", "/claims/x", "text/html"),
+        ("POST", "/claims/x/cancel", "text/html"),
+        ("GET", "/api/v1/claims/x", "application/json"),
+        ("GET", "/api/v1/claims/x/progress", "application/json"),
+        ("DELETE", "/api/v1/claims/x", "application/json"),
+        ("GET", "/readyz", "application/json"),
+    ],
+)
+def test_without_its_database_every_route_says_so(
+    without_database: FlaskClient, method: str, path: str, kind: str
+) -> None:
+    answer = without_database.open(path, method=method)
+    assert answer.status_code == 503
+    assert answer.mimetype == kind
+    assert "Set ESOTERIC_HOME to a folder that can be written." in answer.text
+
+
+def test_without_its_database_a_claim_is_refused_and_the_process_still_answers(
+    without_database: FlaskClient,
+) -> None:
+    form = without_database.post("/claims", data={"claim": "Snow is white."})
+    assert form.status_code == 503
+    assert form.headers["Retry-After"] == "5"
+    api = without_database.post("/api/v1/claims", json={"claim": "Snow is white."})
+    assert api.status_code == 503
+    assert api.json is not None
+    assert api.json["error"]["code"] == "store_unavailable"
+    assert without_database.get("/healthz").status_code == 200
+    metrics = without_database.get("/metrics")
+    assert metrics.status_code == 200
+    assert "esoteric_database_up 0.0" in metrics.text
+
+
+def test_a_silent_broker_is_told_within_seconds_and_the_claim_is_kept(
+    without_broker: FlaskClient,
+) -> None:
+    began = time.monotonic()
+    answer = without_broker.post("/claims", data={"claim": "Snow is white."})
+    assert time.monotonic() - began < 8
+    assert answer.status_code == 503
+    assert "does not answer. What was submitted is kept" in answer.text
+    assert "Snow is white." in without_broker.get("/claims").text
+
+
+def test_a_broker_that_is_none_is_refused_at_the_start(settings: Settings) -> None:
+    with pytest.raises(BadSetting, match="ESOTERIC_BROKER_URL"):
+        create_app(replace(settings, broker_url="amqp://127.0.0.1"))
+
+
+def test_making_the_application_opens_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    create_app(Settings.from_environment({"ESOTERIC_HOME": str(home)}))
+    assert not home.exists()

@@ -1,0 +1,123 @@
+"""Whatever a claim or a corpus holds, a page shows it and never obeys it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.links import is_wikipedia, safe_url
+from retrieval.errors import EsotericError
+from tests.app.documents import claim_document
+from tests.app.worker_by_hand import WorkerByHand
+from worker.jobs import JobStore
+
+HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>{{ 7 * 7 }}</textarea>"
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def assert_harmless(page: str) -> None:
+    for tag, attributes in Elements(page).found:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "style")
+        assert "style" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+        if tag == "script":
+            assert (attributes["src"] or "").startswith("/static/")
+        for name in ("href", "src", "action"):
+            assert (attributes.get(name) or "/").startswith(("/", "#", "http://", "https://"))
+    assert "49" not in page.split("<main")[1].split("</main")[0]
+
+
+def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(HOSTILE, "esoteric")[0]
+    result = claim_document(HOSTILE)
+    result["notices"] = [HOSTILE]
+    result["corpus"]["name"] = HOSTILE
+    result["corpus"]["built_at"] = HOSTILE
+    result["verdict"] |= {"rationale": HOSTILE, "judge": HOSTILE}
+    result["questions"] = [{"text": HOSTILE, "answer_span": None, "kind": "polar"}]
+    result["seconds"] = {"total": 1.0, HOSTILE: 0.5}
+    addresses = ["javascript:alert(1)", "data:text/html,x", " https://x.example", "//x.example"]
+    for evidence, document, address in zip(
+        result["evidence"], result["documents"], addresses, strict=True
+    ):
+        evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address}
+        document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address}
+        document["found_by"] = [HOSTILE]
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert_harmless(page)
+    assert "javascript:" not in page
+    assert "x.example" not in page
+    assert page.count("&lt;script&gt;alert(") > 20
+    for path in ("/", "/claims", "/claims?q=%3Cscript%3Ealert(1)%3C/script%3E"):
+        assert_harmless(client.get(path).text)
+
+
+def test_hostile_progress_errors_and_forms_do_nothing(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(HOSTILE, "esoteric")[0]
+    run = worker.start(job)
+    worker.record(run, (("start", HOSTILE), ("spans", HOSTILE), ("questions", HOSTILE)))
+    assert_harmless(client.get(f"/claims/{job.id}").text)
+    assert store.fail(run, EsotericError(HOSTILE, HOSTILE, HOSTILE))
+    assert_harmless(client.get(f"/claims/{job.id}").text)
+    assert_harmless(client.post("/claims", data={"claim": HOSTILE + "\x07"}).text)
+    assert_harmless(client.get(f"/{HOSTILE}").text)
+
+
+def test_text_in_either_direction_is_kept_from_its_surroundings(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    claim = "\u202e\u05e9\u05dc\u05d2 \u05dc\u05d1\u05df."
+    job = store.submit(claim, "esoteric")[0]
+    worker.finish(job, claim_document(claim))
+    assert f'<h1 class="claim"><bdi>{claim}</bdi></h1>' in client.get(f"/claims/{job.id}").text
+    assert f"<bdi>{claim}</bdi>" in client.get("/claims").text
+
+
+@pytest.mark.parametrize(
+    ("url", "links"),
+    [
+        ("https://en.wikipedia.org/wiki/Lighthouse", True),
+        ("http://localhost:9000/a?b=c#d", True),
+        ("HTTPS://EXAMPLE.ORG/", True),
+        (None, False),
+        ("", False),
+        ("javascript:alert(1)", False),
+        ("java\nscript:alert(1)", False),
+        ("\x01javascript:alert(1)", False),
+        ("data:text/html,<b>", False),
+        ("ftp://example.org/", False),
+        ("file:///etc/passwd", False),
+        ("//example.org/", False),
+        ("/claims", False),
+        ("https:", False),
+        ("https:///path", False),
+        ("https://[::1", False),
+    ],
+)
+def test_only_addresses_of_the_web_become_links(url: str | None, links: bool) -> None:
+    assert safe_url(url) == (url if links else None)
+
+
+def test_wikipedia_is_known_by_its_host() -> None:
+    assert is_wikipedia("https://en.wikipedia.org/wiki/Lighthouse")
+    assert not is_wikipedia("https://wikipedia.org.example.org/")
+    assert not is_wikipedia("https://notwikipedia.org/")
+    assert not is_wikipedia(None)

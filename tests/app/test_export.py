@@ -1,0 +1,187 @@
+"""A finished claim as a file, in each format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.app.documents import claim_document, document_without_evidence
+from tests.app.worker_by_hand import WorkerByHand
+from worker.jobs import Job, JobStore
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def done(store: JobStore, worker: WorkerByHand, result: dict[str, Any]) -> Job:
+    job = store.submit(result["claim"], "esoteric")[0]
+    worker.finish(job, result)
+    return job
+
+
+def fetch(client: FlaskClient, job: Job, name: str) -> Any:
+    answer = client.get(f"/api/v1/claims/{job.id}/export?format={name}")
+    assert answer.status_code == 200
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "suffix"),
+    [
+        ("json", "application/json", "json"),
+        ("md", "text/markdown", "md"),
+        ("csv", "text/csv", "csv"),
+        ("claimreview", "application/ld+json", "jsonld"),
+    ],
+)
+def test_every_format_comes_as_a_file_of_its_type(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    name: str,
+    media_type: str,
+    suffix: str,
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    answer = fetch(client, job, name)
+    assert answer.mimetype == media_type
+    assert answer.headers["Content-Disposition"] == (
+        f'attachment; filename="claim-{job.id}.{suffix}"'
+    )
+
+
+def test_json_is_the_result_itself_and_the_default(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    assert fetch(client, job, "json").json == claim_document(CLAIM)
+    assert client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
+
+
+def test_what_is_not_done_and_what_is_no_format_are_refused(
+    client: FlaskClient, store: JobStore
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    pending = client.get(f"/api/v1/claims/{job.id}/export")
+    assert pending.status_code == 409
+    assert pending.json["error"]["code"] == "not_done"  # type: ignore[index]
+    unknown = client.get(f"/api/v1/claims/{job.id}/export?format=pdf")
+    assert unknown.status_code == 400
+    assert unknown.json["error"]["hint"] == (  # type: ignore[index]
+        "Use one of: json, md, csv, claimreview."
+    )
+
+
+def test_csv_has_a_row_for_each_piece_of_evidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[1] == {
+        "claim": CLAIM,
+        "verdict": "SUPPORTS",
+        "confidence": "0.93",
+        "rank": "2",
+        "selected": "True",
+        "stance": "SUPPORTS",
+        "stance_confidence": "0.88",
+        "score": "0.84",
+        "title": "Ida Holm",
+        "sentence": "Ida Holm (1831 to 1899) was an Ostrean engineer.",
+        "url": "https://en.wikipedia.org/wiki/Ida_Holm",
+        "document": "Ida Holm",
+        "sentence_id": "0",
+        "start": "0",
+        "end": "48",
+        "hop": "2",
+    }
+
+
+def test_csv_without_evidence_still_has_the_verdict(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_without_evidence(CLAIM))
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert len(rows) == 1
+    assert (rows[0]["verdict"], rows[0]["sentence"]) == ("NOT ENOUGH INFO", "")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "\uff1d", "\n@"])
+def test_no_cell_of_a_csv_is_a_formula(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, start: str
+) -> None:
+    result = claim_document(CLAIM)
+    formula = f'{start}HYPERLINK("https://x.example","x")'
+    result["evidence"][0] |= {"sentence": formula, "title": formula, "document": formula}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text, newline="")))
+    for column in ("sentence", "title", "document"):
+        assert row[column] == f"'{formula}"
+
+
+def test_markdown_tells_the_verdict_and_its_evidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    text = fetch(client, job, "md").text
+    assert text.startswith("# The Lighthouse of Varn was built by Ida Holm\\.\n")
+    assert "**Supported**, very high confidence (93%)" in text
+    assert (
+        "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
+        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>): supports (88%),"
+        " the verdict rests on it\n"
+    ) in text
+    assert f"<http://localhost/claims/{job.id}>" in text
+
+
+def test_markdown_obeys_nothing_in_the_texts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    hostile = "[x](javascript:alert)\n\n# Title\n<b>`code`</b>"
+    result["evidence"][0] |= {"sentence": hostile, "title": hostile, "url": "javascript:x"}
+    result["evidence"][1] |= {"title": "T", "url": "https://x.example/>)<b>"}
+    job = done(store, worker, result)
+    lines = fetch(client, job, "md").text.splitlines()
+    safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
+    assert f"1. {safe}" in lines
+    assert f"   {safe}: supports (93%), the verdict rests on it" in lines
+    assert any(line.startswith("   [T](<https://x.example/%3E)%3Cb%3E>)") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("label", "word", "value"),
+    [
+        ("SUPPORTS", "Supported", 5),
+        ("REFUTES", "Refuted", 1),
+        ("NOT ENOUGH INFO", "Not enough information", None),
+    ],
+)
+def test_claimreview_rates_the_claim(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    label: str,
+    word: str,
+    value: int | None,
+) -> None:
+    job = done(store, worker, claim_document(CLAIM, label))
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["@context"] == "https://schema.org"
+    assert review["@type"] == "ClaimReview"
+    assert review["claimReviewed"] == CLAIM
+    assert review["url"] == f"http://localhost/claims/{job.id}"
+    assert review["datePublished"] == datetime.now(UTC).date().isoformat()
+    assert review["reviewRating"]["alternateName"] == word
+    assert review["reviewRating"].get("ratingValue") == value
+    assert [work["name"] for work in review["citation"]] == [
+        "Lighthouse of Varn",
+        "Ida Holm",
+        "Lighthouse of Varn",
+    ]

@@ -1,0 +1,92 @@
+"""What is refused at the door, and the headers that every answer carries."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from worker.jobs import JobStore
+
+CLAIM = "Varnby has a harbour."
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
+        {"Origin": "https://elsewhere.example"},
+        {"Origin": "http://localhost:81"},
+        {"Origin": "null"},
+    ],
+)
+def test_forms_of_other_sites_are_refused(
+    client: FlaskClient, store: JobStore, headers: dict[str, str]
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    refused = [
+        client.post("/claims", data={"claim": "Snow is white."}, headers=headers),
+        client.post(f"/claims/{job.id}/cancel", headers=headers),
+        client.post("/api/v1/claims", json={"claim": "Snow is white."}, headers=headers),
+        client.delete(f"/api/v1/claims/{job.id}", headers=headers),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 4
+    assert "came from a page of another site" in refused[0].text
+    assert store.counts()["queued"] == 1
+    assert client.get("/claims", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "http://localhost"},
+    ],
+)
+def test_our_own_forms_and_programs_are_let_in(
+    client: FlaskClient, headers: dict[str, str]
+) -> None:
+    answer = client.post("/claims", data={"claim": CLAIM}, headers=headers)
+    assert answer.status_code == 303
+
+
+@pytest.mark.parametrize("path", ["/claims", "/api/v1/claims"])
+def test_more_than_64_kib_are_refused(client: FlaskClient, path: str) -> None:
+    answer = client.post(path, data=b"claim=" + b"x" * 65_536, content_type="text/plain")
+    assert answer.status_code == 413
+    assert "More than 64 KiB were sent." in answer.text
+
+
+def test_a_form_address_takes_only_forms(client: FlaskClient) -> None:
+    assert client.post("/claims", json={"claim": CLAIM}).status_code == 415
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/claims", "/nothing", "/healthz", "/readyz", "/static/style.css", "/metrics"]
+)
+def test_every_answer_carries_the_headers(client: FlaskClient, path: str) -> None:
+    with client.get(path) as answer:
+        headers = answer.headers
+    assert headers["Content-Security-Policy"] == (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+        " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "no-cache"
+
+
+def test_static_files_are_kept_by_the_digest_of_their_content(client: FlaskClient) -> None:
+    page = client.get("/").text
+    assets = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
+    assert len(assets) == 3
+    for address in assets:
+        assert re.fullmatch(r"/static/\w+\.(css|js|svg)\?v=[0-9a-f]{12}", address)
+        with client.get(address) as answer:
+            assert answer.status_code == 200
+            assert "immutable" in answer.headers["Cache-Control"]

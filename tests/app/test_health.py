@@ -1,0 +1,79 @@
+"""What a supervisor and Prometheus are told."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from flask.testing import FlaskClient
+
+from retrieval.errors import ModelUnavailable
+from settings import Settings
+from tests.app.documents import claim_document
+from tests.app.worker_by_hand import WorkerByHand
+from worker.jobs import JobStore
+
+
+def test_a_live_process_says_so(client: FlaskClient) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json) == (200, {"status": "ok"})
+
+
+def test_it_is_ready_with_an_index_and_a_ready_worker(client: FlaskClient, store: JobStore) -> None:
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json) == (200, {"status": "ready"})
+
+
+def test_it_is_not_ready_without_a_worker(client: FlaskClient) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert answer.json["error"]["code"] == "no_worker"
+    assert "esoteric up" in answer.json["error"]["hint"]
+
+
+def test_it_is_not_ready_while_the_worker_loads(client: FlaskClient, store: JobStore) -> None:
+    store.beat("by-hand", datetime.now(UTC), "loading")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json["error"]["code"] == "worker_loading"  # type: ignore[index]
+
+
+def test_it_tells_all_that_is_missing_what_stands_in_the_way_first(
+    client: FlaskClient, store: JobStore, settings: Settings
+) -> None:
+    (settings.index / "current" / "meta.json").unlink()
+    problem = ModelUnavailable("model_missing", "A model is missing.", "Install it.")
+    store.beat("by-hand", datetime.now(UTC), "broken", problem)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert [found["code"] for found in answer.json["problems"]] == [
+        "index_missing",
+        "model_missing",
+    ]
+    assert answer.json["error"] == answer.json["problems"][0]
+    assert answer.json["error"]["hint"] == "Build it: esoteric index build --source vital"
+
+
+def test_metrics_count_jobs_by_state_and_requests_by_route(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit("Varnby has a harbour.", "esoteric")[0]
+    worker.finish(job, claim_document(job.claim))
+    store.submit("Varnby has a theatre.", "esoteric")
+    client.get(f"/claims/{job.id}")
+    client.get("/made/up/by/a/visitor")
+    client.open("/", method="BREW")
+    answer = client.get("/metrics")
+    assert answer.mimetype == "text/plain"
+    assert 'esoteric_jobs{state="done"} 1.0' in answer.text
+    assert 'esoteric_jobs{state="queued"} 1.0' in answer.text
+    assert 'esoteric_jobs{state="running"} 0.0' in answer.text
+    assert "esoteric_database_up 1.0" in answer.text
+    counted = re.findall(r"esoteric_http_request_duration_seconds_count\{(.*?)\} 1.0", answer.text)
+    assert 'method="GET",route="/claims/<job_id>",status="200"' in counted
+    assert 'method="GET",route="unknown",status="404"' in counted
+    assert "visitor" not in answer.text
+    assert "BREW" not in answer.text

@@ -1,0 +1,306 @@
+"""The pages without a browser: what they show, where they lead, how they fail."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.pages import EXAMPLES
+from retrieval.errors import EsotericError
+from settings import Settings
+from tests.app.conftest import describe_index
+from tests.app.documents import claim_document, document_without_evidence
+from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from worker.jobs import Job, JobStore
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def words(page: str) -> str:
+    """Return the text of a page, spaces folded."""
+    bare = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", bare)).split())
+
+
+def submitted(store: JobStore, claim: str = CLAIM) -> Job:
+    return store.submit(claim, "esoteric")[0]
+
+
+def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert '<textarea id="claim" name="claim"' in page.text
+    assert '<label for="claim">' in page.text
+    for example in EXAMPLES:
+        assert f'name="claim" value="{example}"' in page.text
+    text = words(page.text)
+    assert "vital: 9,842 documents, indexed on 20 November 2026" in text
+    assert "CC BY-SA 4.0" in text
+    assert "None yet" in text
+
+
+def test_a_corpus_of_ones_own_is_not_attributed_to_wikipedia(
+    client: FlaskClient, settings: Settings
+) -> None:
+    describe_index(settings.home, name="notes", source="folder:/srv/notes", documents=12)
+    text = words(client.get("/").text)
+    assert "notes: 12 documents" in text
+    assert "CC BY-SA" not in text
+
+
+def test_a_missing_index_is_told_with_its_mend(client: FlaskClient, settings: Settings) -> None:
+    (settings.index / "current" / "meta.json").unlink()
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "There is no index yet. Build it: esoteric index build --source vital" in words(
+        page.text
+    )
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"name": 1, "documents": "many"}'])
+def test_a_damaged_index_is_told_with_its_mend(
+    client: FlaskClient, settings: Settings, content: str
+) -> None:
+    (settings.index / "current" / "meta.json").write_text(content)
+    text = words(client.get("/").text)
+    assert "cannot be read" in text
+    assert "esoteric index build --source vital" in text
+
+
+def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> None:
+    answer = client.post("/claims", data={"claim": CLAIM})
+    assert answer.status_code == 303
+    job = store.recent(1)[0]
+    assert answer.headers["Location"] == f"/claims/{job.id}"
+    assert job.claim == CLAIM
+    assert job.state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("claim", "complaint"),
+    [
+        ("", "There is no claim to check."),
+        (" \r\n\t", "There is no claim to check."),
+        ("1234", "The claim holds no words."),
+        ("q", "One letter is not a claim."),
+        ("snow " * 101, "The claim is 504 characters long; at most 500 can be checked."),
+        ("<b>\x07</b>", "The claim holds control characters."),
+    ],
+)
+def test_a_bad_claim_comes_back_with_the_reason_at_the_field(
+    client: FlaskClient, store: JobStore, claim: str, complaint: str
+) -> None:
+    answer = client.post("/claims", data={"claim": claim})
+    assert answer.status_code == 422
+    problem = re.search(r'<p class="problem" id="claim-problem">(.*?)</p>', answer.text)
+    assert problem is not None
+    assert complaint in words(problem[1])
+    assert 'aria-describedby="claim-help claim-problem" aria-invalid="true"' in answer.text
+    kept = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer.text, re.DOTALL)
+    assert kept is not None
+    assert html.unescape(kept[1]) == claim
+    assert store.recent(1) == []
+
+
+def test_a_pending_claim_shows_its_stages(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    run = worker.start(job)
+    worker.record(run, FIRST_ROUND[:5])
+    page = client.get(f"/claims/{job.id}").text
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:9]
+    assert rows == [
+        ("spans", "done"),
+        ("titles", "done"),
+        ("texts", "done"),
+        ("questions", "done"),
+        ("ranking", "running"),
+        ("sentences", "waiting"),
+        ("relevance", "waiting"),
+        ("semantic", "waiting"),
+        ("verdict", "waiting"),
+    ]
+    text = words(page)
+    assert "Asking: Who built the Lighthouse of Varn?" in text
+    assert '<progress id="bar" max="100" value="26">' in page  # step 4 of 15
+    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
+    assert f'action="/claims/{job.id}/cancel" method="post"' in page
+
+
+def test_a_second_round_stands_under_the_first(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    run = worker.start(job)
+    worker.record(run, SECOND_ROUND[:2], worker.record(run, FIRST_ROUND))
+    page = client.get(f"/claims/{job.id}").text.split("<template")[0]
+    rounds = page.split('<section class="round"')[1:]
+    assert len(rounds) == 2
+    assert "waiting" not in rounds[0]
+    assert re.findall(r'data-stage="(\w+)" class="(\w+)"', rounds[1]) == [
+        ("mentions", "done"),
+        ("sentences", "done"),
+        ("relevance", "running"),
+        ("semantic", "waiting"),
+        ("verdict", "waiting"),
+    ]
+
+
+def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    run = worker.start(job)
+    worker.record(run, FIRST_ROUND[:4])
+    assert store.give_back(run)
+    again = worker.start(job)
+    worker.record(again, FIRST_ROUND[:2])
+    page = client.get(f"/claims/{job.id}").text
+    assert "Its worker stopped; the claim starts again." in words(page)
+    assert re.findall(r'class="(done|running)"', page) == ["done", "running"]
+
+
+def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobStore) -> None:
+    job = submitted(store)
+    assert "No worker is running" in words(client.get(f"/claims/{job.id}").text)
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    assert "Waiting for its turn." in words(client.get(f"/claims/{job.id}").text)
+
+
+@pytest.mark.parametrize(
+    ("label", "confidence", "shown"),
+    [
+        ("SUPPORTS", 0.934, "Verdict: Supported Very high confidence, 93%"),
+        ("REFUTES", 0.75, "Verdict: Refuted High confidence, 75%"),
+        ("NOT ENOUGH INFO", 0.41, "Verdict: Not enough information Low confidence, 41%"),
+        ("SUPPORTS", 0.999, "Verdict: Supported Very high confidence, 99%"),
+    ],
+)
+def test_the_result_stands_at_the_same_address(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    label: str,
+    confidence: float,
+    shown: str,
+) -> None:
+    job = submitted(store)
+    worker.finish(job, claim_document(CLAIM, label, confidence))
+    page = client.get(f"/claims/{job.id}")
+    assert page.status_code == 200
+    text = words(page.text)
+    assert shown in text
+    assert "It rests on the 3 sentences below, read together." in text
+    assert "3 documents read, 2 sentences found. That was not enough." in text
+    assert "No evidence spoke of “Lighthouse”." in text
+    assert "Who built the Lighthouse of Varn?" in text
+    assert "vital, 9,842 documents, indexed on 20 November 2026. Text from Wikipedia" in text
+    assert "in 0.81 s" in text
+    for name in ("json", "md", "csv", "claimreview"):
+        assert f"/api/v1/claims/{job.id}/export?format={name}" in page.text
+    assert f'href="http://localhost/claims/{job.id}"' in page.text
+
+
+def test_evidence_is_marked_where_it_stands_in_its_article(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, claim_document(CLAIM, "REFUTES"))
+    page = client.get(f"/claims/{job.id}").text
+    marks = re.findall(r'id="evidence-(\d)"[^>]*>\d</a><mark class="(\w+)">(.*?)</mark>', page)
+    # In the order of the articles' texts: the best evidence's article comes first.
+    assert marks == [
+        ("3", "unsettled", "The Lighthouse of Varn stands on a rock off the coast of Ostrea."),
+        (
+            "1",
+            "refuted",
+            "It was built in 1874 by the engineer Ida Holm, who lived in it until her death.",
+        ),
+        ("2", "refuted", "Ida Holm (1831 to 1899) was an Ostrean engineer."),
+        ("4", "refuted", "She planned eleven lighthouses and two bridges."),
+    ]
+    articles = re.findall(r'<details class="article"( open)?>\s*<summary><h3><bdi>(.*?)<', page)
+    assert articles == [
+        (" open", "Lighthouse of Varn"),
+        ("", "Ida Holm"),
+        ("", "Ostrea"),
+        ("", "Varnby"),
+    ]
+    for rank in "1234":
+        assert f'href="#evidence-{rank}"' in page
+
+
+def test_a_claim_without_evidence_says_so(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, document_without_evidence(CLAIM))
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert "Not enough information" in text
+    assert "Nothing in the corpus speaks about this claim." in text
+
+
+def test_notices_are_shown(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> None:
+    job = submitted(store)
+    worker.finish(job, {**claim_document(CLAIM), "notices": ["This is a question."]})
+    page = client.get(f"/claims/{job.id}").text
+    assert '<p class="notice" dir="auto">This is a question.</p>' in page
+
+
+def test_a_failed_claim_says_why_and_can_be_checked_again(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.fail(job, EsotericError("worker_lost", "The worker stopped.", "Submit it again."))
+    page = client.get(f"/claims/{job.id}").text
+    assert "The worker stopped. Submit it again." in words(page)
+    again = client.post("/claims", data=dict(re.findall(r'name="(\w+)" value="(.*?)"', page)))
+    assert again.status_code == 303
+    assert store.recent(1)[0].claim == CLAIM
+    assert store.recent(1)[0].id != job.id
+
+
+def test_cancel_leads_back_to_the_claim(client: FlaskClient, store: JobStore) -> None:
+    job = submitted(store)
+    answer = client.post(f"/claims/{job.id}/cancel")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"/claims/{job.id}"
+    assert "This check was cancelled" in words(client.get(f"/claims/{job.id}").text)
+
+
+def test_history_is_searched_and_paged(client: FlaskClient, store: JobStore) -> None:
+    assert "No claim has been checked yet." in words(client.get("/claims").text)
+    for number in range(45):
+        submitted(store, f"Pier {number} is made of oak.")
+    first = client.get("/claims").text
+    assert "45 claims, newest first." in words(first)
+    assert re.findall(r"Pier (\d+) is", first) == [str(n) for n in range(44, 24, -1)]
+    assert 'href="/claims?page=2" rel="next"' in first
+    last = client.get("/claims?page=3").text
+    assert re.findall(r"Pier (\d+) is", last) == ["4", "3", "2", "1", "0"]
+    assert client.get("/claims?page=99").text == last
+    found = client.get("/claims?q=PIER+44").text
+    assert "1 claim with “PIER 44”" in words(found)
+    assert "No claim has “granite” in it." in words(client.get("/claims?q=granite").text)
+
+
+@pytest.mark.parametrize("page", ["0", "-3", "x", "9" * 40, "1.5", ""])
+def test_a_page_number_that_is_none_shows_a_page(
+    client: FlaskClient, store: JobStore, page: str
+) -> None:
+    submitted(store)
+    answer = client.get("/claims", query_string={"page": page})
+    assert answer.status_code == 200
+    assert "1 claim, newest first." in words(answer.text)
+
+
+def test_the_history_finds_a_claim_whatever_form_its_accents_have(
+    client: FlaskClient, store: JobStore
+) -> None:
+    client.post("/claims", data={"claim": "The caf\u00e9 of Varnby is open."})
+    assert "1 claim with" in words(client.get("/claims", query_string={"q": "cafe\u0301"}).text)

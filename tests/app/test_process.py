@@ -1,0 +1,166 @@
+"""The web server as a process of its own: its weight, its speed, its end."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import urlencode
+
+import pytest
+
+from settings import CHECKOUT, Settings
+from tests.app.conftest import describe_index
+from tests.app.documents import claim_document
+from tests.app.worker_by_hand import FIRST_ROUND, WorkerByHand
+from worker.jobs import JobStore
+
+pytestmark = pytest.mark.server
+
+MOST_MEGABYTES = 150
+HEAVY = ("torch", "spacy", "transformers", "haystack", "numpy", "tantivy", "sentence_transformers")
+
+
+class Web:
+    """``python -m app`` on a home of its own."""
+
+    def __init__(self, home: Path) -> None:
+        describe_index(home)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port)}
+        self.settings = Settings.from_environment(environment)
+        self.store = JobStore(self.settings.database_url)
+        self.log = home / "web.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app"],
+                cwd=CHECKOUT,
+                env={**os.environ, "HOST": "", **environment},
+                stderr=log,
+                stdout=log,
+            )
+        self._wait()
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        return self.ask("GET", path)
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", kind: str = "text/plain"
+    ) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, body, {"Content-Type": kind})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def resident_megabytes(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None
+        return int(found[1]) / 1024
+
+    def close(self) -> None:
+        self.store.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                assert self.get("/healthz")[0] == 200
+            except ConnectionError:
+                time.sleep(0.05)
+            else:
+                return
+        pytest.fail("the web server did not answer within 20 seconds")
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Web]:
+    web = Web(tmp_path)
+    yield web
+    web.close()
+
+
+def test_the_web_process_stays_small_and_polls_are_fast(web: Web) -> None:
+    worker = WorkerByHand(web.store)
+    for number in range(30):
+        job = web.store.submit(f"Pier {number} is made of oak.", "esoteric")[0]
+        worker.finish(job, claim_document(job.claim))
+        for path in (f"/claims/{job.id}", "/", "/claims", "/metrics"):
+            assert web.get(path)[0] == 200
+    form = urlencode({"claim": "Varnby has a harbour."}).encode()
+    assert web.ask("POST", "/claims", form, "application/x-www-form-urlencoded")[0] == 303
+    job = web.store.recent(1)[0]
+    worker.record(worker.start(job), FIRST_ROUND)
+    seconds = []
+    for _ in range(200):
+        began = time.perf_counter()
+        assert web.get(f"/api/v1/claims/{job.id}/progress?since=5")[0] == 200
+        seconds.append(time.perf_counter() - began)
+    megabytes = web.resident_megabytes()
+    poll = 1000 * quantiles(seconds, n=20)[-1]
+    print(f"web: {megabytes:.0f} MB resident, a poll takes {poll:.1f} ms at p95")
+    assert megabytes < MOST_MEGABYTES
+    # Five times the goal, since a test machine has other things to do; benchmarks measure it.
+    assert poll < 100
+
+
+def test_importing_the_application_loads_nothing_heavy() -> None:
+    code = (
+        f"import sys, app, app.__main__;print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_large_body_gets_our_answer_from_the_real_server_too(web: Web) -> None:
+    status, body = web.ask("POST", "/api/v1/claims", b"x" * 1_000_000, "application/json")
+    assert status == 413
+    assert json.loads(body)["error"]["code"] == "too_large"
+
+
+def test_sigterm_ends_it_at_once_and_without_complaint(web: Web) -> None:
+    web.get("/")
+    asked = time.monotonic()
+    web.process.send_signal(signal.SIGTERM)
+    assert web.process.wait(10) == 0
+    assert time.monotonic() - asked < 3
+    assert "Traceback" not in web.log.read_text()
+
+
+def test_a_port_in_use_is_one_line_with_its_mend(web: Web) -> None:
+    second = subprocess.run(
+        [sys.executable, "-m", "app"],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            "ESOTERIC_HOME": str(web.settings.home),
+            "PORT": str(web.port),
+            "HOST": "127.0.0.1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert second.returncode == 1
+    assert "Set HOST or PORT to another." in second.stderr
+    assert "Traceback" not in second.stderr
