@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,23 +12,10 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.services import services_of
 from settings import Settings
+from tests.app.index import describe_index
+from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
-
-
-def describe_index(home: Path, **changes: object) -> None:
-    """Lay down what an index says of itself."""
-    current = home / "index" / "current"
-    current.mkdir(parents=True, exist_ok=True)
-    meta = {
-        "name": "vital",
-        "source": "vital",
-        "documents": 9842,
-        "sentences": 48211,
-        "built_at": "2026-11-20T09:30:00Z",
-        **changes,
-    }
-    (current / "meta.json").write_text(json.dumps(meta))
 
 
 @pytest.fixture
@@ -58,3 +44,10 @@ def store(app: Flask) -> JobStore:
 @pytest.fixture
 def worker(store: JobStore) -> WorkerByHand:
     return WorkerByHand(store)
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[WebProcess]:
+    web = WebProcess(tmp_path)
+    yield web
+    web.close()

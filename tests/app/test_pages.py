@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from app.pages import EXAMPLES
 from retrieval.errors import EsotericError
 from settings import Settings
-from tests.app.conftest import describe_index
 from tests.app.documents import claim_document, document_without_evidence
+from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
 from worker.jobs import Job, JobStore
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlencode
 
 import pytest
 
-from settings import CHECKOUT, Settings
-from tests.app.conftest import describe_index
+from settings import CHECKOUT
 from tests.app.documents import claim_document
+from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_ROUND, WorkerByHand
-from worker.jobs import JobStore
 
 pytestmark = pytest.mark.server
 
@@ -30,75 +24,7 @@ MOST_MEGABYTES = 150
 HEAVY = ("torch", "spacy", "transformers", "haystack", "numpy", "tantivy", "sentence_transformers")
 
 
-class Web:
-    """``python -m app`` on a home of its own."""
-
-    def __init__(self, home: Path) -> None:
-        describe_index(home)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
-        environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port)}
-        self.settings = Settings.from_environment(environment)
-        self.store = JobStore(self.settings.database_url)
-        self.log = home / "web.log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app"],
-                cwd=CHECKOUT,
-                env={**os.environ, "HOST": "", **environment},
-                stderr=log,
-                stdout=log,
-            )
-        self._wait()
-
-    def get(self, path: str) -> tuple[int, bytes]:
-        return self.ask("GET", path)
-
-    def ask(
-        self, method: str, path: str, body: bytes = b"", kind: str = "text/plain"
-    ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request(method, path, body, {"Content-Type": kind})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-    def resident_megabytes(self) -> float:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+) kB", status)
-        assert found is not None
-        return int(found[1]) / 1024
-
-    def close(self) -> None:
-        self.store.close()
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-    def _wait(self) -> None:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                assert self.get("/healthz")[0] == 200
-            except ConnectionError:
-                time.sleep(0.05)
-            else:
-                return
-        pytest.fail("the web server did not answer within 20 seconds")
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[Web]:
-    web = Web(tmp_path)
-    yield web
-    web.close()
-
-
-def test_the_web_process_stays_small_and_polls_are_fast(web: Web) -> None:
+def test_the_web_process_stays_small_and_polls_are_fast(web: WebProcess) -> None:
     worker = WorkerByHand(web.store)
     for number in range(30):
         job = web.store.submit(f"Pier {number} is made of oak.", "esoteric")[0]
@@ -132,13 +58,13 @@ def test_importing_the_application_loads_nothing_heavy() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_a_large_body_gets_our_answer_from_the_real_server_too(web: Web) -> None:
+def test_a_large_body_gets_our_answer_from_the_real_server_too(web: WebProcess) -> None:
     status, body = web.ask("POST", "/api/v1/claims", b"x" * 1_000_000, "application/json")
     assert status == 413
     assert json.loads(body)["error"]["code"] == "too_large"
 
 
-def test_sigterm_ends_it_at_once_and_without_complaint(web: Web) -> None:
+def test_sigterm_ends_it_at_once_and_without_complaint(web: WebProcess) -> None:
     web.get("/")
     asked = time.monotonic()
     web.process.send_signal(signal.SIGTERM)
@@ -147,7 +73,7 @@ def test_sigterm_ends_it_at_once_and_without_complaint(web: Web) -> None:
     assert "Traceback" not in web.log.read_text()
 
 
-def test_a_port_in_use_is_one_line_with_its_mend(web: Web) -> None:
+def test_a_port_in_use_is_one_line_with_its_mend(web: WebProcess) -> None:
     second = subprocess.run(
         [sys.executable, "-m", "app"],
         cwd=CHECKOUT,

@@ -1,0 +1,80 @@
+"""The web server as users have it: a process of its own."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from settings import CHECKOUT, Settings
+from tests.app.index import describe_index
+from worker.jobs import JobStore
+
+
+class WebProcess:
+    """``python -m app`` on a home of its own."""
+
+    def __init__(self, home: Path) -> None:
+        describe_index(home)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port)}
+        self.settings = Settings.from_environment(environment)
+        self.store = JobStore(self.settings.database_url)
+        self.log = home / "web.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app"],
+                cwd=CHECKOUT,
+                env={**os.environ, "HOST": "", **environment},
+                stderr=log,
+                stdout=log,
+            )
+        self._wait()
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        return self.ask("GET", path)
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", kind: str = "text/plain"
+    ) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, body, {"Content-Type": kind})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def resident_megabytes(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None
+        return int(found[1]) / 1024
+
+    def close(self) -> None:
+        self.store.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                assert self.get("/healthz")[0] == 200
+            except ConnectionError:
+                time.sleep(0.05)
+            else:
+                return
+        pytest.fail("the web server did not answer within 20 seconds")
