@@ -177,6 +177,7 @@ class ProgressPage:
     later_round: tuple[StageRow, ...]
     percent: int
     seconds: int
+    elapsed: str
     attempt_note: str
 
 

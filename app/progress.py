@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.contexts import Problem, ProgressPage, Round, StageRow
-from app.wording import FIRST_ROUND, LATER_ROUND, STAGES
+from app.wording import FIRST_ROUND, LATER_ROUND, STAGES, elapsed
 from worker.jobs import Event, Job
 
 
@@ -26,6 +26,7 @@ def progress_page(job: Job, events: Sequence[Event], problem: Problem | None) ->
         else:
             current.append(event)
     last = events[-1] if events else None
+    seconds = max(0, int((datetime.now(UTC) - job.created_at).total_seconds()))
     return ProgressPage(
         id=job.id,
         claim=job.claim,
@@ -33,7 +34,8 @@ def progress_page(job: Job, events: Sequence[Event], problem: Problem | None) ->
         rounds=_rounds(current, started=last is not None and job.state == "running"),
         later_round=_rows({}, 2, running=False),
         percent=0 if last is None else 100 * last.done // max(1, last.of),
-        seconds=max(0, int((datetime.now(UTC) - job.created_at).total_seconds())),
+        seconds=seconds,
+        elapsed=elapsed(seconds),
         attempt_note=note,
     )
 

@@ -93,3 +93,9 @@ def found_by(ways: list[str]) -> str:
 def seconds(value: float) -> str:
     """Return a duration as text."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def elapsed(whole_seconds: int) -> str:
+    """Return how long a claim has been worked on; ``static/progress.js`` words it alike."""
+    minutes, rest = divmod(whole_seconds, 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -89,6 +89,11 @@ function show(answer) {
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
 }
 
+function duration(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  return minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
 function say(message) {
   // A live region is read out again when it is set again, so only news is set.
   if (status.textContent !== message) status.textContent = message;
@@ -99,7 +104,7 @@ async function tellWhatItWaitsFor() {
   askAgainAt = performance.now() + ASK_WHY_EVERY;
   const answer = await fetch(root.dataset.ready, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
   const body = await answer.json();
-  say(answer.ok ? "Waiting for its turn." : `${body.error.message} ${body.error.hint}`);
+  say(answer.ok ? "Waiting for its turn." : `${body.error.message} ${body.error.hint}`.replaceAll("`", ""));
 }
 
 async function poll() {
@@ -132,6 +137,6 @@ async function poll() {
 }
 
 setInterval(() => {
-  elapsed.textContent = `${Math.floor((performance.now() - opened) / 1000)} s so far`;
+  elapsed.textContent = `${duration(Math.floor((performance.now() - opened) / 1000))} so far`;
 }, 500);
 poll();

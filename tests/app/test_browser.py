@@ -37,7 +37,7 @@ def browser(chromium: Chrome) -> Chrome:
     chromium.get("about:blank")
     chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     resize(chromium, 1024)
-    chromium.get_log("browser")
+    complaints(chromium)
     return chromium
 
 
@@ -70,8 +70,14 @@ def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     return store.recent(1)[0]
 
 
+def complaints(browser: Chrome) -> list[dict[str, object]]:
+    """Return what the console says since it was last asked."""
+    found: list[dict[str, object]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    return found
+
+
 def assert_no_complaints(browser: Chrome) -> None:
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []
 
 
 def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(

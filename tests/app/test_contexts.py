@@ -26,8 +26,9 @@ def names_used(app: Flask, template: str) -> set[str]:
         used -= {name for name in imported.names if isinstance(name, str)}
     used -= {macro.name for macro in tree.find_all(nodes.Macro)}
     for parent in tree.find_all((nodes.Extends, nodes.FromImport, nodes.Import)):
-        assert isinstance(parent.template, nodes.Const)
-        used |= names_used(app, parent.template.value)
+        name = getattr(parent, "template")  # noqa: B009 - each of the three has one
+        assert isinstance(name, nodes.Const)
+        used |= names_used(app, name.value)
     return used
 
 

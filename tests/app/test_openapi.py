@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -59,11 +59,13 @@ def test_a_claim_in_every_state_is_as_described(
 ) -> None:
     answer = client.post("/api/v1/claims", json={"claim": "Varnby has a harbour."})
     check("Accepted", answer.json)
+    assert answer.json is not None
     job_id = answer.json["id"]
     check("Job", client.get(f"/api/v1/claims/{job_id}").json)
     job = store.get(job_id)
     worker.finish(job, claim_document(job.claim))
     done = client.get(f"/api/v1/claims/{job_id}").json
+    assert done is not None
     check("Job", done)
     assert done["result"] == claim_document(job.claim)
     check("Progress", client.get(f"/api/v1/claims/{job_id}/progress").json)

@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.pages import EXAMPLES
+from app.wording import elapsed
 from retrieval.errors import EsotericError
 from settings import Settings
 from tests.app.documents import claim_document, document_without_evidence
@@ -304,3 +305,15 @@ def test_the_history_finds_a_claim_whatever_form_its_accents_have(
 ) -> None:
     client.post("/claims", data={"claim": "The caf\u00e9 of Varnby is open."})
     assert "1 claim with" in words(client.get("/claims", query_string={"q": "cafe\u0301"}).text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words_of_it"), [(0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")]
+)
+def test_time_is_told_in_minutes_and_seconds(seconds: int, words_of_it: str) -> None:
+    assert elapsed(seconds) == words_of_it
+
+
+def test_commands_in_hints_stand_out(client: FlaskClient, store: JobStore) -> None:
+    page = client.get(f"/claims/{submitted(store).id}").text
+    assert "<code>esoteric up</code>" in page
