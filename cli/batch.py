@@ -46,7 +46,9 @@ def command(file: Path, output: Path, recipe: str) -> None:
     retriever.warm_up()
     failed = 0
     with output.open("a", encoding="utf-8") as stream:
-        for claim in tqdm(claims[done:], initial=done, total=len(claims), unit="claim"):
+        for claim in tqdm(
+            claims[done:], initial=done, total=len(claims), unit=" claims", disable=None
+        ):
             try:
                 line: dict[str, Any] = claim_document(
                     retriever.check(claim, recipe, lambda progress: None)

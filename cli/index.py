@@ -84,7 +84,7 @@ def build_with_progress(source: str, folder: Path) -> IndexInfo:
 
 @contextmanager
 def _progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    with tqdm(desc=label, unit=" documents", total=0) as bar:
+    with tqdm(desc=label, unit=" documents", total=0, disable=None) as bar:
 
         def on_progress(done: int, of: int) -> None:
             bar.total = of

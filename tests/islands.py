@@ -1,14 +1,9 @@
+"""A small corpus of our own for whatever needs the real models."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import pytest
-
-from retrieval.assembly import Retriever, open_retriever
-from retrieval.corpora.sources import open_corpus
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.builder import build_index
 
 TEXTS = {
     "Skerrow Light": "Skerrow Light is a lighthouse on the island of Skerrow. It was designed by"
@@ -23,27 +18,12 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small corpus of our own, indexed with the real encoder."""
-    folder = tmp_path_factory.mktemp("pipeline")
-    source = folder / "islands.jsonl"
-    source.write_text(
+def write_source(path: Path) -> None:
+    """Write the corpus as JSON lines."""
+    path.write_text(
         "".join(
             json.dumps({"id": title.replace(" ", "_"), "title": title, "text": text}) + "\n"
             for title, text in TEXTS.items()
         ),
         encoding="utf-8",
     )
-    build_index(
-        open_corpus(f"jsonl:{source}"), MiniLMEncoder(), folder / "index", lambda done, of: None
-    )
-    return folder / "index"
-
-
-@pytest.fixture(scope="session")
-def retriever(index: Path) -> Retriever:
-    """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(index, threads=2)
-    retriever.warm_up()
-    return retriever

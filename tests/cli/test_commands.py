@@ -1,0 +1,242 @@
+"""The command line as a user meets it: one line where something is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from settings import CHECKOUT
+from tests.islands import write_source
+
+pytestmark = [pytest.mark.models, pytest.mark.server]
+
+CLAIM = "Skerrow Light was designed by Ann Lee."
+
+
+def esoteric(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cli", *arguments],
+        cwd=CHECKOUT,
+        env={**os.environ, "ESOTERIC_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def complaint(run: subprocess.CompletedProcess[str], status: int = 1) -> str:
+    assert run.returncode == status, run.stderr
+    assert run.stdout == ""
+    lines = run.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("esoteric: ")
+    return lines[0]
+
+
+@pytest.fixture(scope="module")
+def home(index: Path) -> Path:
+    return index.parent
+
+
+def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
+    run = esoteric(home, "check", CLAIM, "--json")
+    document = json.loads(run.stdout)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert document["claim"] == CLAIM
+    assert document["verdict"]["label"] == "SUPPORTS"
+    assert set(document) == {
+        "claim",
+        "recipe",
+        "notices",
+        "corpus",
+        "verdict",
+        "evidence",
+        "documents",
+        "questions",
+        "proof",
+        "hops",
+        "seconds",
+    }
+
+
+def test_check_prints_the_verdict_and_its_evidence(home: Path) -> None:
+    run = esoteric(home, "check", CLAIM)
+    assert run.returncode == 0
+    assert run.stdout.startswith("SUPPORTED (")
+    assert "Skerrow Light: It was designed by Ann Lee" in " ".join(run.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("", "There is no claim to check."),
+        ("   ", "There is no claim to check."),
+        ("7", "holds no words"),
+        ("x" * 501, "at most 500"),
+        ("bell \a rings", "control characters"),
+    ],
+)
+def test_what_is_no_claim_gets_one_line(home: Path, claim: str, said: str) -> None:
+    assert said in complaint(esoteric(home, "check", claim))
+
+
+def test_an_unknown_recipe_names_the_known_ones(home: Path) -> None:
+    said = complaint(esoteric(home, "check", CLAIM, "--recipe", "soup"))
+    assert "Use one of: esoteric." in said
+
+
+def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path) -> None:
+    said = complaint(esoteric(tmp_path, "check", CLAIM, "--json"))
+    assert "esoteric index build --source vital" in said
+
+
+def test_wrong_usage_exits_with_two(home: Path) -> None:
+    for arguments in (
+        ["check"],
+        ["chek", CLAIM],
+        ["check", CLAIM, "--nonsense"],
+        ["batch", "no.txt"],
+    ):
+        run = esoteric(home, *arguments)
+        assert run.returncode == 2
+        assert "Error:" in run.stderr
+        assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["up"],
+        ["check"],
+        ["batch"],
+        ["index"],
+        ["index", "build"],
+        ["index", "info"],
+        ["train"],
+        ["train", "relevance"],
+        ["train", "verdict"],
+        ["recipes"],
+        ["doctor"],
+    ],
+)
+def test_every_command_helps_with_an_example(home: Path, command: list[str]) -> None:
+    run = esoteric(home, *command, "--help")
+    assert run.returncode == 0
+    assert "Example: esoteric" in run.stdout
+
+
+def test_recipes_are_listed_one_a_line(home: Path) -> None:
+    assert esoteric(home, "recipes").stdout.startswith("esoteric (default): ")
+
+
+def test_index_build_and_info_agree(tmp_path: Path) -> None:
+    write_source(tmp_path / "islands.jsonl")
+    built = esoteric(tmp_path, "index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl")
+    assert built.returncode == 0, built.stderr
+    assert built.stdout.startswith("islands: 6 documents, 13 sentences, ")
+    info = json.loads(esoteric(tmp_path, "index", "info", "--json").stdout)
+    assert (info["documents"], info["sentences"], info["name"]) == (6, 13, "islands")
+
+
+def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("nonsense\n")
+    said = complaint(
+        esoteric(tmp_path, "index", "build", "--source", f"jsonl:{tmp_path}/bad.jsonl")
+    )
+    assert "bad.jsonl, line 1: not JSON" in said
+
+
+def test_a_store_that_this_version_lacks_is_named(tmp_path: Path) -> None:
+    said = complaint(
+        esoteric(
+            tmp_path, "index", "build", "--source", "vital", "--to", "elasticsearch://localhost"
+        )
+    )
+    assert "no elasticsearch store" in said
+
+
+def test_doctor_names_what_is_broken_and_its_mend(tmp_path: Path, home: Path) -> None:
+    healthy = json.loads(esoteric(home, "doctor", "--json").stdout)["findings"]
+    assert [finding["subject"] for finding in healthy if not finding["works"]] == []
+    run = esoteric(tmp_path, "doctor", "--json")
+    broken = [f for f in json.loads(run.stdout)["findings"] if not f["works"]]
+    assert run.returncode == 1
+    assert [finding["subject"] for finding in broken] == ["index"]
+    assert "esoteric index build" in broken[0]["mend"]
+
+
+def test_batch_reads_a_table_and_keeps_what_failed_in_its_place(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "claims.csv").write_text(
+        f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n'
+    )
+    run = esoteric(home, "batch", str(tmp_path / "claims.csv"), "-o", str(tmp_path / "out.jsonl"))
+    assert run.returncode == 0, run.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line["claim"] for line in lines] == [CLAIM, "", "Dundee, a city, is in Scotland."]
+    assert lines[1]["error"]["code"] == "claim_empty"
+    assert lines[2]["verdict"]["label"] == "SUPPORTS"
+
+
+def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> None:
+    claims = [f"Ann Lee designed {n} lighthouses." for n in range(40)]
+    source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
+    source.write_text("\n".join(claims) + "\n")
+    command = [sys.executable, "-m", "cli", "batch", str(source), "-o", str(out)]
+    environment = {**os.environ, "ESOTERIC_HOME": str(home)}
+    with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stderr=subprocess.DEVNULL) as run:
+        deadline = time.monotonic() + 60
+        while not (out.exists() and out.read_text().count("\n") >= 3):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        run.send_signal(signal.SIGKILL)
+    kept = out.read_text().splitlines()[:3]
+    with out.open("a") as stream:
+        stream.write('{"claim": "cut o')  # as a full disk would leave it
+    assert esoteric(home, "batch", str(source), "-o", str(out)).returncode == 0
+    lines = out.read_text().splitlines()
+    assert [json.loads(line)["claim"] for line in lines] == claims
+    assert lines[:3] == kept
+
+
+def test_batch_refuses_an_output_of_other_claims(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "claims.txt").write_text(CLAIM + "\n")
+    (tmp_path / "out.jsonl").write_text('{"claim": "Something else.", "recipe": "esoteric"}\n')
+    run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / "out.jsonl"))
+    assert "out.jsonl, line 1: holds something else" in complaint(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("claims.csv", "text\nfoo\n", "has no column named claim"),
+        ("claims.jsonl", '{"claim": "a b"}\n{"text": 1}\n', "line 2: not a JSON object"),
+        ("claims.jsonl", '{"claim": 7}\n', "line 1: the claim is not a string"),
+    ],
+)
+def test_batch_names_the_line_that_it_cannot_read(
+    home: Path, tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    run = esoteric(home, "batch", str(tmp_path / name), "-o", str(tmp_path / "out.jsonl"))
+    assert said in complaint(run)
+
+
+def test_a_setting_that_cannot_be_used_gets_one_line(home: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "cli", "check", CLAIM],
+        cwd=CHECKOUT,
+        env={**os.environ, "ESOTERIC_HOME": str(home), "ESOTERIC_THREADS": "many"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ESOTERIC_THREADS is 'many'; set it to a whole number" in complaint(run)
