@@ -1,5 +1,6 @@
 // Polls the progress of a claim and shows it; loads the result when there is one.
 // app/progress.py makes the same rows on the server for the first view.
+const EAGER = 100; // until the first event: the claim should be seen to be taken up at once
 const FASTEST = 250;
 const SLOWEST = 1000;
 const LONGEST_PAUSE = 5000;
@@ -18,7 +19,7 @@ const trouble = document.getElementById("trouble");
 
 const opened = performance.now() - 1000 * Number(root.dataset.seconds);
 let next = 0;
-let pause = FASTEST;
+let pause = EAGER;
 let failures = 0;
 let begun = false;
 let askAgainAt = performance.now() + ASK_WHY_EVERY;

@@ -19,6 +19,7 @@ PAIRS = [
     *(("ink", f"{look}-tint", TEXT) for look in (*VERDICTS, "pending")),
     *(("paper", look, SHAPE) for look in VERDICTS),  # the sign cut out of an icon
     *((look, "paper", SHAPE) for look in VERDICTS),  # the lines under marked sentences
+    ("unsettled", "raised", SHAPE),
     ("edge", "paper", SHAPE),
     ("edge", "raised", SHAPE),
     ("action", "raised", SHAPE),
