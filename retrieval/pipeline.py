@@ -105,7 +105,7 @@ class Pipeline:
         with clock.stage("spans"):
             parsed = stages.parser.parse(claim.text)
             spans: list[Span] = stages.spans.run(parsed)["spans"]
-        clock.report("spans", _listed("Looking for", [span.text for span in spans]))
+        clock.report("spans", f"Looking for: {'; '.join(span.text for span in spans)}")
 
         with clock.stage("titles"):
             by_title = stages.titles.run(claim.text, spans)
@@ -122,7 +122,7 @@ class Pipeline:
 
         with clock.stage("questions"):
             questions: list[Question] = stages.questions.run(parsed, spans)["questions"]
-        clock.report("questions", _listed("Asking", [question.text for question in questions]))
+        clock.report("questions", f"Asking: {' '.join(question.text for question in questions)}")
 
         with clock.stage("ranking"):
             candidates: list[Candidate] = stages.ranking.run(
@@ -237,7 +237,3 @@ class _Clock:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _listed(verb: str, texts: Sequence[str]) -> str:
-    return f"{verb}: {'; '.join(texts)}" if texts else "Nothing found"

@@ -67,8 +67,7 @@ def test_only_the_settings_read_the_environment() -> None:
 
 def test_the_web_process_loads_no_model_library() -> None:
     code = (
-        "import sys, app, app.__main__;"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+        f"import sys, app, app.__main__;print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from retrieval.index.title_key import title_key
 from training.sentence_pool import SentencePool
 
-SIMILAR = 12
+SIMILAR = 10
 NAMED = 6
 _LONGEST_TITLE = 6  # words
 _WORD = re.compile(r"[^\s,;:!?\"()]+")

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from retrieval.assembly import MODELS
+from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
+from tests.evidence import ranked
+
+pytestmark = pytest.mark.models
+
+LIGHT = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is red.", "It is tall.")
+DUNDEE = ranked("Dundee", "It is a city in Scotland.", "It lies on the River Tay.")
+CLAIM = "Skerrow Light was designed by Ann Lee."
+
+
+@pytest.fixture(scope="module")
+def model() -> DistilBertCrossEncoder:
+    return DistilBertCrossEncoder(MODELS / "relevance")
+
+
+def test_the_sentence_that_says_so_is_most_relevant_and_supports(
+    model: DistilBertCrossEncoder,
+) -> None:
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0)
+    evidence = classifier.run(CLAIM, [DUNDEE, LIGHT])["evidence"]
+    assert len(evidence) == 5
+    assert (evidence[0].title, evidence[0].sentence.sentence_id) == ("Skerrow Light", 0)
+    assert evidence[0].stance == "SUPPORTS"
+
+
+def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: DistilBertCrossEncoder) -> None:
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.5)
+    assert {e.title for e in classifier.run(CLAIM, [DUNDEE, LIGHT])["evidence"]} == {
+        "Skerrow Light"
+    }
+
+
+def test_with_too_many_sentences_the_first_of_each_document_are_read_first(
+    model: DistilBertCrossEncoder,
+) -> None:
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0, limit=3)
+    evidence = classifier.run(CLAIM, [LIGHT, DUNDEE])["evidence"]
+    read = {(e.title, e.sentence.sentence_id) for e in evidence}
+    # Ranks 0, 1, 2: the first sentence of each, then the second of the best document.
+    assert read == {("Skerrow Light", 0), ("Dundee", 0), ("Skerrow Light", 1)}
+
+
+def test_without_documents_there_is_no_evidence(model: DistilBertCrossEncoder) -> None:
+    assert CrossEncoderRelevanceClassifier(model).run(CLAIM, []) == {"evidence": []}
