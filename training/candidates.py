@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from retrieval.index.title_key import title_key
 from training.sentence_pool import SentencePool
 
-SIMILAR = 10
-NAMED = 6
+SIMILAR = 7
+NAMED = 5
 _LONGEST_TITLE = 6  # words
 _WORD = re.compile(r"[^\s,;:!?\"()]+")
 

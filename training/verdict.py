@@ -28,7 +28,7 @@ RECIPE = Recipe(
     learning_rate=8e-5,
     weight_decay=0.01,
     warmup=0.06,
-    max_tokens=320,
+    max_tokens=256,
     seed=0,
 )
 
@@ -91,7 +91,7 @@ def train_verdict(data_folder: Path, run: Path, out: Path, relevance: Path) -> N
         " (`training/verdict_examples.py`).",
         digests=data.digests,
         definitions=f"{len(data.dev)} dev claims, none of whose gold pages was trained on, with"
-        " the five most relevant of about 15 candidate sentences. label_accuracy: the right one of"
+        " the five most relevant of about 10 candidate sentences. label_accuracy: the right one of"
         " three labels, %. stance_right: decided claims that lean the right way, %."
         " calibration_error: expected, ten bins, 0 to 1. As shipped: cut to the rank above and"
         f" scaled by temperature {temperature:.2f}, which was chosen on dev.",
