@@ -109,20 +109,32 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence with what the relevance classifier says of it.
+    """A sentence with what the relevance classifier says of it, read alone.
 
-    ``score`` is the probability that the sentence bears on the claim at all;
-    ``stance`` is what it says of the claim when read alone.
+    ``opinion`` holds the probabilities of ``LABELS``, in their order.
     """
 
     sentence: Sentence
     title: str
     url: str | None
-    score: float
-    stance: Label
-    stance_confidence: float
+    opinion: tuple[float, float, float]
     hop: int
     selected: bool = False
+
+    @property
+    def score(self) -> float:
+        """The probability that the sentence bears on the claim at all."""
+        return 1 - self.opinion[LABELS.index(NOT_ENOUGH_INFO)]
+
+    @property
+    def stance(self) -> Label:
+        """What the sentence most probably says of the claim."""
+        return LABELS[self.opinion.index(max(self.opinion))]
+
+    @property
+    def stance_confidence(self) -> float:
+        """The probability of the stance."""
+        return max(self.opinion)
 
 
 @dataclass(frozen=True, slots=True)

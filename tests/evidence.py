@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from retrieval.types import SUPPORTS, Document, Evidence, Label, RankedDocument, Sentence
+from retrieval.types import (
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Document,
+    Evidence,
+    Label,
+    RankedDocument,
+    Sentence,
+)
 
 
 def document(title: str, *sentences: str) -> Document:
@@ -22,6 +31,11 @@ def ranked(title: str, *sentences: str, score: float = 1.0) -> RankedDocument:
 def evidence(
     title: str, text: str, score: float = 0.9, stance: Label = SUPPORTS, sentence_id: int = 0
 ) -> Evidence:
-    """One sentence of one document."""
+    """One sentence of one document; ``score`` is its relevance, all of it for the stance."""
+    opinion = {
+        SUPPORTS: (score, 0.0, 1 - score),
+        REFUTES: (0.0, score, 1 - score),
+        NOT_ENOUGH_INFO: (score / 2, score / 2, 1 - score),
+    }[stance]
     sentence = Sentence(title, sentence_id, text, 0, len(text))
-    return Evidence(sentence, title, None, score, stance, score, 1)
+    return Evidence(sentence, title, None, opinion, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -122,7 +123,7 @@ def temperature_of(probability: NDArray[np.float32], labels: Sequence[int]) -> f
 
 
 def verdict_figures(
-    probability: NDArray[np.float32], labels: Sequence[int], temperature: float
+    probability: NDArray[np.floating[Any]], labels: Sequence[int], temperature: float
 ) -> dict[str, float]:
     """Return the dev figures of a judge: accuracies in per cent, calibration error as 0..1.
 

@@ -23,12 +23,12 @@ from training.sentence_pool import SentencePool
 from training.verdict_examples import evidence_of, selected, verdict_examples
 
 RECIPE = Recipe(
-    epochs=2,
+    epochs=1,
     batch_size=32,
-    learning_rate=8e-5,
+    learning_rate=1e-4,
     weight_decay=0.01,
-    warmup=0.06,
-    max_tokens=256,
+    warmup=0.1,
+    max_tokens=192,
     seed=0,
 )
 
@@ -75,9 +75,17 @@ def train_verdict(data_folder: Path, run: Path, out: Path, relevance: Path) -> N
     temperature = temperature_of(trained, labels)
     size = write_model(out, model, temperature, RECIPE.max_tokens, "MiniLM judge")
     shipped = DistilBertCrossEncoder(out).probabilities(pairs)
+    alone = scorer.probabilities(
+        [
+            (claim.text, evidence_of(indices[:1], data.pool))
+            for claim, indices in zip(data.dev, selected(dev_candidates, dev_scores), strict=True)
+        ]
+    )
     figures = {
-        "as trained": verdict_figures(trained, labels, 1.0),
-        "as shipped": verdict_figures(shipped, labels, 1.0),
+        "together, as trained": verdict_figures(trained, labels, 1.0),
+        "together, as shipped": verdict_figures(shipped, labels, 1.0),
+        "the most relevant sentence alone": verdict_figures(alone, labels, 1.0),
+        "both pooled, as used": verdict_figures(np.float32(0.5) * (shipped + alone), labels, 1.0),
     }
     card = Card(
         name="Judge",

@@ -52,9 +52,7 @@ class CrossEncoderRelevanceClassifier:
                 sentence=sentence,
                 title=ranked.document.title,
                 url=ranked.document.url,
-                score=float(1 - row[undecided]),
-                stance=LABELS[int(row.argmax())],
-                stance_confidence=float(row.max()),
+                opinion=(float(row[0]), float(row[1]), float(row[2])),
                 hop=ranked.hop,
             )
             for (_, _, sentence, ranked), row in zip(chosen, scores, strict=True)

@@ -15,7 +15,7 @@ _VERB: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
 @component
 class CrossEncoderJudge:
-    """Decides from all selected sentences at once, so that two may prove what neither does."""
+    """Decides from all selected sentences at once and from the most relevant one alone."""
 
     def __init__(self, model: DistilBertCrossEncoder) -> None:
         """Remember the model; it is loaded in ``warm_up``."""
@@ -32,13 +32,24 @@ class CrossEncoderJudge:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
         text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
-        row = self._model.probabilities([(claim, text)])[0]
-        label = LABELS[int(row.argmax())]
+        together = self._model.probabilities([(claim, text)])[0]
+        pooled = pooled_opinion([float(p) for p in together], evidence[0].opinion)
+        confidence = max(pooled)
+        label = LABELS[pooled.index(confidence)]
         return {
             "verdict": Verdict(
-                label, float(row.max()), self._model.version, rationale_of(label, evidence)
+                label, confidence, self._model.version, rationale_of(label, evidence)
             )
         }
+
+
+def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
+    """Return the linear pool of two opinions with equal weights (Stone 1961).
+
+    What all sentences say together and what the most relevant one says alone err
+    on different claims; ``models/verdict/README.md`` has the figures of each.
+    """
+    return [(a + b) / 2 for a, b in zip(together, alone, strict=True)]
 
 
 def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.verdict.cross_encoder_judge import rationale_of
+from retrieval.verdict.cross_encoder_judge import pooled_opinion, rationale_of
 from tests.evidence import evidence
 
 
 def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
     items = [
-        evidence("Lighthouse", "It stands on a rock.", 0.9, NOT_ENOUGH_INFO),
+        evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO),
         evidence("Harbour", "The lighthouse was built in 1901.", 0.8, REFUTES),
     ]
     assert rationale_of(REFUTES, items) == (
@@ -30,3 +30,7 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
     assert rationale_of(NOT_ENOUGH_INFO, items) == (
         "The closest sentence, in “Harbour”, does not settle the claim: “It has a pier.”"
     )
+
+
+def test_two_opinions_are_pooled_with_equal_weights() -> None:
+    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.25, 0.5, 0.25]
