@@ -1,8 +1,8 @@
 """Every threshold and limit of the pipeline, in one place.
 
-The values were chosen on the development claims (``docs/decisions``); the
-report's own values are named where they differ, because its encoders score on
-another scale.
+The report's own values are named where they differ, because its encoders score
+on another scale. The cutoffs are low: they keep out what is plainly about
+something else and leave the choice to the ranking.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RetrievalConfig:
     document_cutoff: float = 0.35
     document_limit: int = 20
     sentence_limit: int = 80
-    relevance_cutoff: float = 0.05
+    relevance_cutoff: float = 0.01
     semantic_cutoff: float = 0.1
     selected_sentences: int = 5
     max_hops: int = 2

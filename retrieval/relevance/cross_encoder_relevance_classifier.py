@@ -18,7 +18,7 @@ class CrossEncoderRelevanceClassifier:
     """
 
     def __init__(
-        self, model: DistilBertCrossEncoder, cutoff: float = 0.05, limit: int = 80
+        self, model: DistilBertCrossEncoder, cutoff: float = 0.01, limit: int = 80
     ) -> None:
         """Keep sentences at least ``cutoff`` relevant; read ``limit`` sentences at most."""
         self._model = model

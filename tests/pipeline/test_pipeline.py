@@ -16,7 +16,7 @@ pytestmark = pytest.mark.models
 
 CLAIMS = [
     "Skerrow Light was designed by Ann Lee.",
-    "The designer of Skerrow Light died in Dundee.",
+    "The designer of Skerrow Light was a Scottish engineer.",
     "Skerrow Light was first lit in 1790.",
     "Ann Lee collected stamps.",
     "skerrow light is painted red and white",
@@ -79,10 +79,15 @@ def test_evidence_is_best_first_and_the_first_five_are_selected(
     assert [item.selected for item in evidence] == [n < 5 for n in range(len(evidence))]
 
 
-def test_two_documents_prove_what_neither_does(retriever: Retriever) -> None:
-    report = check(retriever, "The designer of Skerrow Light died in Dundee.")
-    selected = {item.title for item in report.evidence if item.selected}
-    assert {"Skerrow Light", "Ann Lee"} <= selected
+def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
+    retriever: Retriever,
+) -> None:
+    report = check(retriever, "The designer of Skerrow Light collected stamps.")
+    assert [hop.hop for hop in report.hops] == [1, 2]
+    assert not report.hops[0].sufficient
+    found = {ranked.document.title: (ranked.found_by, ranked.hop) for ranked in report.documents}
+    assert found["Skerrow Light"][1] == 1
+    assert found["Ann Lee"] == (("mention",), 2)
 
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
