@@ -29,7 +29,7 @@ POLAR = {
     "Ann Lee, who founded the company, lives in Dublin.": (
         "Does Ann Lee, who founded the company, live in Dublin?"
     ),
-    "There is a capital called Mogadishu.": "Is there a capital called Mogadishu?",
+    "There is a river called Isar.": "Is there a river called Isar?",
     "There are eight planets in the Solar System.": "Are there eight planets in the Solar System?",
     "Telemundo is an English-language television network.": (
         "Is Telemundo an English-language television network?"
