@@ -13,7 +13,7 @@ from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
 
-HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>{{ 7 * 7 }}</textarea>"
+HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>{{ 7777 * 7777 }}</textarea>"
 
 
 class Elements(HTMLParser):
@@ -37,7 +37,7 @@ def assert_harmless(page: str) -> None:
             assert (attributes["src"] or "").startswith("/static/")
         for name in ("href", "src", "action"):
             assert (attributes.get(name) or "/").startswith(("/", "#", "http://", "https://"))
-    assert "49" not in page.split("<main")[1].split("</main")[0]
+    assert "60481729" not in page.split("<main")[1].split("</main")[0]
 
 
 def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
