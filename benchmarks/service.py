@@ -17,7 +17,6 @@ from benchmarks.row import Row, percentile, resident_megabytes
 from settings import CHECKOUT
 
 POLL = 0.02
-START_TIMEOUT = 120.0
 
 
 def measure() -> list[Row]:

@@ -16,7 +16,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FAILED = 1
-WRONG_USAGE = 2
 INTERRUPTED = 130
 
 
