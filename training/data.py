@@ -9,6 +9,7 @@ from pathlib import Path
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
 from training.claims import AnnotatedClaim, PageClaim, read_fever_claims, read_page_claims
+from training.contrast import contrast_claims
 from training.sentence_pool import SentencePool
 
 FILES = (
@@ -21,9 +22,13 @@ FILES = (
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """Claims to train on, claims to measure on, and the sentences of both."""
+    """Claims to train on, claims to measure on, and the sentences of both.
+
+    ``contrasts`` are made from ``train`` (``training/contrast.py``).
+    """
 
     train: list[AnnotatedClaim]
+    contrasts: list[AnnotatedClaim]
     page_claims: list[PageClaim]
     dev: list[AnnotatedClaim]
     pool: SentencePool
@@ -31,8 +36,8 @@ class TrainingData:
     digests: dict[str, str]
 
 
-def load_data(data: Path, cache: Path) -> TrainingData:
-    """Read the data; ``cache`` keeps sentence vectors between runs.
+def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
+    """Read the data; ``cache`` keeps sentence vectors between runs, ``seed`` makes contrasts.
 
     Training claims that cite a page of a dev claim, or read the same, are left
     out: a model must never have seen what it is measured on.
@@ -55,11 +60,13 @@ def load_data(data: Path, cache: Path) -> TrainingData:
         *read_fever_claims(data / "fever-dev/train-union.jsonl"),
     ]
     train = [c for c in annotated if not c.pages & held_out and c.text not in texts]
+    pool = SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache)
     return TrainingData(
         train=train,
+        contrasts=contrast_claims(train, pool, seed),
         page_claims=read_page_claims(data / "fm2/train.jsonl"),
         dev=dev,
-        pool=SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache),
+        pool=pool,
         left_out=len(annotated) - len(train),
         digests={name: _digest(data / name) for name in FILES},
     )

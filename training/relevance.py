@@ -34,9 +34,11 @@ def train_relevance(data_folder: Path, run: Path, out: Path) -> None:
     Raises:
         BadSource: the data cannot be read.
     """
-    data = load_data(data_folder, run.parent / "vectors")
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     tokenizer = load_tokenizer()
-    examples = relevance_examples(data.train, data.page_claims, data.pool, RECIPE.seed)
+    examples = relevance_examples(
+        [*data.train, *data.contrasts], data.page_claims, data.pool, RECIPE.seed
+    )
     candidates = CandidateFinder(data.pool).find([claim.text for claim in data.dev])
     model = load_folded_minilm(LABELS)
     train(
@@ -72,10 +74,12 @@ def train_relevance(data_folder: Path, run: Path, out: Path) -> None:
         purpose="Reads a claim beside one sentence with its title: does the sentence bear on the"
         " claim, and what does it say of it?",
         data=f"{len(data.train)} claims of FEVER's development set"
-        f" ({data.left_out} were left out because they cite a page of a dev claim) and"
-        f" {len(data.page_claims)} of Fool Me Twice. For each relevant sentence two others of its"
-        " document, one convincing sentence of another and one from anywhere; beside an undecided"
-        " claim only sentences that look like evidence (`training/relevance_examples.py`).",
+        f" ({data.left_out} were left out because they cite a page of a dev claim),"
+        f" {len(data.contrasts)} contrast claims made from them by exchanging one fact"
+        f" (`training/contrast.py`) and {len(data.page_claims)} of Fool Me Twice. For each"
+        " relevant sentence two others of its document, one convincing sentence of another and"
+        " one from anywhere; beside an undecided claim only sentences that look like evidence"
+        " (`training/relevance_examples.py`).",
         digests=data.digests,
         definitions=f"{len(data.dev[::DEV])} of {len(data.dev)} dev claims (every third), none of"
         " whose gold pages was trained on."

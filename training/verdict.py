@@ -43,13 +43,14 @@ def train_verdict(data_folder: Path, run: Path, out: Path, relevance: Path) -> N
         BadSource: the data cannot be read.
         ModelUnavailable: the relevance classifier is missing or damaged.
     """
-    data = load_data(data_folder, run.parent / "vectors")
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     tokenizer = load_tokenizer()
     finder, scorer = CandidateFinder(data.pool), DistilBertCrossEncoder(relevance)
-    candidates = finder.find([claim.text for claim in data.train])
-    scores = _relevance(scorer, data.train, candidates, data.pool, run / "relevance-train.npy")
+    claims = [*data.train, *data.contrasts]
+    candidates = finder.find([claim.text for claim in claims])
+    scores = _relevance(scorer, claims, candidates, data.pool, run / "relevance-train.npy")
     examples = verdict_examples(
-        data.train, candidates, scores, data.page_claims, data.pool, RECIPE.seed
+        claims, candidates, scores, data.page_claims, data.pool, RECIPE.seed
     )
     dev_candidates = finder.find([claim.text for claim in data.dev])
     dev_scores = _relevance(scorer, data.dev, dev_candidates, data.pool, run / "relevance-dev.npy")
@@ -92,11 +93,12 @@ def train_verdict(data_folder: Path, run: Path, out: Path, relevance: Path) -> N
         purpose="Reads a claim beside up to five selected sentences with their titles: do they,"
         " together, support it, refute it, or not settle it?",
         data=f"{len(data.train)} claims of FEVER's development set"
-        f" ({data.left_out} were left out because they cite a page of a dev claim) and"
-        f" {len(data.page_claims)} of Fool Me Twice, each with the sentences that the relevance"
-        " classifier puts first, a whole evidence set among them where the claim is decided; some"
-        " decided claims once more without any sentence of their gold pages, as undecided"
-        " (`training/verdict_examples.py`).",
+        f" ({data.left_out} were left out because they cite a page of a dev claim),"
+        f" {len(data.contrasts)} contrast claims made from them by exchanging one fact"
+        f" (`training/contrast.py`) and {len(data.page_claims)} of Fool Me Twice, each with the"
+        " sentences that the relevance classifier puts first, a whole evidence set among them"
+        " where the claim is decided; some decided claims once more without any sentence of their"
+        " gold pages, as undecided (`training/verdict_examples.py`).",
         digests=data.digests,
         definitions=f"{len(data.dev)} dev claims, none of whose gold pages was trained on, with"
         " the five most relevant of about 10 candidate sentences. label_accuracy: the right one of"

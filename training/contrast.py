@@ -1,0 +1,138 @@
+"""Contrast claims: a supported claim with one fact exchanged, so that its evidence refutes it.
+
+Annotators refute mostly by rewording ("only", "never", another trade). A model
+that saw little else takes one country, year or number for another that plays
+the same part. These claims differ from their originals in nothing but the
+fact, as contrast sets do (Gardner et al. 2020, "Evaluating Models' Local
+Decision Boundaries via Contrast Sets").
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from retrieval.index.title_key import title_key
+from retrieval.language.english import EnglishParser
+from retrieval.types import REFUTES, SUPPORTS
+from training.claims import AnnotatedClaim
+from training.sentence_pool import SentencePool
+
+# Kinds of which a statement has mostly one: where, of which nation, in which language. People and
+# organisations only as those by whom something was done: a film has many actors, and its evidence
+# does not rule out one more.
+PLACES = frozenset({"GPE", "NORP", "LANGUAGE"})
+DOERS = frozenset({"PERSON", "ORG"})
+PER_CLAIM = 2
+NEAR = 10  # similar sentences that a convincing exchange is looked for in
+YEARS = 30  # the furthest that a year is moved
+_YEAR = re.compile(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS[1:])})\b")
+_NEGATION = re.compile(r"\b(?:not|no|never|only|without|outside|except|before|after)\b|n't\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Supported:
+    """A supported claim with what an exchange is chosen by."""
+
+    claim: AnnotatedClaim
+    entities: list[tuple[str, str]]  # text and kind
+    gold: str
+    titles: str
+    ruled_out: str
+    near: list[str]
+
+
+def contrast_claims(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, seed: int
+) -> list[AnnotatedClaim]:
+    """Return up to two contrast claims for each supported claim, refuted by the same evidence.
+
+    What is exchanged stands in the claim's gold sentences and in no title of
+    theirs; what takes its place stands nowhere on the gold pages and, half the
+    time, in a sentence that is retrieved for the claim.
+    """
+    chance = random.Random(seed)
+    supported = _supported(claims, pool)
+    named = Counter(entity for known in supported for entity in known.entities)
+    # What is named once is often no name at all but a slip of the parser.
+    names = {
+        kind: [
+            text
+            for (text, k), count in named.items()
+            if k == kind and count > 1
+            for _ in range(count)
+        ]
+        for kind in PLACES | DOERS
+    }
+    contrasts = []
+    for known in supported:
+        exchanges = [
+            *_other_names(known, names, chance),
+            *_other_year(known, chance),
+            *_other_number(known, chance),
+        ]
+        for old, new in chance.sample(exchanges, min(PER_CLAIM, len(exchanges))):
+            text = new.join(re.split(rf"\b{re.escape(old)}\b", known.claim.text))
+            if text != known.claim.text:
+                contrasts.append(AnnotatedClaim(text, REFUTES, known.claim.evidence))
+    return contrasts
+
+
+def _supported(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> list[_Supported]:
+    kept = [c for c in claims if c.label == SUPPORTS and not _NEGATION.search(c.text)]
+    parser = EnglishParser()
+    nearest = pool.nearest([claim.text for claim in kept], NEAR)
+    found = []
+    for claim, near in zip(kept, nearest, strict=True):
+        pages = [pool.sentences[i] for page in sorted(claim.pages) for i in pool.by_page[page]]
+        found.append(
+            _Supported(
+                claim=claim,
+                entities=[(entity.text, entity.label_) for entity in parser.parse(claim.text).ents],
+                gold=" ".join(
+                    pool.sentences[pool.position[key]].text for key in sorted(claim.gold)
+                ),
+                titles=title_key(" ".join(sorted({page.title for page in pages}))),
+                ruled_out=" ".join([claim.text, *(f"{s.title} {s.text}" for s in pages)]),
+                near=[pool.sentences[int(i)].text for i in near],
+            )
+        )
+    return found
+
+
+def _other_names(
+    known: _Supported, names: dict[str, list[str]], chance: random.Random
+) -> list[tuple[str, str]]:
+    exchanges = []
+    for text, kind in known.entities:
+        exchangeable = kind in PLACES or (kind in DOERS and f" by {text}" in known.claim.text)
+        if not exchangeable or text not in known.gold or title_key(text) in known.titles:
+            continue
+        fitting = [name for name in names[kind] if name not in known.ruled_out]
+        nearby = sorted({name for name in fitting if any(name in text for text in known.near)})
+        source = nearby if nearby and chance.random() < 0.5 else fitting
+        if source:
+            exchanges.append((text, chance.choice(source)))
+        if kind in PLACES and fitting:
+            exchanges.append((text, chance.choice(fitting)))
+    return exchanges
+
+
+def _other_year(known: _Supported, chance: random.Random) -> list[tuple[str, str]]:
+    shared = [year for year in _YEAR.findall(known.claim.text) if year in known.gold]
+    moved = [
+        (year, str(int(year) + chance.choice((-1, 1)) * chance.randint(1, YEARS)))
+        for year in shared
+    ]
+    return [(old, new) for old, new in moved if new not in known.ruled_out]
+
+
+def _other_number(known: _Supported, chance: random.Random) -> list[tuple[str, str]]:
+    shared = [number for number in _NUMBER.findall(known.claim.text) if number in known.gold]
+    moved = [(number, chance.choice(_NUMBERS)) for number in shared]
+    return [(old, new) for old, new in moved if new not in known.ruled_out]
