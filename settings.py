@@ -11,8 +11,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parent
+EMBEDDED_BROKER = "filesystem://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("HOST", "127.0.0.1", "Address that the web server listens on."),
     Setting("PORT", "8000", "Port that the web server listens on."),
+    Setting(
+        "TRUSTED_HOSTS",
+        "none",
+        "Further names, comma-separated, by which browsers may reach the web server;"
+        " addresses, localhost and HOST always serve.",
+    ),
     Setting(
         "ESOTERIC_DATABASE_URL",
         "SQLite in ESOTERIC_HOME",
@@ -57,6 +65,7 @@ class Settings:
     home: Path
     host: str
     port: int
+    trusted_hosts: tuple[str, ...]
     database_url: str
     broker_url: str
     threads: int
@@ -68,15 +77,16 @@ class Settings:
         Raises:
             BadSetting: a value cannot be used.
         """
-        home = Path(environment.get("ESOTERIC_HOME") or CHECKOUT / ".esoteric").expanduser()
-        home = home.resolve()
+        home = _folder(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
+        host = environment.get("HOST") or "127.0.0.1"
         return cls(
             home=home,
-            host=environment.get("HOST") or "127.0.0.1",
+            host=host,
             port=_whole_number(environment, "PORT", 8000, 1, 65535),
+            trusted_hosts=("localhost", host.casefold(), *_names(environment, "TRUSTED_HOSTS")),
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
-            broker_url=environment.get("ESOTERIC_BROKER_URL") or "filesystem://",
+            broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -84,6 +94,42 @@ class Settings:
     def index(self) -> Path:
         """Folder of the embedded index."""
         return self.home / "index"
+
+
+def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+    try:
+        return Path(environment.get(variable) or default).expanduser().resolve()
+    except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
+        raise BadSetting(
+            f"{variable} is {environment.get(variable)!r} ({error}); set it to a folder."
+        ) from error
+
+
+def _names(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
+    names = environment.get(variable, "").split(",")
+    return tuple(name.strip().casefold() for name in names if name.strip())
+
+
+def _broker(environment: Mapping[str, str], variable: str) -> str:
+    url = environment.get(variable) or EMBEDDED_BROKER
+    if url != EMBEDDED_BROKER and not _is_redis(url):
+        # The address may hold a password, so it is not shown.
+        raise BadSetting(f"{variable} cannot be read; set it to redis://HOST:PORT/DB, or unset it.")
+    return url
+
+
+def _is_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return False
+    database = parts.path.strip("/")
+    return (
+        parts.scheme in ("redis", "rediss")
+        and bool(parts.hostname)
+        and (not database or (database.isascii() and database.isdigit()))
+    )
 
 
 def _whole_number(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 from tqdm import tqdm
 
-from cli.errors import reports_errors
+from cli.claim_files import read_claims
+from cli.errors import printable, reports_errors
 from retrieval.errors import BadSource, EsotericError
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
+
+_STANDARD_OUTPUT = Path("-")
 
 
 @click.command("batch", epilog="Example: esoteric batch claims.csv -o verdicts.jsonl")
@@ -24,8 +28,8 @@ from settings import Settings
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON lines: one claim document a line, in input order.",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="JSON lines: one claim document a line, in input order; - for standard output.",
 )
 @click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
 @reports_errors
@@ -35,17 +39,17 @@ def command(file: Path, output: Path, recipe: str) -> None:
     Run again after an interruption, it goes on where it stopped.
     """
     recipe_named(recipe)
-    claims = list(_claims(file))
+    claims = read_claims(file)
     done = _finished(output, claims, recipe)
-
-    from retrieval.assembly import open_retriever
-    from retrieval.document import claim_document
-
-    settings = Settings.from_environment()
-    retriever = open_retriever(settings.index, settings.threads)
-    retriever.warm_up()
     failed = 0
-    with output.open("a", encoding="utf-8") as stream:
+    # Opened before the models take their seconds to load: a bad path is told at once.
+    with _opened(output) as stream:
+        from retrieval.assembly import open_retriever
+        from retrieval.document import claim_document
+
+        settings = Settings.from_environment()
+        retriever = open_retriever(settings.index, settings.threads)
+        retriever.warm_up()
         for claim in tqdm(
             claims[done:], initial=done, total=len(claims), unit=" claims", disable=None
         ):
@@ -56,55 +60,33 @@ def command(file: Path, output: Path, recipe: str) -> None:
             except EsotericError as error:
                 failed += 1
                 line = {"claim": claim, "error": _error(error.code, error.message, error.hint)}
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.write(_encoded(line))
             stream.flush()
-            os.fsync(stream.fileno())
-    click.echo(
-        f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now.",
-        err=True,
-    )
+            if output.is_file():
+                os.fsync(stream.fileno())
+    told = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
+    click.echo(printable(told), err=True)
+
+
+@contextmanager
+def _opened(output: Path) -> Iterator[IO[bytes]]:
+    if output == _STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        return
+    with output.open("ab") as stream:
+        yield stream
 
 
 def _error(code: str, message: str, hint: str) -> dict[str, str]:
     return {"code": code, "message": message, "hint": hint}
 
 
-def _claims(path: Path) -> Iterator[str]:
+def _encoded(line: dict[str, Any]) -> bytes:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadSource(
-            "bad_claims", f"{path} is not UTF-8 (byte {error.start}).", "Save it as UTF-8."
-        ) from error
-    if path.suffix == ".csv":
-        rows = csv.DictReader(text.splitlines(keepends=True))
-        if "claim" not in (rows.fieldnames or ()):
-            raise BadSource(
-                "bad_claims", f"{path} has no column named claim.", "Name one in its first line."
-            )
-        yield from (row["claim"] or "" for row in rows)
-    elif path.suffix == ".jsonl":
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                yield _claim_of(path, number, line)
-    else:
-        yield from (line for line in text.splitlines() if line.strip())
-
-
-def _claim_of(path: Path, number: int, line: str) -> str:
-    try:
-        claim = json.loads(line)["claim"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise BadSource(
-            "bad_claims",
-            f"{path}, line {number}: not a JSON object with a claim key.",
-            "Mend that line.",
-        ) from error
-    if not isinstance(claim, str):
-        raise BadSource(
-            "bad_claims", f"{path}, line {number}: the claim is not a string.", "Mend that line."
-        )
-    return claim
+        text = json.dumps(line, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can hold
+        text = json.dumps(line).encode()
+    return text + b"\n"
 
 
 def _finished(output: Path, claims: list[str], recipe: str) -> int:
@@ -113,11 +95,11 @@ def _finished(output: Path, claims: list[str], recipe: str) -> int:
     Raises:
         BadSource: the output is of other claims, or of another recipe.
     """
-    if not output.exists():
+    if not output.is_file():
         return 0
     content = output.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    lines = whole.decode("utf-8", errors="replace").splitlines()
+    lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines):
         if number >= len(claims) or not _is_result_of(line, claims[number], recipe):
             raise BadSource(
@@ -132,7 +114,7 @@ def _finished(output: Path, claims: list[str], recipe: str) -> int:
     return len(lines)
 
 
-def _is_result_of(line: str, claim: str, recipe: str) -> bool:
+def _is_result_of(line: bytes, claim: str, recipe: str) -> bool:
     from retrieval.claim import read_claim
 
     try:
@@ -140,5 +122,5 @@ def _is_result_of(line: str, claim: str, recipe: str) -> bool:
         if "error" in record:
             return bool(record["claim"] == claim)
         return bool(record["claim"] == read_claim(claim).text and record["recipe"] == recipe)
-    except (ValueError, TypeError, KeyError, EsotericError):
+    except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
         return False

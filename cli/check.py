@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.errors import reports_errors
+from cli.errors import printable, reports_errors
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
@@ -61,13 +61,14 @@ def _ignore(progress: Progress) -> None:
 
 def _show_progress(progress: Progress) -> None:
     percent = 100 * progress.done // progress.of
-    line = _printable(f"{percent:3}% {progress.stage}: {progress.message}")
+    line = printable(f"{percent:3}% {progress.stage}: {progress.message}")
     click.echo("\r\x1b[K" + ("" if progress.stage == "done" else line[:_WIDTH]), nl=False, err=True)
 
 
 def _as_text(report: Report) -> str:
     verdict = report.verdict
-    lines = [f"{_WORDS[verdict.label]} ({verdict.confidence:.0%} confident): {report.claim}"]
+    how_sure = f" ({verdict.confidence:.0%} confident)" if report.evidence else ""
+    lines = [f"{_WORDS[verdict.label]}{how_sure}: {report.claim}"]
     lines += [f"Note: {notice}" for notice in report.notices]
     lines += ["", *_wrapped(verdict.rationale, "")]
     selected = [item for item in report.evidence if item.selected][:_SHOWN]
@@ -81,13 +82,8 @@ def _as_text(report: Report) -> str:
     corpus, seconds = report.corpus, report.seconds["total"]
     built = corpus.built_at[:10]
     lines += ["", f"{corpus.name}, {corpus.documents} documents, built {built}; {seconds:.2f} s."]
-    return "\n".join(_printable(line) for line in lines)
+    return "\n".join(printable(line) for line in lines)
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, subsequent_indent=indent) or [""]
-
-
-def _printable(text: str) -> str:
-    """Evidence is hostile: no character of it may drive the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

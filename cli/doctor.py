@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from cli.errors import reports_errors
+from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
-from settings import Settings
+from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,25 @@ class Finding:
 @reports_errors
 def command(as_json: bool) -> None:
     """Say what works here and what does not, each with its mend; exit 1 if something is broken."""
-    settings = Settings.from_environment()
-    findings = [_examined(subject, look, settings) for subject, look in _LOOKS.items()]
+    findings = _findings()
     if as_json:
         click.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}))
     else:
         for finding in findings:
             mark = "ok    " if finding.works else "broken"
-            click.echo(f"{mark}  {finding.subject}: {finding.detail}")
+            click.echo(f"{mark}  {finding.subject}: {printable(finding.detail)}")
             if finding.mend:
-                click.echo(f"        {finding.mend}")
+                click.echo(f"        {printable(finding.mend)}")
     if not all(finding.works for finding in findings):
         raise SystemExit(1)
+
+
+def _findings() -> list[Finding]:
+    try:
+        settings = Settings.from_environment()
+    except BadSetting as error:
+        return [Finding("settings", False, str(error), "")]
+    return [_examined(subject, look, settings) for subject, look in _LOOKS.items()]
 
 
 def _examined(subject: str, look: Callable[[Settings], str], settings: Settings) -> Finding:
@@ -82,7 +89,9 @@ def _index(settings: Settings) -> str:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.index.embedded_store import EmbeddedStore
 
-    info = EmbeddedStore.open(settings.index, MiniLMEncoder.name).info()
+    store = EmbeddedStore.open(settings.index, MiniLMEncoder.name)
+    store.verify()
+    info = store.info()
     return f"{info.name}, {info.documents} documents, built {info.built_at[:10]}"
 
 
@@ -100,7 +109,7 @@ def _queue(settings: Settings) -> str:
     from worker.broker import reach_broker
 
     reach_broker(settings)
-    return "embedded" if settings.broker_url == "filesystem://" else "redis"
+    return "embedded" if settings.broker_url == EMBEDDED_BROKER else "redis"
 
 
 _LOOKS: dict[str, Callable[[Settings], str]] = {

@@ -5,18 +5,20 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from functools import wraps
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import IO, Any, NoReturn, ParamSpec, TypeVar
 
 import click
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, InvalidClaim, UnknownRecipe
 from settings import BadSetting
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 FAILED = 1
+WRONG_USAGE = 2
 INTERRUPTED = 130
+_WRONG_USAGE_CODES = {"source_unknown", "store_unknown"}
 
 
 def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
@@ -26,14 +28,14 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except (EsotericError, BadSetting) as error:
-            _fail(str(error))
+        except (InvalidClaim, UnknownRecipe, BadSetting) as error:
+            _fail(str(error), WRONG_USAGE)
+        except EsotericError as error:
+            _fail(str(error), WRONG_USAGE if error.code in _WRONG_USAGE_CODES else FAILED)
+        except BrokenPipeError:
+            raise  # whoever read the output has seen enough; click ends in silence
         except OSError as error:
-            if error.errno == errno.ENOSPC:
-                _fail(f"The disk is full ({error.filename}). Make room and run the command again.")
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-                _fail(f"{error.filename} cannot be written. Check its permissions.")
-            raise
+            _fail(_told(error), FAILED)
         except KeyboardInterrupt:
             click.echo("", err=True)
             raise SystemExit(INTERRUPTED) from None
@@ -41,7 +43,38 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-def _fail(message: str) -> NoReturn:
-    line = " ".join(message.split())
-    click.echo(f"esoteric: {line}", err=True)
-    raise SystemExit(FAILED) from None
+def printable(text: str) -> str:
+    """Return the text with nothing in it that drives the terminal: evidence is hostile."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+class WrongUsage(click.ClickException):
+    """What click says of wrong usage, in one line."""
+
+    exit_code = WRONG_USAGE
+
+    def __init__(self, error: click.UsageError) -> None:
+        command = error.ctx.command_path if error.ctx else "esoteric"
+        super().__init__(f"{error.format_message()} See: {command} --help")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line."""
+        _tell(self.message)
+
+
+def _told(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return f"The disk is full{where}. Make room and run the command again."
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return f"Something cannot be read or written{where}. Check its permissions."
+    return f"{error.strerror or error}{where}. Check the path."
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    _tell(message)
+    raise SystemExit(status) from None
+
+
+def _tell(message: str) -> None:
+    click.echo(f"esoteric: {printable(' '.join(message.split()))}", err=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-from cli.errors import reports_errors
+from cli.errors import printable, reports_errors
 from retrieval.errors import BadSource
 from settings import Settings
 
@@ -35,10 +35,11 @@ def build(source: str, store: str | None) -> None:
     folder = Settings.from_environment().index if store is None else _folder_of(store)
     started = time.monotonic()
     info = build_with_progress(source, folder)
-    click.echo(
+    line = (
         f"{info.name}: {info.documents} documents, {info.sentences} sentences,"
         f" {_megabytes(info.bytes)} in {folder}, {time.monotonic() - started:.0f} s."
     )
+    click.echo(printable(line))
 
 
 @command.command("info", epilog="Example: esoteric index info --json")
@@ -63,7 +64,7 @@ def info(as_json: bool) -> None:
         ("encoder", found.encoder),
         ("checksum", found.checksum),
     ):
-        click.echo(f"{label:10} {value}")
+        click.echo(f"{label:10} {printable(value)}")
 
 
 def build_with_progress(source: str, folder: Path) -> IndexInfo:
@@ -78,7 +79,7 @@ def build_with_progress(source: str, folder: Path) -> IndexInfo:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.index.builder import build_index
 
-    with _progress_bar(f"Indexing {corpus.name}") as on_progress:
+    with _progress_bar(printable(f"Indexing {corpus.name}")) as on_progress:
         return build_index(corpus, MiniLMEncoder(), folder, on_progress)
 
 

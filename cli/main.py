@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
+
+from cli.errors import WrongUsage
 
 _COMMANDS = {
     "up": "start the web pages and the worker",
@@ -19,6 +24,16 @@ _COMMANDS = {
 
 class LazyCommands(click.Group):
     """Imports a subcommand's module only when it is asked for; ``--help`` stays fast."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the group's own options; what is wrong with them is told in one line."""
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Read the subcommand's arguments and run it."""
+        with _one_line():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -37,11 +52,40 @@ class LazyCommands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        raise WrongUsage(error) from error
+
+
+def _show_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if not asked:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        click.echo(f"esoteric {version('esoteric')}")
+    except PackageNotFoundError:
+        click.echo("esoteric, run from its source without being installed")
+    ctx.exit()
+
+
 @click.command(
     cls=LazyCommands,
     epilog='Example: esoteric check "Sputnik 1 was launched by the United States."',
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="esoteric")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Find the sentences that support or refute a claim, and a verdict that rests on them."""

@@ -22,6 +22,7 @@ import click
 from cli.errors import reports_errors
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
 from retrieval.errors import EsotericError
+from retrieval.mends import esoteric_command
 from settings import Settings
 
 
@@ -48,9 +49,10 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     if port is not None:
         environment["PORT"] = str(port)
     if home is not None:
-        # The programs are started elsewhere, so a relative path is settled here.
-        environment["ESOTERIC_HOME"] = str(home.expanduser().resolve())
+        environment["ESOTERIC_HOME"] = str(home)
     settings = Settings.from_environment(environment)
+    # The programs are started elsewhere, so a relative path is settled here.
+    environment["ESOTERIC_HOME"] = str(settings.home)
     stop = _told_to_stop()
     with _locked_home(settings.home):
         _check_address(settings)
@@ -151,12 +153,13 @@ def _check_address(settings: Settings) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
             probe.listen(1)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for a name that none can be
+        reason = getattr(error, "strerror", None) or "this is no name of a host"
         raise CannotStart(
             "address",
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}.",
+            f"Cannot listen on {settings.host} port {settings.port}: {reason}.",
             "End what uses it, or choose another with --host or --port:"
-            f" esoteric up --port {min(settings.port + 80, 65535)}",
+            f" {esoteric_command(f'up --port {min(settings.port + 80, 65535)}')}",
         ) from error
 
 
@@ -170,7 +173,7 @@ def _locked_home(home: Path) -> Iterator[None]:
         raise CannotStart(
             "home",
             f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
-            "Make it writable, or choose another: esoteric up --home DIR",
+            f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
         ) from error
     with lock:
         _lock(lock, home)
@@ -185,7 +188,7 @@ def _lock(lock: IO[str], home: Path) -> None:
         raise CannotStart(
             "already_running",
             f"ESOTERIC already runs on {home} (process {lock.read().strip() or 'unknown'}).",
-            "Stop that one, or choose another folder: esoteric up --home DIR",
+            f"Stop that one, or choose another folder: {esoteric_command('up --home DIR')}",
         ) from error
     lock.truncate(0)
     lock.write(str(os.getpid()))

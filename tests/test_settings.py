@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from settings import TABLE, BadSetting, Settings
+
+
+class Watched(dict[str, str]):
+    """An environment that remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+
+    def get(self, variable: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        self.asked.add(variable)
+        return default
+
+
+def test_the_table_names_what_is_read_and_nothing_else() -> None:
+    environment = Watched()
+    Settings.from_environment(environment)
+    assert environment.asked == {setting.variable for setting in TABLE}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ESOTERIC_HOME", "~nobody-of-this-name/home"),
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "many"),
+        ("ESOTERIC_THREADS", "²"),
+        ("ESOTERIC_BROKER_URL", "amqp://localhost"),
+        ("ESOTERIC_BROKER_URL", "redis"),
+        ("ESOTERIC_BROKER_URL", "redis://"),
+        ("ESOTERIC_BROKER_URL", "redis://[bad"),
+        ("ESOTERIC_BROKER_URL", "redis://host:notaport/0"),
+        ("ESOTERIC_BROKER_URL", "redis://host/notadatabase"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_its_variable(variable: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=variable):
+        Settings.from_environment({variable: value})
+
+
+def test_a_password_in_a_refused_address_is_not_shown() -> None:
+    with pytest.raises(BadSetting) as caught:
+        Settings.from_environment({"ESOTERIC_BROKER_URL": "redis://:secret@host:notaport/0"})
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://localhost", "redis://:word@127.0.0.1:6379/2", "rediss://queue.example/0"]
+)
+def test_addresses_of_redis_are_taken_as_they_are(url: str) -> None:
+    assert Settings.from_environment({"ESOTERIC_BROKER_URL": url}).broker_url == url
+
+
+def test_trusted_hosts_are_localhost_the_host_and_what_is_added(tmp_path: Path) -> None:
+    settings = Settings.from_environment(
+        {"ESOTERIC_HOME": str(tmp_path), "HOST": "Desk.example", "TRUSTED_HOSTS": "a.example, B"}
+    )
+    assert settings.trusted_hosts == ("localhost", "desk.example", "a.example", "b")
