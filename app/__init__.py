@@ -21,11 +21,7 @@ from worker.jobs import JobStore
 
 
 def create_app(settings: Settings) -> Flask:
-    """Return the application; it opens nothing before the first request.
-
-    Raises:
-        BadSetting: the broker is none that can be used.
-    """
+    """Return the application; it opens nothing before the first request."""
     app = Flask(
         "esoteric",
         root_path=str(CHECKOUT),
@@ -42,7 +38,7 @@ def create_app(settings: Settings) -> Flask:
     metrics = Metrics(store)
     install_services(app, Services(settings, store, Queue(settings, store), metrics))
     metrics.watch(app)
-    install_guard(app)
+    install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api.blueprint)

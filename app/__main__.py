@@ -43,10 +43,10 @@ def main() -> int:
     except BadSetting as error:
         logger.critical("%s", error)
         return 1
-    except OSError as error:
+    except (OSError, ValueError) as error:
         logger.critical(
             "Cannot listen on %s port %s: %s. Set HOST or PORT to another.",
-            *(settings.host, settings.port, error.strerror),
+            *(settings.host, settings.port, getattr(error, "strerror", None) or error),
         )
         return 1
     signal.signal(signal.SIGTERM, _leave)

@@ -118,7 +118,7 @@ def _read_body() -> dict[str, Any]:
             ),
         )
     try:
-        body = json.loads(request.get_data().decode("utf-8"))
+        body = json.loads(request.get_data().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,

@@ -11,8 +11,8 @@ from pathlib import Path
 from app.contexts import Corpus
 from app.wording import day
 from retrieval.errors import IndexUnavailable
+from retrieval.mends import esoteric_command
 
-_BUILD = "Build it: esoteric index build --source vital"
 # Sources whose texts are Wikipedia's and are shown under its licence.
 _WIKIPEDIA_SOURCES = ("vital", "fever")
 
@@ -24,6 +24,7 @@ def read_corpus(index: Path) -> Corpus:
         IndexUnavailable: there is no index, or it does not say what it is.
     """
     path = index / "current" / "meta.json"
+    build = f"Build it: {esoteric_command('index build --source vital')}"
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
         return Corpus(
@@ -33,8 +34,7 @@ def read_corpus(index: Path) -> Corpus:
             attribution=str(meta["source"]).partition(":")[0] in _WIKIPEDIA_SOURCES,
         )
     except FileNotFoundError as error:
-        raise IndexUnavailable("index_missing", "There is no index yet.", _BUILD) from error
+        raise IndexUnavailable("index_missing", "There is no index yet.", build) from error
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise IndexUnavailable(
-            "index_damaged", f"The index cannot be read ({path}).", f"{_BUILD}."
-        ) from error
+        message = f"The index cannot be read ({path})."
+        raise IndexUnavailable("index_damaged", message, build) from error

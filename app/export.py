@@ -54,11 +54,13 @@ def _json(job: Job, result: dict[str, Any], page: str) -> str:
 def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     verdict = result["verdict"]
     sure = confidence(verdict["confidence"])
+    # Without evidence there is nothing to be sure of but that nothing was found.
+    how_sure = f", {sure.words.lower()} confidence ({sure.percent}%)" if result["evidence"] else ""
     corpus = result["corpus"]
     lines = [
         f"# {_escaped(result['claim'])}",
         "",
-        f"**{VERDICTS[verdict['label']].word}**, {sure.words.lower()} confidence ({sure.percent}%)",
+        f"**{VERDICTS[verdict['label']].word}**{how_sure}",
         "",
         _escaped(verdict["rationale"]),
         "",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -36,11 +38,20 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _YEAR = 365 * 24 * 3600
 
 
-def install_guard(app: Flask) -> None:
-    """Refuse requests of other sites and bodies that are too large; set the headers."""
+def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
+    """Refuse strange hosts, requests of other sites and large bodies; set the headers."""
 
     @app.before_request
     def refuse() -> None:
+        if not _is_trusted(request.host, trusted_hosts):
+            raise RequestRefused(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                Problem(
+                    "unknown_host",
+                    "This server does not go by the name it was asked under.",
+                    "Use its address, or add the name to TRUSTED_HOSTS and start it again.",
+                ),
+            )
         if (request.content_length or 0) > MOST_BYTES:
             raise RequestEntityTooLarge
         if request.method not in _SAFE_METHODS and _from_another_site():
@@ -63,6 +74,23 @@ def install_guard(app: Flask) -> None:
         return response
 
 
+def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
+    """Tell whether the Host header names this server.
+
+    A page of another site can let its own name lead to this machine ("DNS
+    rebinding") and would then be of the same origin; an address cannot be
+    made to lead elsewhere.
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if name in trusted:
+            return True
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _from_another_site() -> bool:
     """Tell whether a browser sent this on behalf of a page that is not ours.
 
@@ -72,4 +100,4 @@ def _from_another_site() -> bool:
     if site is not None:
         return site not in ("same-origin", "none")
     origin = request.headers.get("Origin")
-    return origin is not None and urlsplit(origin).netloc != request.host
+    return origin is not None and origin.partition("://")[2] != request.host

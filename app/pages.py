@@ -19,7 +19,7 @@ from retrieval.claim import LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE
 from worker.health import worker_health
-from worker.jobs import Job
+from worker.jobs import ListedJob
 
 blueprint = Blueprint("pages", __name__)
 
@@ -135,7 +135,7 @@ def _home(text: str, problem: Problem | None) -> str:
     )
 
 
-def _row(job: Job) -> ClaimRow:
+def _row(job: ListedJob) -> ClaimRow:
     return ClaimRow(job.id, job.claim, job_badge(job), moment(job.created_at))
 
 

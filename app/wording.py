@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from app.contexts import Badge, Confidence, Moment
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from worker.jobs import Job
+from worker.jobs import ListedJob
 
 VERDICTS = {
     SUPPORTS: Badge("supported", "Supported"),
@@ -75,11 +75,9 @@ def day(iso: str) -> Moment:
     return Moment(iso, f"{at.day} {at:%B %Y}")
 
 
-def job_badge(job: Job) -> Badge:
+def job_badge(job: ListedJob) -> Badge:
     """Return the verdict of a finished job, or the state of any other."""
-    if job.state == "done" and job.result is not None:
-        return VERDICTS[job.result["verdict"]["label"]]
-    return STATES[job.state]
+    return STATES[job.state] if job.label is None else VERDICTS[job.label]
 
 
 def found_by(ways: list[str]) -> str:

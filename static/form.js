@@ -6,8 +6,10 @@ const most = Number(field.dataset.most);
 const NEAR = 50;
 
 function count() {
-  // As the server counts: characters, not UTF-16 units, and a run of spaces as one.
-  const left = most - [...field.value.replace(/\s+/g, " ").trim()].length;
+  // As the server counts: composed characters, not UTF-16 units, without those that do not show,
+  // and a run of spaces as one.
+  const shown = field.value.replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim().normalize("NFC");
+  const left = most - [...shown].length;
   counter.textContent = `${most - left} of ${most}`;
   counter.classList.toggle("over", left < 0);
   // Said aloud only where it matters, and in words that change rarely.

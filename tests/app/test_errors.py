@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.services import services_of
-from settings import BadSetting, Settings
+from settings import Settings
 
 
 @pytest.fixture
@@ -126,11 +126,6 @@ def test_a_silent_broker_is_told_within_seconds_and_the_claim_is_kept(
     assert answer.status_code == 503
     assert "does not answer. What was submitted is kept" in answer.text
     assert "Snow is white." in without_broker.get("/claims").text
-
-
-def test_a_broker_that_is_none_is_refused_at_the_start(settings: Settings) -> None:
-    with pytest.raises(BadSetting, match="ESOTERIC_BROKER_URL"):
-        create_app(replace(settings, broker_url="amqp://127.0.0.1"))
 
 
 def test_making_the_application_opens_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,23 @@ CLAIM = "Varnby has a harbour."
 
 
 @pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "[", "127.0.0.1.nip.example:80"]
+)
+def test_a_name_that_is_not_the_servers_is_refused(client: FlaskClient, host: str) -> None:
+    answer = client.get("/claims", headers={"Host": host})
+    assert answer.status_code == 421
+    assert "TRUSTED_HOSTS" in answer.text
+    assert client.get("/api/v1/openapi.json", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "192.0.2.7"]
+)
+def test_addresses_and_localhost_serve(client: FlaskClient, host: str) -> None:
+    assert client.get("/claims", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {"Sec-Fetch-Site": "cross-site"},
@@ -21,6 +38,7 @@ CLAIM = "Varnby has a harbour."
         {"Origin": "https://elsewhere.example"},
         {"Origin": "http://localhost:81"},
         {"Origin": "null"},
+        {"Origin": "http://["},
     ],
 )
 def test_forms_of_other_sites_are_refused(

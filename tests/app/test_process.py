@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from statistics import quantiles
 from urllib.parse import urlencode
 
 import pytest
@@ -24,7 +23,7 @@ MOST_MEGABYTES = 150
 HEAVY = ("torch", "spacy", "transformers", "haystack", "numpy", "tantivy", "sentence_transformers")
 
 
-def test_the_web_process_stays_small_and_polls_are_fast(web: WebProcess) -> None:
+def test_the_web_process_stays_small(web: WebProcess) -> None:
     worker = WorkerByHand(web.store)
     for number in range(30):
         job = web.store.submit(f"Pier {number} is made of oak.", "esoteric")[0]
@@ -35,17 +34,11 @@ def test_the_web_process_stays_small_and_polls_are_fast(web: WebProcess) -> None
     assert web.ask("POST", "/claims", form, "application/x-www-form-urlencoded")[0] == 303
     job = web.store.recent(1)[0]
     worker.record(worker.start(job), FIRST_ROUND)
-    seconds = []
     for _ in range(200):
-        began = time.perf_counter()
         assert web.get(f"/api/v1/claims/{job.id}/progress?since=5")[0] == 200
-        seconds.append(time.perf_counter() - began)
     megabytes = web.resident_megabytes()
-    poll = 1000 * quantiles(seconds, n=20)[-1]
-    print(f"web: {megabytes:.0f} MB resident, a poll takes {poll:.1f} ms at p95")
+    print(f"web: {megabytes:.0f} MB resident")
     assert megabytes < MOST_MEGABYTES
-    # Five times the goal, since a test machine has other things to do; benchmarks measure it.
-    assert poll < 100
 
 
 def test_importing_the_application_loads_nothing_heavy() -> None:
