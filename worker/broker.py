@@ -11,10 +11,9 @@ from kombu.utils.url import maybe_sanitize_url
 from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes import recipe_named
-from settings import BadSetting, Settings
+from settings import EMBEDDED_BROKER, Settings
 from worker.jobs import Job, JobStore
 
-EMBEDDED = "filesystem://"
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
 # The embedded queue is a folder that is looked into this often.
@@ -32,11 +31,7 @@ class BrokerUnavailable(EsotericError):
 
 
 def make_celery(settings: Settings) -> Celery:
-    """Return the Celery application; it connects when it first sends or receives.
-
-    Raises:
-        BadSetting: the broker is none that can be used.
-    """
+    """Return the Celery application; it connects when it first sends or receives."""
     celery = Celery("esoteric", set_as_current=False)
     celery.conf.update(
         # Work and its outcome live in the database.
@@ -67,7 +62,7 @@ def make_celery(settings: Settings) -> Celery:
 
 
 def _transport(settings: Settings) -> dict[str, Any]:
-    if settings.broker_url == EMBEDDED:
+    if settings.broker_url == EMBEDDED_BROKER:
         folder = settings.home / "queue"
         return {
             "broker_url": "filesystem://localhost",
@@ -80,11 +75,6 @@ def _transport(settings: Settings) -> dict[str, Any]:
                 "polling_interval": POLLING_SECONDS,
             },
         }
-    if not settings.broker_url.startswith(("redis://", "rediss://")):
-        raise BadSetting(
-            f"ESOTERIC_BROKER_URL is {maybe_sanitize_url(settings.broker_url)!r};"
-            " set it to redis://HOST:PORT/DB, or unset it."
-        )
     return {
         "broker_url": settings.broker_url,
         "broker_connection_timeout": REDIS_CONNECT_SECONDS,
@@ -175,7 +165,7 @@ def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
     kept = "What was submitted is kept and will be checked later."
-    if settings.broker_url == EMBEDDED:
+    if settings.broker_url == EMBEDDED_BROKER:
         return BrokerUnavailable(
             "broker_unavailable",
             f"The embedded queue in {settings.home / 'queue'} cannot be written: {error}. {kept}",

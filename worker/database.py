@@ -1,7 +1,7 @@
 """The tables behind the job store, and how a connection to them is set up.
 
 The schema carries a version. A database of another version is refused rather
-than guessed at; the day there is a version 2, its migration belongs here.
+than guessed at; the day a version is released, its migration belongs here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # How long a writer waits for another one; every transaction here takes milliseconds.
 BUSY_SECONDS = 10
 
@@ -90,6 +90,8 @@ CLAIMS = Table(
     Column("token", String(32)),
     Column("worker", String(128)),
     Column("lease_until", UtcDateTime),
+    # The result's label once more, so that a list of claims need not read every result.
+    Column("label", String(16)),
     Column("result", Text),
     Column("error", Text),
     Index("claims_by_state", "state", "lease_until"),

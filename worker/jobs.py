@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError
-from retrieval.types import Progress
+from retrieval.types import Label, Progress
 from worker.database import CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Event",
     "Job",
     "JobStore",
+    "ListedJob",
     "Run",
     "State",
     "StoreUnavailable",
@@ -77,6 +78,17 @@ class Job:
     attempts: int
     result: dict[str, Any] | None
     error: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class ListedJob:
+    """What a list tells of a job; ``label`` is the verdict's once it is done."""
+
+    id: str
+    claim: str
+    state: State
+    label: Label | None
+    created_at: datetime
 
 
 @dataclass(frozen=True)
@@ -205,11 +217,11 @@ class JobStore:
             self._end(connection, pending, "cancelled")
             return self._get(connection, job_id)
 
-    def recent(self, limit: int) -> list[Job]:
+    def recent(self, limit: int) -> list[ListedJob]:
         """Return the newest jobs, newest first."""
         return self.search("", limit, 0)[0]
 
-    def search(self, text: str, limit: int, offset: int) -> tuple[list[Job], int]:
+    def search(self, text: str, limit: int, offset: int) -> tuple[list[ListedJob], int]:
         """Return one page of the jobs whose claim holds ``text``, newest first, and their number.
 
         Letter case is ignored; ``%`` and ``_`` stand for themselves.
@@ -217,18 +229,19 @@ class JobStore:
         found = CLAIMS.c.folded.contains(text.casefold(), autoescape=True)
         with self._database.reading() as connection:
             total = connection.scalar(select(func.count()).select_from(CLAIMS).where(found))
-            rows = (
-                connection.execute(
-                    select(CLAIMS)
-                    .where(found)
-                    .order_by(CLAIMS.c.number.desc())
-                    .limit(limit)
-                    .offset(offset)
+            rows = connection.execute(
+                select(
+                    CLAIMS.c.id, CLAIMS.c.claim, CLAIMS.c.state, CLAIMS.c.label, CLAIMS.c.created_at
                 )
-                .mappings()
-                .all()
-            )
-        return [_job(row) for row in rows], int(total or 0)
+                .where(found)
+                .order_by(CLAIMS.c.number.desc())
+                .limit(limit)
+                .offset(offset)
+            ).all()
+        listed = [
+            ListedJob(row.id, row.claim, row.state, row.label, row.created_at) for row in rows
+        ]
+        return listed, int(total or 0)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -317,7 +330,9 @@ class JobStore:
         """Keep the result. False: the job is no longer this run's, nothing was written."""
         text = json.dumps(result, allow_nan=False)
         with self._database.writing() as connection:
-            return self._end(connection, _held_by(run), "done", result=text)
+            return self._end(
+                connection, _held_by(run), "done", label=result["verdict"]["label"], result=text
+            )
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Keep the error. False: the job is no longer this run's, nothing was written."""

@@ -13,7 +13,7 @@ from retrieval.types import Progress
 from worker.broker import CHECK_CLAIM
 from worker.failures import InternalError
 from worker.heartbeat import LEASE, Heartbeat
-from worker.jobs import JobStore, Run
+from worker.jobs import JobStore, Run, UnknownJob
 from worker.retriever import RetrieverSlot
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class ClaimChecker:
         """Check the claim, unless it was started, cancelled or finished before."""
         run = self._store.start(job_id, self._heartbeat.worker, LEASE)
         if run is None:
-            logger.info("Claim %s is not queued any more", job_id)
+            self._say_why_not(job_id)
             return
         logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
         with self._heartbeat.keeping(run):
@@ -52,6 +52,18 @@ class ClaimChecker:
             except Exception:
                 logger.exception("Claim %s failed", job_id)
                 self._store.fail(run, InternalError("The claim could not be checked."))
+
+    def _say_why_not(self, job_id: str) -> None:
+        try:
+            state = self._store.get(job_id).state
+        except UnknownJob:
+            logger.warning(
+                "The queue names claim %s, which this database does not hold. Give every web server"
+                " and worker that share a queue the same ESOTERIC_DATABASE_URL.",
+                job_id,
+            )
+        else:
+            logger.info("Claim %s is not queued any more but %s", job_id, state)
 
     def _work(self, run: Run) -> None:
         def listen(progress: Progress) -> None:

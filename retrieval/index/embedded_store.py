@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,19 +18,21 @@ from retrieval.index.layout import (
     IDS,
     LEXICAL,
     OFFSETS,
-    REBUILD,
     TITLES,
     VECTORS,
     find,
     lexical_schema,
     open_lexical,
     read_meta,
+    rebuild,
     words_analyzer,
 )
 from retrieval.index.store import IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.versions import current_version
 from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
+
+_VERIFIED_TOGETHER = 1 << 20  # bytes of documents, or vectors
 
 
 class EmbeddedStore:
@@ -74,16 +77,29 @@ class EmbeddedStore:
             raise IndexUnavailable(
                 "index_encoder",
                 f"The index was built with the encoder {meta['encoder']}, not {encoder}.",
-                REBUILD,
+                rebuild(meta["source"]),
             )
         try:
             return cls(version, meta)
         except (OSError, ValueError) as error:
-            raise IndexUnavailable("index_damaged", "The index is damaged.", REBUILD) from error
+            raise _damaged(meta["source"]) from error
 
     def info(self) -> IndexInfo:
         """See ``DocumentStore.info``."""
         return self._info
+
+    def verify(self) -> None:
+        """Read every document and vector and compare them with the checksum.
+
+        Raises:
+            IndexUnavailable: they are not what was built.
+        """
+        digest = hashlib.sha256(self._info.encoder.encode())
+        for part in (self._documents, self._vectors):
+            for start in range(0, len(part), _VERIFIED_TOGETHER):
+                digest.update(part[start : start + _VERIFIED_TOGETHER].tobytes())
+        if digest.hexdigest() != self._info.checksum:
+            raise _damaged(self._info.source)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
@@ -154,8 +170,15 @@ class EmbeddedStore:
 
     def _record(self, number: int) -> dict[str, Any]:
         line = self._documents[int(self._offsets[number]) : int(self._offsets[number + 1])]
-        record: dict[str, Any] = json.loads(line.tobytes())
+        try:
+            record: dict[str, Any] = json.loads(line.tobytes())
+        except ValueError as error:
+            raise _damaged(self._info.source) from error
         return record
+
+
+def _damaged(source: str) -> IndexUnavailable:
+    return IndexUnavailable("index_damaged", "The index is damaged.", rebuild(source))
 
 
 def _document(record: dict[str, Any]) -> Document:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
+from retrieval.mends import esoteric_command
 
 FORMAT = 1
 META = "meta.json"
@@ -35,8 +37,12 @@ IDS = "ids.npy"
 TITLES = "titles.npy"
 VECTORS = "vectors.npy"
 LEXICAL = "lexical"
-REBUILD = "Run: esoteric index build --source vital"
 _TOKENIZER = "words"
+
+
+def rebuild(source: str = "vital") -> str:
+    """Return the hint that names the command which builds the index anew."""
+    return f"Run: {esoteric_command(f'index build --source {shlex.quote(source)}')}"
 
 
 def key_hash(key: str) -> int:
@@ -93,17 +99,21 @@ def read_meta(version: Path) -> dict[str, Any]:
     try:
         meta: dict[str, Any] = json.loads((version / META).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise IndexUnavailable("index_missing", "There is no index yet.", REBUILD) from error
+        raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
-        raise IndexUnavailable("index_damaged", "The index is damaged.", REBUILD) from error
+        raise IndexUnavailable("index_damaged", "The index is damaged.", rebuild()) from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise IndexUnavailable(
-            "index_format", "The index was built by another version of ESOTERIC.", REBUILD
+            "index_format",
+            "The index was built by another version of ESOTERIC.",
+            rebuild(meta["source"]) if isinstance(meta, dict) and "source" in meta else rebuild(),
         )
     for name, size in meta["files"].items():
         path = version / name
         if not path.is_file() or path.stat().st_size != size:
             raise IndexUnavailable(
-                "index_damaged", f"The index is damaged: {name} is not whole.", REBUILD
+                "index_damaged",
+                f"The index is damaged: {name} is not whole.",
+                rebuild(meta["source"]),
             )
     return meta

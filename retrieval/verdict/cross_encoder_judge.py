@@ -10,7 +10,10 @@ from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEnc
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
-_VERB: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
+_VERBS: dict[Label, tuple[str, str]] = {
+    SUPPORTS: ("supports", "support"),
+    REFUTES: ("contradicts", "contradict"),
+}
 
 
 @component
@@ -27,7 +30,10 @@ class CrossEncoderJudge:
 
     @component.output_types(verdict=Verdict)
     def run(self, claim: str, evidence: list[Evidence]) -> dict[str, Verdict]:
-        """Return the verdict with its calibrated confidence and a rationale that quotes."""
+        """Return the verdict with its calibrated confidence and a rationale that quotes.
+
+        Without evidence the confidence is 1: nothing was read that could say otherwise.
+        """
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
@@ -55,9 +61,9 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[fl
 def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
     """Return one sentence that quotes what the verdict rests on.
 
-    For a decided claim that is the most relevant sentence of the same stance
-    (the most relevant one where no sentence alone has it); otherwise the
-    closest sentence, which does not settle the claim.
+    For a decided claim that is the most relevant sentence of the same stance;
+    where no sentence has it alone, the most relevant one of those read
+    together. Otherwise it is the closest sentence, which settles nothing.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
@@ -65,10 +71,17 @@ def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
             f"The closest sentence, in “{closest.title}”, does not settle the claim:"
             f" “{closest.sentence.text}”"
         )
-    quoted = next((item for item in evidence if item.stance == label), evidence[0])
+    one, several = _VERBS[label]
+    quoted = next((item for item in evidence if item.stance == label), None)
+    if quoted is None:
+        closest = evidence[0]
+        return (
+            f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
+            f" “{closest.sentence.text}”"
+        )
     others = len(
         {item.sentence.document_id for item in evidence if item.stance == label}
         - {quoted.sentence.document_id}
     )
     together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{together} {_VERB[label]} it: “{quoted.sentence.text}”"
+    return f"“{quoted.title}”{together} {one} it: “{quoted.sentence.text}”"

@@ -25,6 +25,17 @@ def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
     )
 
 
+def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_together() -> None:
+    items = [
+        evidence("Harbour", "The mole was built by Ida Holm.", 0.6, NOT_ENOUGH_INFO),
+        evidence("Ida Holm", "She was a Dane.", 0.5, NOT_ENOUGH_INFO),
+    ]
+    assert rationale_of(SUPPORTS, items) == (
+        "Read together, the sentences support it; the most relevant, in “Harbour”:"
+        " “The mole was built by Ida Holm.”"
+    )
+
+
 def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> None:
     items = [evidence("Harbour", "It has a pier.", 0.2, NOT_ENOUGH_INFO)]
     assert rationale_of(NOT_ENOUGH_INFO, items) == (

@@ -45,17 +45,6 @@ def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> Non
     assert done.result["claim"] == done.claim
 
 
-def test_the_first_event_is_there_within_half_a_second_of_submission(any_house: House) -> None:
-    any_house.start_worker()
-    any_house.wait_until_ready()
-    any_house.wait_for_state(any_house.queue.submit("Warm up.", "esoteric"), "done")
-    for number in range(5):
-        submitted = time.monotonic()
-        job = any_house.queue.submit(f"Kettle number {number} is made of copper.", "esoteric")
-        wait_until(lambda job=job: any_house.store.events(job.id, 0) != [], "an event")  # type: ignore[misc]
-        assert time.monotonic() - submitted < 0.5
-
-
 def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house: House) -> None:
     jobs = []
     for stage in STAGES:
@@ -203,7 +192,8 @@ def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
     redis_server.stop()
     with pytest.raises(BrokerUnavailable):
         redis_house.queue.submit("The kettle is made of copper.", "esoteric")
-    (job, _) = redis_house.store.recent(10)
+    (listed, _) = redis_house.store.recent(10)
+    job = redis_house.store.get(listed.id)
     assert job.state == "queued"
     redis_server.start()
     assert redis_house.wait_for_state(job, "done", seconds=30).attempts == 1
