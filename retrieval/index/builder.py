@@ -10,9 +10,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -136,32 +138,57 @@ def _begin(folder: Path, corpus: Corpus, encoder: Encoder) -> Path:
     return building
 
 
+@dataclass(frozen=True)
+class _Part:
+    """``PART`` pages of the corpus; ``records`` is ``None`` where they are on the disk already."""
+
+    documents: Path
+    vectors: Path
+    pages: int
+    records: list[dict[str, Any]] | None
+
+
 def _parts(
     corpus: Corpus,
     encoder: Encoder,
     building: Path,
     total: int,
     on_progress: Callable[[int, int], None],
-) -> Iterator[tuple[Path, Path]]:
-    """Yield the finished parts' document and vector files, making those that are missing."""
-    splitter = SentenceSplitter()
-    pages = iter(corpus)
+) -> Iterator[_Part]:
+    """Yield the parts when they are on the disk, making those that are missing."""
     done = 0
     on_progress(0, total)
-    for number in range((total + PART - 1) // PART):
-        batch = list(islice(pages, PART))
-        documents = building / f"part-{number:06}.jsonl"
-        vectors = building / f"part-{number:06}.npy"
-        # The documents are written last: where they are, the vectors are too.
-        if not documents.exists():
-            records = _records(batch, splitter)
-            encoded = encoder.encode([f"{r['title']}. {r['text']}" for r in records])
-            _write_array(vectors, encoded.astype(np.float16))
-            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-            _write(documents, "".join(lines).encode("utf-8"))
-        done += len(batch)
+    for part in _one_ahead(_split_parts(corpus, building)):
+        if part.records is not None:
+            encoded = encoder.encode([f"{r['title']}. {r['text']}" for r in part.records])
+            _write_array(part.vectors, encoded.astype(np.float16))
+            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in part.records)
+            # The documents are written last: where they are, the vectors are too.
+            _write(part.documents, "".join(lines).encode("utf-8"))
+        done += part.pages
         on_progress(done, total)
-        yield documents, vectors
+        yield replace(part, records=None)
+
+
+def _split_parts(corpus: Corpus, building: Path) -> Iterator[_Part]:
+    splitter = SentenceSplitter()
+    pages = iter(corpus)
+    for number in count():
+        batch = list(islice(pages, PART))
+        if not batch:
+            return
+        documents = building / f"part-{number:06}.jsonl"
+        records = None if documents.exists() else _records(batch, splitter)
+        yield _Part(documents, building / f"part-{number:06}.npy", len(batch), records)
+
+
+def _one_ahead(parts: Iterator[_Part]) -> Iterator[_Part]:
+    """Let a thread split the next part while this one is encoded, which leaves Python idle."""
+    with ThreadPoolExecutor(1) as thread:
+        upcoming = thread.submit(next, parts, None)
+        while (part := upcoming.result()) is not None:
+            upcoming = thread.submit(next, parts, None)
+            yield part
 
 
 def _records(pages: list[Page], splitter: SentenceSplitter) -> list[dict[str, Any]]:
@@ -197,9 +224,7 @@ def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> dic
     }
 
 
-def _assemble(
-    corpus: Corpus, encoder: Encoder, building: Path, parts: list[tuple[Path, Path]]
-) -> Path:
+def _assemble(corpus: Corpus, encoder: Encoder, building: Path, parts: list[_Part]) -> Path:
     """Put the parts together as a version; ``meta.json`` is written last."""
     version = building / "version"
     (version / LEXICAL).mkdir(parents=True)
@@ -210,8 +235,8 @@ def _assemble(
     # One thread keeps the order of the documents, and with it that of equal scores.
     writer = lexical.writer(heap_size=64_000_000, num_threads=1)
     with (version / DOCUMENTS).open("wb") as stream:
-        for documents, _ in parts:
-            for line in documents.read_bytes().splitlines(keepends=True):
+        for part in parts:
+            for line in part.documents.read_bytes().splitlines(keepends=True):
                 number = len(offsets) - 1
                 record = json.loads(line)
                 stream.write(line)
@@ -226,7 +251,7 @@ def _assemble(
         _flush(stream)
     writer.commit()
     writer.wait_merging_threads()
-    vectors = _joined([path for _, path in parts], encoder.dimension)
+    vectors = _joined([part.vectors for part in parts], encoder.dimension)
     digest.update(vectors.tobytes())
     _write_array(version / VECTORS, vectors)
     _write_array(version / OFFSETS, np.array(offsets, dtype=np.uint64))
