@@ -1,7 +1,8 @@
-"""``make bench``: every measurement, side by side in one run, as a table in docs/benchmarks.md.
+"""``make bench``: every measurement, side by side in one run.
 
-Run one alone with ``python -m benchmarks claims`` (or ``index``, ``service``, ``wiring``,
-``encoders``). Medians and ratios are worth quoting; single times are not.
+The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
+with ``python -m benchmarks claims`` (or ``index``, ``service``, ``wiring``, ``encoders``,
+``first_run``). Medians and ratios are worth quoting; single times are not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from benchmarks import claims, encoders, index, service, wiring
+from benchmarks import claims, encoders, first_run, index, service, wiring
 from benchmarks.row import Row
 from settings import CHECKOUT, Settings
 
@@ -21,8 +22,12 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "service": service.measure,
     "wiring": wiring.measure,
     "encoders": encoders.measure,
+    "first_run": first_run.measure,
 }
 REPORT = CHECKOUT / "docs" / "benchmarks.md"
+README = CHECKOUT / "README.md"
+BEGIN, END = "<!-- make bench writes from here -->\n", "<!-- to here -->\n"
+HEAD = ["| measured | figure | target | command |", "|---|---|---|---|"]
 
 
 def main(names: list[str]) -> int:
@@ -31,19 +36,26 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"No benchmark is named {unknown[0]!r}; use {', '.join(SUITES)}.", file=sys.stderr)
         return 2
-    lines = [
-        "| measured | figure | target | command |",
-        "|---|---|---|---|",
-    ]
+    table, aimed_at = list(HEAD), list(HEAD)
     for name in names or SUITES:
         print(f"{name} ...", file=sys.stderr, flush=True)
         for row in SUITES[name]():
             line = f"| {row.what} | {row.figure} | {row.target} | `python -m benchmarks {name}` |"
             print(line, flush=True)
-            lines.append(line)
+            table.append(line)
+            if row.target:
+                aimed_at.append(line)
     if not names:
-        REPORT.write_text(_report(lines), encoding="utf-8")
+        REPORT.write_text(_report(table), encoding="utf-8")
+        README.write_text(_between(README.read_text(encoding="utf-8"), aimed_at), encoding="utf-8")
     return 0
+
+
+def _between(readme: str, table: list[str]) -> str:
+    """Return the README with the table in its place."""
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n" + "\n".join(table) + "\n\n" + END + after
 
 
 def _report(table: list[str]) -> str:

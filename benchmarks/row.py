@@ -1,7 +1,8 @@
-"""A line of the table, and the figures in it."""
+"""A line of the table, and what measuring its figures takes."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,14 @@ def percentile(values: Sequence[float], percent: float) -> float:
     ranked = sorted(values)
     rank = max(1, -(-len(ranked) * percent // 100))
     return ranked[int(rank) - 1]
+
+
+def free_port() -> int:
+    """Return a port of this machine that nothing listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 def resident_megabytes(pid: int | str) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ import urllib.request
 from typing import Any
 
 from benchmarks.corpus import HOME, claims, vital_index
-from benchmarks.row import Row, percentile, resident_megabytes
+from benchmarks.row import Row, free_port, percentile, resident_megabytes
 from settings import CHECKOUT
 
 POLL = 0.02
@@ -22,7 +21,7 @@ POLL = 0.02
 def measure() -> list[Row]:
     """Start ``esoteric up`` on an index that is there, and check every claim once through it."""
     vital_index()
-    port = _free_port()
+    port = free_port()
     environment = {**os.environ, "ESOTERIC_HOME": str(HOME), "PORT": str(port)}
     started = time.monotonic()
     process = subprocess.Popen(
@@ -103,10 +102,3 @@ def _memory(supervisor: int) -> tuple[float, float]:
             if name in command.split():
                 found[name] = resident_megabytes(pid)
     return found["app"], found["worker"]
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

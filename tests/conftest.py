@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import ipaddress
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,26 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.builder import build_index
 from retrieval.language.english import EnglishParser
 from tests.islands import write_source
+
+
+@pytest.fixture(autouse=True)
+def only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here may reach another machine, not even by mistake."""
+    connect = socket.socket.connect
+
+    def connect_here(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_this_machine(address[0]):
+            raise AssertionError(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_here)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @pytest.fixture(scope="session")

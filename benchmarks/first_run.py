@@ -1,0 +1,49 @@
+"""``make run`` as a newcomer meets it: on a fresh clone, and once more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.row import Row, free_port
+from settings import CHECKOUT
+
+
+def measure() -> list[Row]:
+    """Clone what is committed and time ``make run`` to ready, twice; the packages are fetched."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "esoteric"
+        subprocess.run(["git", "clone", "--quiet", str(CHECKOUT), str(clone)], check=True)
+        first = _seconds_to_ready(clone)
+        second = _seconds_to_ready(clone)
+    return [
+        Row("`make run` to ready from nothing, packages fetched", f"{first:.0f} s", "300 s"),
+        Row("`make run` to ready the second time", f"{second:.1f} s", "15 s"),
+    ]
+
+
+def _seconds_to_ready(clone: Path) -> float:
+    # Without what this process runs in: the clone makes an environment of its own.
+    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "ESOTERIC_HOME")}
+    started = time.monotonic()
+    process = subprocess.Popen(
+        ["make", "run"],
+        cwd=clone,
+        env={**environment, "PORT": str(free_port())},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "is ready at" in line:
+                return time.monotonic() - started
+        raise RuntimeError("make run ended before it was ready")
+    finally:
+        os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
+        process.wait(timeout=60)
