@@ -23,7 +23,7 @@ from training.sentence_pool import SentencePool
 from training.verdict_examples import evidence_of, selected, verdict_examples
 
 RECIPE = Recipe(
-    epochs=1,
+    epochs=2,
     batch_size=32,
     learning_rate=1e-4,
     weight_decay=0.01,
