@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -64,7 +65,8 @@ def train(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
     )
-    step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, recipe)
+    origin = {"recipe": asdict(recipe), "examples": _digest(examples)}
+    step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
     for epoch in range(step // steps_per_epoch, recipe.epochs):
         batches = _batches(examples, recipe, epoch)
         model.train()
@@ -89,12 +91,12 @@ def train(
                     minutes_left=pace * (total - step) / 60,
                 )
             if step % checkpoint_every == 0:
-                _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
+                _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)
         model.train(False)
         figures = evaluate(model)
         history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
-        _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, recipe)
+        _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)
     model.train(False)
     return history
 
@@ -157,7 +159,7 @@ def _save(
     schedule: torch.optim.lr_scheduler.LambdaLR,
     step: int,
     history: list[dict[str, float]],
-    recipe: Recipe,
+    origin: dict[str, Any],
 ) -> None:
     partial = path.with_suffix(".partial")
     torch.save(
@@ -168,7 +170,7 @@ def _save(
             "random": torch.get_rng_state(),
             "step": step,
             "history": history,
-            "recipe": asdict(recipe),
+            "origin": origin,
         },
         partial,
     )
@@ -180,19 +182,26 @@ def _resume(
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
-    recipe: Recipe,
+    origin: dict[str, Any],
 ) -> tuple[int, list[dict[str, float]]]:
-    """Go on from a checkpoint of the same recipe; one of another recipe is left behind."""
+    """Go on from a checkpoint of the same recipe and examples; another one is left behind."""
     if not path.exists():
         return 0, []
     state = torch.load(path, weights_only=True)
-    if state["recipe"] != asdict(recipe):
+    if state.get("origin") != origin:
         return 0, []
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     schedule.load_state_dict(state["schedule"])
     torch.set_rng_state(state["random"])
     return state["step"], state["history"]
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(repr(example).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def _log(run: Path, **values: float) -> None:

@@ -50,13 +50,15 @@ class SentencePool:
     def nearest(self, claims: Sequence[str], count: int) -> NDArray[np.int64]:
         """Return the ``count`` sentences most similar to each claim, best first.
 
-        Shape ``(len(claims), count)``; entries index ``sentences``.
+        Shape ``(len(claims), count)``, or fewer columns where the pool holds fewer
+        sentences; entries index ``sentences``.
         """
+        count = min(count, len(self.sentences))
         found = np.empty((len(claims), count), dtype=np.int64)
         queries = self._encoder.encode(claims)
         for start in range(0, len(claims), 256):
             scores = queries[start : start + 256] @ self._vectors.T
-            best = np.argpartition(-scores, count, axis=1)[:, :count]
+            best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
             order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
             found[start : start + 256] = np.take_along_axis(best, order, axis=1)
         return found

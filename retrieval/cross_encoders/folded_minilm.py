@@ -41,7 +41,7 @@ def load_tokenizer() -> PreTrainedTokenizerBase:
 
 
 def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
-    """Return MiniLM as a DistilBERT classifier with a fresh head over ``labels``.
+    """Return MiniLM as a DistilBERT classifier with a fresh head over ``labels``, always the same.
 
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
@@ -58,7 +58,9 @@ def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassifi
         id2label=dict(enumerate(labels)),
         label2id={label: index for index, label in enumerate(labels)},
     )
-    model = DistilBertForSequenceClassification(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = DistilBertForSequenceClassification(config)
     state: dict[str, Any] = _folded(load_file(minilm_folder() / "model.safetensors"))
     missing, unexpected = model.load_state_dict(state, strict=False)
     head = {"pre_classifier.weight", "pre_classifier.bias", "classifier.weight", "classifier.bias"}

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
+from retrieval.types import LABELS
+from training.loop import Example, Recipe, train
+
+RECIPE = Recipe(
+    epochs=2,
+    batch_size=2,
+    learning_rate=1e-4,
+    weight_decay=0.01,
+    warmup=0.1,
+    max_tokens=32,
+    seed=7,
+)
+EXAMPLES = [
+    Example("The pier is long.", "Pier : The pier is long.", 0),
+    Example("The pier is short.", "Pier : The pier is long.", 1),
+    Example("The pier is old.", "Pier : The pier is long.", 2),
+    Example("The lamp is red.", "Lamp : The lamp is red.", 0),
+]
+
+
+class Stopped(Exception):
+    """What stops a run in these tests."""
+
+
+def run(folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0) -> tuple[torch.Tensor, int]:
+    """Train, and return a weight of the result and the steps that it took."""
+    model, tokenizer = load_folded_minilm(LABELS), load_tokenizer()
+    steps = 0
+
+    def counted(*texts: Any, **settings: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        if steps == stop_at:
+            raise Stopped
+        return tokenizer(*texts, **settings)
+
+    train(model, counted, EXAMPLES, recipe, folder, lambda model: {}, checkpoint_every=1)  # type: ignore[arg-type]
+    return model.distilbert.transformer.layer[0].ffn.lin1.weight.detach().clone(), steps
+
+
+def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_path: Path) -> None:
+    undisturbed, steps = run(tmp_path / "undisturbed")
+    assert steps == 4  # two epochs of two batches
+    with pytest.raises(Stopped):
+        run(tmp_path / "stopped", stop_at=4)
+    resumed, steps = run(tmp_path / "stopped")
+    assert steps == 1
+    assert torch.equal(resumed, undisturbed)
+
+
+def test_a_checkpoint_of_another_recipe_is_not_gone_on_from(tmp_path: Path) -> None:
+    run(tmp_path)
+    _, steps = run(tmp_path, replace(RECIPE, learning_rate=2e-4))
+    assert steps == 4
