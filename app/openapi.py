@@ -292,6 +292,7 @@ def _operation(
 ) -> Schema:
     described = {str(status): response for status, response in sorted(responses.items())}
     described.setdefault("503", _error("The database or the queue cannot be used"))
+    described.setdefault("421", _error("The server does not go by this name (TRUSTED_HOSTS)"))
     operation: Schema = {"summary": summary, "responses": described}
     if parameters:
         operation["parameters"] = parameters
