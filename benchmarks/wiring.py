@@ -20,15 +20,11 @@ from retrieval.titles.title_matcher import TitleMatcher
 ROUNDS = 3
 
 
-def measure() -> list[Row]:
-    """Run spans to ranking both ways, claim by claim in turn, and compare the answers too."""
-    encoder, parser = MiniLMEncoder(), EnglishParser()
-    store = EmbeddedStore.open(vital_index(), encoder.name)
-    spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
-    titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
-    ranking = DenseDocumentRanker(store, encoder)
-    ranking.warm_up()
-    # A component belongs to one pipeline, so the pipeline has its own.
+def haystack_pipeline(store: EmbeddedStore, encoder: MiniLMEncoder) -> Pipeline:
+    """Return the stages from spans to ranking as a Haystack pipeline, with components of its own.
+
+    It takes ``doc`` for "spans" and "questions" and ``claim`` for "titles".
+    """
     pipeline = Pipeline()
     pipeline.add_component("spans", SpacySpanExtractor())
     pipeline.add_component("titles", TitleMatcher(store, encoder))
@@ -40,6 +36,18 @@ def measure() -> list[Row]:
     pipeline.connect("titles.exact", "ranking.exact")
     pipeline.connect("texts.candidates", "ranking.others")
     pipeline.connect("questions.questions", "ranking.questions")
+    return pipeline
+
+
+def measure() -> list[Row]:
+    """Run spans to ranking both ways, claim by claim in turn, and compare the answers too."""
+    encoder, parser = MiniLMEncoder(), EnglishParser()
+    store = EmbeddedStore.open(vital_index(), encoder.name)
+    spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
+    titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
+    ranking = DenseDocumentRanker(store, encoder)
+    ranking.warm_up()
+    pipeline = haystack_pipeline(store, encoder)
 
     function, piped = [], []
     for text in claims() * ROUNDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -9,7 +10,23 @@ import click
 from cli.errors import reports_errors
 from settings import CHECKOUT, Settings
 
-_folder = click.Path(file_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _folders(task: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options that every task has: where its data is, and where its results go."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for name, folder, meaning in (
+            ("--out", CHECKOUT / "models" / task, "Folder for the model."),
+            ("--run", CHECKOUT / "runs" / task, "Folder for log and checkpoint."),
+        ):
+            shown = f"{meaning}  [default: {folder.relative_to(CHECKOUT)}]"
+            command = click.option(name, type=_FOLDER, default=folder, help=shown)(command)
+        data = "Folder with fever-dev and fm2 in it."
+        return click.option("--data", required=True, type=_FOLDER, help=data)(command)
+
+    return add
 
 
 @click.group("train", epilog="Example: esoteric train relevance --data ../data")
@@ -18,21 +35,7 @@ def command() -> None:
 
 
 @command.command("relevance", epilog="Example: esoteric train relevance --data ../data")
-@click.option("--data", required=True, type=_folder, help="Folder with fever-dev and fm2 in it.")
-@click.option(
-    "--run",
-    type=_folder,
-    default=CHECKOUT / "runs" / "relevance",
-    show_default=False,
-    help="Folder for log and checkpoint.  [default: runs/relevance]",
-)
-@click.option(
-    "--out",
-    type=_folder,
-    default=CHECKOUT / "models" / "relevance",
-    show_default=False,
-    help="Folder for the model.  [default: models/relevance]",
-)
+@_folders("relevance")
 @reports_errors
 def relevance(data: Path, run: Path, out: Path) -> None:
     """Train the relevance classifier (about an hour on two cores)."""
@@ -43,24 +46,10 @@ def relevance(data: Path, run: Path, out: Path) -> None:
 
 
 @command.command("verdict", epilog="Example: esoteric train verdict --data ../data")
-@click.option("--data", required=True, type=_folder, help="Folder with fever-dev and fm2 in it.")
-@click.option(
-    "--run",
-    type=_folder,
-    default=CHECKOUT / "runs" / "verdict",
-    show_default=False,
-    help="Folder for log and checkpoint.  [default: runs/verdict]",
-)
-@click.option(
-    "--out",
-    type=_folder,
-    default=CHECKOUT / "models" / "verdict",
-    show_default=False,
-    help="Folder for the model.  [default: models/verdict]",
-)
+@_folders("verdict")
 @click.option(
     "--relevance",
-    type=_folder,
+    type=_FOLDER,
     default=CHECKOUT / "models" / "relevance",
     help="The trained relevance classifier.  [default: models/relevance]",
 )
