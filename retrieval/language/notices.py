@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Small words that only English has; "is", "in", "was", "a" and others belong to several languages.
+# Small words that only English has, and those that it shares with others.
 _ENGLISH = _words(
     """
     the of and with by from for to that this which who whom whose what when where how why it its
@@ -25,6 +25,7 @@ _ENGLISH = _words(
     will into than there between during after before about
     """
 )
+_SHARED = _words("is in was a an on at as or has am me no")
 _FOREIGN = _words(
     """
     das und ist nicht ein eine einer wurde wird sind hat mit für auf dem zur zum durch
@@ -33,16 +34,16 @@ _FOREIGN = _words(
     il gli della dello nel nella che sono stato è più
     een het niet werd zijn wordt
     uma foi não dos em um é são às
-    och är att som det inte blev
+    och är att som det inte blev om er ikke av
     jest nie się był była są oraz przez
     bir ve için olan değil
     és egy hogy nem volt
     """
 )
-# They stand in names too ("Vincent van Gogh"), there before a capital.
+# They stand in names before a capital ("Vincent van Gogh"), and begin titles ("La bamba").
 _PARTICLES = _words("de da du di del van von den der des la le el zu")
 # Letters that no English word borrowed along with itself ("café", "jalapeño" and their like did).
-_FOREIGN_LETTERS = frozenset("ßøåæœãõşğıąęłńśźżťďřůěőűșț")
+_FOREIGN_LETTERS = frozenset("ßøåæœãõíáóúëăđşğıąęłńśźżťďřůěőűșț")
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
 _AUXILIARIES = _words(
@@ -119,6 +120,10 @@ def _is_english(claim: str) -> bool:
         word.casefold() in _FOREIGN or not _FOREIGN_LETTERS.isdisjoint(word) for word in small
     )
     foreign += sum(
-        word in _PARTICLES and following[:1].islower() for word, following in pairwise(words)
+        word in _PARTICLES and following[:1].islower() and following not in _PARTICLES
+        for word, following in pairwise(words)
     )
-    return bool(foreign <= sum(word.casefold() in _ENGLISH for word in words))
+    folded = [word.casefold() for word in words]
+    article_first = bool(_PARTICLES.intersection(folded[:1])) and words[1:2] == folded[1:2]
+    foreign += article_first and _SHARED.isdisjoint(folded)
+    return bool(foreign <= sum(word in _ENGLISH for word in folded))
