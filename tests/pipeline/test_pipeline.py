@@ -40,7 +40,7 @@ def check(retriever: Retriever, claim: str) -> Report:
     ("claim", "label", "title"),
     [
         ("Skerrow Light was designed by Ann Lee.", SUPPORTS, "Skerrow Light"),
-        ("Skerrow Light is painted blue and green.", REFUTES, "Skerrow Light"),
+        ("Skerrow Light was first lit in 1790.", REFUTES, "Skerrow Light"),
         ("Ann Lee collected stamps from France.", NOT_ENOUGH_INFO, None),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from worker.database import SCHEMA_VERSION
 from worker.jobs import JobStore, StoreUnavailable
 
 
@@ -29,7 +30,7 @@ def test_the_database_is_in_wal_mode_and_has_a_version(tmp_path: Path) -> None:
     store.submit("Tea is a drink.", "esoteric")
     with closing(sqlite3.connect(tmp_path / "claims.db")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert connection.execute("SELECT version FROM schema").fetchall() == [(1,)]
+        assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
     store.close()
 
 
@@ -70,11 +71,11 @@ def test_another_version_of_the_schema_is_refused(tmp_path: Path) -> None:
     store.counts()
     store.close()
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE schema SET version = 2")
+        connection.execute("UPDATE schema SET version = 999")
     error = refused(f"sqlite:///{file}")
     assert error.code == "store_version"
-    assert "version 2" in error.message
-    assert "version 1" in error.message
+    assert "version 999" in error.message
+    assert f"version {SCHEMA_VERSION}" in error.message
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from worker.jobs import Job, JobStore, Run, UnknownJob, event_json, job_json
 MINUTE = timedelta(minutes=1)
 PAST = timedelta(seconds=-1)
 RESULT = {"verdict": {"label": "SUPPORTS", "confidence": 0.5}, "text": "caf\u00e9 \U0001f600"}
+ANOTHER_RESULT = {"verdict": {"label": "REFUTES", "confidence": 0.9}, "text": "late"}
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     assert store.submit(job.claim, "esoteric") == (store.get(job.id), False)
     assert store.submit(job.claim, "another recipe")[1]
     assert store.submit(job.claim + "!", "esoteric")[1]
-    store.finish(run, {})
+    store.finish(run, RESULT)
     again, new = store.submit(job.claim, "esoteric")
     assert new
     assert again.id != job.id
@@ -92,7 +93,7 @@ def test_a_finished_job_keeps_its_result_whatever_comes_late(store: JobStore) ->
     done = store.get(job.id)
     assert (done.state, done.result, done.error) == ("done", RESULT, None)
     assert done.finished_at is not None
-    assert not store.finish(run, {"another": "result"})
+    assert not store.finish(run, ANOTHER_RESULT)
     assert not store.fail(run, EsotericError("x", "x", "x"))
     assert not store.record(run, Progress("spans", "late", 1, 2))
     assert not store.renew(run, MINUTE)
@@ -168,7 +169,7 @@ def test_a_lost_job_is_taken_back_and_its_second_attempt_goes_on_counting_events
     assert store.overdue() == []
     run = start(store, job)
     assert run.attempt == 2
-    assert not store.finish(lost, {"from": "the lost worker"})
+    assert not store.finish(lost, ANOTHER_RESULT)
     store.record(run, Progress("spans", "two spans", 1, 9))
     assert [(event.n, event.stage) for event in store.events(job.id, 0)] == [
         (1, "spans"),
@@ -176,8 +177,8 @@ def test_a_lost_job_is_taken_back_and_its_second_attempt_goes_on_counting_events
         (3, "spans"),
     ]
     assert "starts again" in store.events(job.id, 1)[0].message
-    assert store.finish(run, {"from": "the second"})
-    assert store.get(job.id).result == {"from": "the second"}
+    assert store.finish(run, RESULT)
+    assert store.get(job.id).result == RESULT
 
 
 def test_a_renewed_job_is_not_taken_back(store: JobStore) -> None:
@@ -240,7 +241,7 @@ def test_search_gives_pages_and_the_number_of_all(store: JobStore) -> None:
 def test_counts_has_every_state(store: JobStore) -> None:
     submit(store, "One.")
     submit(store, "Two.")
-    store.finish(start(store, submit(store, "Three.")), {})
+    store.finish(start(store, submit(store, "Three.")), RESULT)
     store.cancel(submit(store, "Four.").id)
     assert store.counts() == {"queued": 2, "running": 0, "done": 1, "failed": 0, "cancelled": 1}
 

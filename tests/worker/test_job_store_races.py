@@ -13,6 +13,7 @@ from worker.jobs import JobStore
 
 T = TypeVar("T")
 MINUTE = timedelta(minutes=1)
+RESULT = {"verdict": {"label": "SUPPORTS", "confidence": 0.5}}
 
 
 def at_once(number: int, do: Callable[[int], T]) -> list[T]:
@@ -102,7 +103,7 @@ def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> Non
         outcomes = at_once(
             2,
             lambda which, run=run: (  # type: ignore[misc]
-                stores[0].finish(run, {"a": 1}) if which == 0 else stores[1].cancel(run.job_id)
+                stores[0].finish(run, RESULT) if which == 0 else stores[1].cancel(run.job_id)
             ),
         )
         end = stores[0].get(job.id)
