@@ -7,13 +7,16 @@ where the two disagree.
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parent
+_HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 EMBEDDED_BROKER = "filesystem://"
 
 
@@ -37,8 +40,8 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "TRUSTED_HOSTS",
         "none",
-        "Further names, comma-separated, by which browsers may reach the web server;"
-        " addresses, localhost and HOST always serve.",
+        "Further names, comma-separated and without scheme or port, by which browsers may reach"
+        " the web server; addresses, localhost and HOST always serve.",
     ),
     Setting(
         "ESOTERIC_DATABASE_URL",
@@ -78,7 +81,7 @@ class Settings:
             BadSetting: a value cannot be used.
         """
         home = _folder(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
-        host = environment.get("HOST") or "127.0.0.1"
+        host = _host(environment, "HOST", "127.0.0.1")
         return cls(
             home=home,
             host=host,
@@ -97,6 +100,11 @@ class Settings:
 
 
 def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+    if "?" in environment.get(variable, ""):
+        raise BadSetting(
+            f"{variable} is {environment[variable]!r}; the path of a database may hold no"
+            " question mark, so choose another folder."
+        )
     try:
         return Path(environment.get(variable) or default).expanduser().resolve()
     except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
@@ -105,9 +113,32 @@ def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Pat
         ) from error
 
 
+def _host(environment: Mapping[str, str], variable: str, default: str) -> str:
+    host = environment.get(variable) or default
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        _name(variable, host)
+    return host
+
+
 def _names(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
     names = environment.get(variable, "").split(",")
-    return tuple(name.strip().casefold() for name in names if name.strip())
+    return tuple(_name(variable, name.strip()) for name in names if name.strip())
+
+
+def _name(variable: str, name: str) -> str:
+    """Return a host's name as browsers send it."""
+    try:
+        sent = name.casefold().encode("idna").decode("ascii")
+    except UnicodeError:
+        sent = ""
+    if not _HOST_NAME.fullmatch(sent):
+        raise BadSetting(
+            f"{variable} is {name!r}; write the name or the address alone, without scheme, port,"
+            " brackets or asterisk."
+        )
+    return sent
 
 
 def _broker(environment: Mapping[str, str], variable: str) -> str:
@@ -138,7 +169,8 @@ def _whole_number(
     text = environment.get(variable, "").strip()
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(high))
+    if not digits or not low <= int(text) <= high:
         raise BadSetting(
             f"{variable} is {text!r}; set it to a whole number from {low} to {high}, or unset it."
         )

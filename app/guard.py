@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -34,6 +34,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]*)?")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _YEAR = 365 * 24 * 3600
 
@@ -43,7 +44,7 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
 
     @app.before_request
     def refuse() -> None:
-        if not _is_trusted(request.host, trusted_hosts):
+        if not _is_trusted(request.headers.get("Host", ""), trusted_hosts):
             raise RequestRefused(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 Problem(
@@ -79,12 +80,17 @@ def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
 
     A page of another site can let its own name lead to this machine ("DNS
     rebinding") and would then be of the same origin; an address cannot be
-    made to lead elsewhere.
+    made to lead elsewhere. Every browser sends the header; a probe may not.
     """
+    if not host:
+        return True
+    parts = _HOST.fullmatch(host.casefold())
+    if parts is None:
+        return False
+    name = parts["name"].strip("[]").removesuffix(".")
+    if name in trusted:
+        return True
     try:
-        name = urlsplit(f"//{host}").hostname or ""
-        if name in trusted:
-            return True
         ipaddress.ip_address(name)
     except ValueError:
         return False

@@ -2,7 +2,7 @@
 
 The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
 with ``python -m benchmarks claims`` (or ``index``, ``service``, ``wiring``, ``encoders``,
-``first_run``). Medians and ratios are worth quoting; single times are not.
+``waiting``, ``first_run``). Medians and ratios are worth quoting; single times are not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from benchmarks import claims, encoders, first_run, index, service, wiring
+from benchmarks import claims, encoders, first_run, index, service, waiting, wiring
 from benchmarks.row import Row
 from settings import CHECKOUT, Settings
 
@@ -22,6 +22,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "service": service.measure,
     "wiring": wiring.measure,
     "encoders": encoders.measure,
+    "waiting": waiting.measure,
     "first_run": first_run.measure,
 }
 REPORT = CHECKOUT / "docs" / "benchmarks.md"

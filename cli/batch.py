@@ -15,11 +15,12 @@ from tqdm import tqdm
 
 from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
-from retrieval.errors import BadSource, EsotericError
+from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
 _STANDARD_OUTPUT = Path("-")
+_LINE_BEGINS = b'{"claim": '
 
 
 @click.command("batch", epilog="Example: esoteric batch claims.csv -o verdicts.jsonl")
@@ -40,7 +41,12 @@ def command(file: Path, output: Path, recipe: str) -> None:
     """
     recipe_named(recipe)
     claims = read_claims(file)
-    done = _finished(output, claims, recipe)
+    to_file = output != _STANDARD_OUTPUT and (output.is_file() or not output.exists())
+    if to_file and output.exists() and output.samefile(file):
+        raise BadSource(
+            "other_output", f"{output} is the file of claims itself.", "Name another output file."
+        )
+    done = _finished(output, claims, recipe) if to_file else 0
     failed = 0
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream:
@@ -57,12 +63,12 @@ def command(file: Path, output: Path, recipe: str) -> None:
                 line: dict[str, Any] = claim_document(
                     retriever.check(claim, recipe, lambda progress: None)
                 )
-            except EsotericError as error:
+            except InvalidClaim as error:  # any other error is no fault of the claim's
                 failed += 1
                 line = {"claim": claim, "error": _error(error.code, error.message, error.hint)}
             stream.write(_encoded(line))
             stream.flush()
-            if output.is_file():
+            if to_file:
                 os.fsync(stream.fileno())
     told = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
     click.echo(printable(told), err=True)
@@ -95,23 +101,34 @@ def _finished(output: Path, claims: list[str], recipe: str) -> int:
     Raises:
         BadSource: the output is of other claims, or of another recipe.
     """
-    if not output.is_file():
+    if not output.exists():
         return 0
     content = output.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines):
         if number >= len(claims) or not _is_result_of(line, claims[number], recipe):
-            raise BadSource(
-                "other_output",
-                f"{output}, line {number + 1}: holds something else than claim {number + 1} of"
-                " the input, checked with this recipe.",
-                "Name another output file, or move this one away.",
-            )
+            raise _other_output(output, number + 1)
     if len(whole) < len(content):
+        if not _is_cut_off(content[len(whole) :]):
+            raise _other_output(output, len(lines) + 1)
         with output.open("r+b") as stream:
             stream.truncate(len(whole))
     return len(lines)
+
+
+def _other_output(output: Path, line: int) -> BadSource:
+    return BadSource(
+        "other_output",
+        f"{output}, line {line}: holds something else than claim {line} of the input, checked"
+        " with this recipe.",
+        "Name another output file, or move this one away.",
+    )
+
+
+def _is_cut_off(tail: bytes) -> bool:
+    """Return whether these bytes may be what a kill left of a line."""
+    return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
 def _is_result_of(line: bytes, claim: str, recipe: str) -> bool:

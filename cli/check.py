@@ -50,7 +50,8 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
         claim, recipe, _ignore if quiet else _show_progress
     )
     if as_json:
-        click.echo(json.dumps(claim_document(report), ensure_ascii=False))
+        # JSON is UTF-8, whatever the terminal is.
+        click.echo(json.dumps(claim_document(report), ensure_ascii=False).encode())
     else:
         click.echo(_as_text(report))
 

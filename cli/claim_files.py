@@ -9,12 +9,15 @@ from pathlib import Path
 
 from retrieval.errors import BadSource
 
+_OTHER_FORMATS = frozenset((".json", ".tsv", ".xlsx", ".xls", ".ods"))
+
 
 def read_claims(path: Path) -> list[str]:
     """Return the claims: one a line, a ``claim`` key (.jsonl) or a ``claim`` column (.csv).
 
-    Lines end at a line feed and nowhere else: a claim pasted from a page may
-    hold any other character that Unicode calls a line's end.
+    ``.ndjson`` is ``.jsonl`` by another name; any other file holds a claim a line.
+    Lines end at a line feed and nowhere else: a claim pasted from a page may hold
+    any other character that Unicode calls a line's end.
 
     Raises:
         BadSource: the file cannot be read as that; the message names the line.
@@ -26,26 +29,46 @@ def read_claims(path: Path) -> list[str]:
             "bad_claims", f"{path} is not UTF-8 (byte {error.start + 1}).", "Save it as UTF-8."
         ) from error
     kind = path.suffix.casefold()
+    if kind in _OTHER_FORMATS:
+        raise BadSource(
+            "bad_claims",
+            f"{path}: {kind} files are not read.",
+            "Save the claims as .txt (one a line), .jsonl or .csv.",
+        )
     if kind == ".csv":
         return _column(path, text)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if kind == ".jsonl":
+    if kind in (".jsonl", ".ndjson"):
         return [_claim_of(path, number, line) for number, line in lines]
     return [line for _, line in lines]
 
 
 def _column(path: Path, text: str) -> list[str]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    claims = []
     try:
-        if "claim" not in (rows.fieldnames or ()):
+        header = next(rows, [])
+        if header.count("claim") != 1:
             raise BadSource(
-                "bad_claims", f"{path} has no column named claim.", "Name one in its first line."
+                "bad_claims",
+                f"{path}: its first line, {','.join(header)!r}, does not name one column claim.",
+                "Name one in its first line, and part the columns with commas.",
             )
-        return [row["claim"] or "" for row in rows]
+        column = header.index("claim")
+        for row in rows:
+            if len(row) > len(header):
+                raise BadSource(
+                    "bad_claims",
+                    f"{path}, line {rows.line_num}: more cells than the first line has.",
+                    "Put a claim that holds commas in quotation marks.",
+                )
+            if row:
+                claims.append(row[column] if column < len(row) else "")
     except csv.Error as error:
         raise BadSource(
-            "bad_claims", f"{path}, line {rows.line_num + 1}: {error}.", "Mend that line."
+            "bad_claims", f"{path}, line {rows.line_num}: {error}.", "Mend that line."
         ) from error
+    return claims
 
 
 def _claim_of(path: Path, number: int, line: str) -> str:

@@ -95,6 +95,8 @@ def _progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _folder_of(store: str) -> Path:
+    if not store:
+        raise BadSource("store_unknown", "--to names nothing.", "Name a folder, or leave it out.")
     if "://" in store:
         kind = store.partition("://")[0]
         raise BadSource(

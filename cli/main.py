@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -89,3 +91,6 @@ def _show_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> 
 )
 def main() -> None:
     """Find the sentences that support or refute a claim, and a verdict that rests on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal may not know every character
+            stream.reconfigure(errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -11,9 +12,9 @@ def esoteric_command(arguments: str) -> str:
     """Return the command line, with its folder where the shell would not find it by name."""
     script = Path(sys.executable).with_name("esoteric")
     by_name = shutil.which("esoteric") is not None or not script.exists()
-    return f"{'esoteric' if by_name else script} {arguments}"
+    return f"{'esoteric' if by_name else shlex.quote(str(script))} {arguments}"
 
 
 def install_command(requirement: str) -> str:
     """Return the command line that installs a requirement afresh for this Python."""
-    return f"{sys.executable} -m pip install --force-reinstall {requirement}"
+    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {requirement}"

@@ -32,6 +32,13 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("PORT", "65536"),
         ("PORT", "many"),
         ("ESOTERIC_THREADS", "²"),
+        ("PORT", "9" * 5000),
+        ("HOST", "*"),
+        ("HOST", "[::1]"),
+        ("TRUSTED_HOSTS", "https://facts.example"),
+        ("TRUSTED_HOSTS", "facts.example:8443"),
+        ("TRUSTED_HOSTS", "good.example, *.example"),
+        ("ESOTERIC_HOME", "/tmp/what?"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
         ("ESOTERIC_BROKER_URL", "redis://"),
@@ -43,6 +50,11 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
 def test_a_value_that_cannot_be_used_is_refused_by_its_variable(variable: str, value: str) -> None:
     with pytest.raises(BadSetting, match=variable):
         Settings.from_environment({variable: value})
+
+
+def test_names_are_kept_as_browsers_send_them() -> None:
+    names = Settings.from_environment({"TRUSTED_HOSTS": "Facts.example, web_1,b\u00fcro.example"})
+    assert names.trusted_hosts[2:] == ("facts.example", "web_1", "xn--bro-hoa.example")
 
 
 def test_a_password_in_a_refused_address_is_not_shown() -> None:

@@ -26,7 +26,7 @@ class FeverCorpus:
             BadSource: the folder is missing or holds none.
         """
         self.name = folder.resolve().name
-        self.source = f"fever:{folder}"
+        self.source = f"fever:{folder.resolve()}"
         self._files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
         if not self._files:
             raise BadSource(

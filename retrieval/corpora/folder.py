@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page
@@ -14,11 +18,8 @@ from retrieval.errors import BadSource
 
 _MARKDOWN = {".md", ".markdown"}
 _SUFFIXES = _MARKDOWN | {".txt"}
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1\s*$|\Z)", re.MULTILINE | re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKS = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+|[*`]+|(?<!\w)_+|_+(?!\w)", re.MULTILINE)
+_PARSER = MarkdownIt("commonmark").enable("table")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 
 
 class FolderCorpus:
@@ -31,7 +32,7 @@ class FolderCorpus:
             BadSource: the folder is missing or holds none.
         """
         self.name = folder.resolve().name
-        self.source = f"folder:{folder}"
+        self.source = f"folder:{folder.resolve()}"
         self._folder = folder
         self._files = sorted(
             path
@@ -64,10 +65,8 @@ class FolderCorpus:
             text = _text_of(path)
             title = path.stem
             if path.suffix.lower() in _MARKDOWN:
-                prose = _FENCE.sub(" ", _FRONT_MATTER.sub(" ", text))
-                heading = _HEADING.search(prose)
-                title = clean(_words(heading[1])) if heading else title
-                text = _words(_HEADING.sub(" ", prose))
+                heading, text = _prose(_FRONT_MATTER.sub("", text))
+                title = clean(heading) or title
             page_id = clean(path.relative_to(self._folder).as_posix())
             ids.add(page_id, str(path))
             yield Page(page_id, clean(title) or page_id, None, clean(text))
@@ -90,6 +89,25 @@ def _text_of(path: Path) -> str:
         ) from error
 
 
-def _words(markdown: str) -> str:
-    """Return the text without its marks; links keep their words."""
-    return _MARKS.sub("", _LINK.sub(r"\1", markdown))
+def _prose(markdown: str) -> tuple[str, str]:
+    """Return the first heading and the text, without marks, code, HTML and further headings."""
+    blocks = _PARSER.parse(markdown)
+    headings: list[str] = []
+    paragraphs: list[str] = []
+    for before, block in pairwise(blocks):
+        if block.type == "inline":
+            (headings if before.type == "heading_open" else paragraphs).append(_words(block))
+    return (headings or [""])[0], "\n".join(paragraphs)
+
+
+def _words(block: Token) -> str:
+    """Return the words of a block; links and pictures keep theirs."""
+    words = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
+    return "".join(
+        words[part.type]
+        if part.type in words
+        else _words(part)
+        if part.type == "image"
+        else part.content
+        for part in block.children or ()
+    )

@@ -27,7 +27,7 @@ class JsonlCorpus:
         if not path.is_file():
             raise BadSource("source_missing", f"{path} is no file.", "Give one: jsonl:FILE.")
         self.name = path.stem
-        self.source = f"jsonl:{path}"
+        self.source = f"jsonl:{path.resolve()}"
         self._path = path
 
     def fingerprint(self) -> str:

@@ -16,10 +16,14 @@ class PageIds:
         """Remember an id.
 
         Raises:
-            BadSource: it was seen before, or it is empty.
+            BadSource: it was seen before, is empty, or cannot be written.
         """
         if not page_id:
             raise BadSource("source_incomplete", f"{where}: the id is empty.", "Give it one.")
+        if any("\ud800" <= c <= "\udfff" for c in page_id):
+            raise BadSource(
+                "source_incomplete", f"{where}: the id holds half a character.", "Mend that line."
+            )
         if page_id in self._seen:
             raise BadSource(
                 "source_duplicate",

@@ -24,17 +24,19 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus, Page
 from retrieval.encoders.encoder import Encoder
-from retrieval.errors import EsotericError
+from retrieval.errors import BadSource, EsotericError
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import (
     DOCUMENTS,
     FORMAT,
     IDS,
     LEXICAL,
+    LOCK,
     META,
     OFFSETS,
     TITLES,
     VECTORS,
+    digest_of,
     key_hash,
     open_lexical,
     table,
@@ -61,17 +63,20 @@ def build_index(
     build of the same source goes on behind its last finished part.
 
     Raises:
-        BadSource: a page cannot be read.
-        IndexNotBuilt: the disk is full or read-only, or another build runs.
+        BadSource: a page cannot be read, or there is none.
+        IndexNotBuilt: the disk is full or read-only, another build runs, or
+            ``folder`` holds something that is no index.
         ModelUnavailable: the encoder or the splitter cannot be loaded.
     """
+    fingerprint, total = _read_through(corpus)
     try:
+        _refuse_other_things(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
-            building = _begin(folder, corpus, encoder)
-            total = len(corpus)
+            building = _begin(folder, corpus.source, fingerprint, encoder.name)
             parts = list(_parts(corpus, encoder, building, total, on_progress))
             version = _assemble(corpus, encoder, building, parts)
+            EmbeddedStore.open_version(version, encoder.name)  # before the old one goes
             _swap_in(folder, version)
     except OSError as error:
         raise _not_built(error, folder) from error
@@ -97,9 +102,37 @@ def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
     )
 
 
+def _read_through(corpus: Corpus) -> tuple[str, int]:
+    """Return the corpus's fingerprint and its number of pages."""
+    try:
+        fingerprint = corpus.fingerprint()
+    except OSError as error:
+        raise BadSource(
+            "source_unreadable",
+            f"{error.filename or corpus.source} cannot be read ({error.strerror}).",
+            "Check the path and its permissions.",
+        ) from error
+    total = len(corpus)
+    if total == 0:
+        raise BadSource(
+            "source_empty", f"{corpus.source} holds no page.", "Name a source that holds some."
+        )
+    return fingerprint, total
+
+
+def _refuse_other_things(folder: Path) -> None:
+    """Building removes unfinished and replaced work, so none of it may be somebody else's."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).is_file():
+        raise IndexNotBuilt(
+            "index_not_empty",
+            f"{folder} holds files that are no index.",
+            "Name a folder that is empty or not there yet.",
+        )
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    with (folder / "lock").open("w") as lock:
+    with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -111,15 +144,15 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _begin(folder: Path, corpus: Corpus, encoder: Encoder) -> Path:
+def _begin(folder: Path, source: str, fingerprint: str, encoder: str) -> Path:
     """Return the folder of unfinished work, emptied if it is of another source or encoder."""
     building = folder / "building"
     plan = {
         "format": FORMAT,
         "part": PART,
-        "source": corpus.source,
-        "fingerprint": corpus.fingerprint(),
-        "encoder": encoder.name,
+        "source": source,
+        "fingerprint": fingerprint,
+        "encoder": encoder,
     }
     path = building / "plan.json"
     try:
@@ -267,7 +300,10 @@ def _assemble(corpus: Corpus, encoder: Encoder, building: Path, parts: list[_Par
         "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "checksum": digest.hexdigest(),
         "files": {
-            str(path.relative_to(version)): path.stat().st_size
+            str(path.relative_to(version)): {
+                "bytes": path.stat().st_size,
+                "sha256": digest_of(path),
+            }
             for path in sorted(version.rglob("*"))
             if path.is_file() and path.suffix != ".lock"
         },

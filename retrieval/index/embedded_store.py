@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from retrieval.index.layout import (
     OFFSETS,
     TITLES,
     VECTORS,
+    digest_of,
     find,
     lexical_schema,
     open_lexical,
@@ -31,8 +31,6 @@ from retrieval.index.store import IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.versions import current_version
 from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
-
-_VERIFIED_TOGETHER = 1 << 20  # bytes of documents, or vectors
 
 
 class EmbeddedStore:
@@ -49,11 +47,13 @@ class EmbeddedStore:
             source=meta["source"],
             documents=meta["documents"],
             sentences=meta["sentences"],
-            bytes=sum(meta["files"].values()),
+            bytes=sum(kept["bytes"] for kept in meta["files"].values()),
             built_at=meta["built_at"],
             encoder=meta["encoder"],
             checksum=meta["checksum"],
         )
+        self._version = version
+        self._files: dict[str, dict[str, Any]] = meta["files"]
         self._documents = np.memmap(version / DOCUMENTS, dtype=np.uint8, mode="r")
         self._offsets = np.load(version / OFFSETS, mmap_mode="r")
         self._ids = np.load(version / IDS, mmap_mode="r")
@@ -71,7 +71,11 @@ class EmbeddedStore:
             IndexUnavailable: there is none, it is damaged, of another format, or
                 its vectors are another encoder's.
         """
-        version = current_version(folder)
+        return cls.open_version(current_version(folder), encoder)
+
+    @classmethod
+    def open_version(cls, version: Path, encoder: str) -> EmbeddedStore:
+        """Open one version; raises what ``open`` raises."""
         meta = read_meta(version)
         if meta["encoder"] != encoder:
             raise IndexUnavailable(
@@ -89,17 +93,14 @@ class EmbeddedStore:
         return self._info
 
     def verify(self) -> None:
-        """Read every document and vector and compare them with the checksum.
+        """Read every file and compare it with its digest.
 
         Raises:
-            IndexUnavailable: they are not what was built.
+            IndexUnavailable: a file is not what was built.
         """
-        digest = hashlib.sha256(self._info.encoder.encode())
-        for part in (self._documents, self._vectors):
-            for start in range(0, len(part), _VERIFIED_TOGETHER):
-                digest.update(part[start : start + _VERIFIED_TOGETHER].tobytes())
-        if digest.hexdigest() != self._info.checksum:
-            raise _damaged(self._info.source)
+        for name, kept in self._files.items():
+            if digest_of(self._version / name) != kept["sha256"]:
+                raise _damaged(self._info.source)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
@@ -162,17 +163,18 @@ class EmbeddedStore:
         for number in find(self._ids, document_id):
             if self._id(number) == document_id:
                 return number
-        raise KeyError(document_id)
+        # Ids come from this index, so one that it does not know has been damaged.
+        raise _damaged(self._info.source)
 
     def _id(self, number: int) -> str:
         document_id: str = self._record(number)["id"]
         return document_id
 
     def _record(self, number: int) -> dict[str, Any]:
-        line = self._documents[int(self._offsets[number]) : int(self._offsets[number + 1])]
         try:
+            line = self._documents[int(self._offsets[number]) : int(self._offsets[number + 1])]
             record: dict[str, Any] = json.loads(line.tobytes())
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
             raise _damaged(self._info.source) from error
         return record
 

@@ -3,7 +3,7 @@
 index/
   current -> versions/<digest>     swapped in one rename when a build is complete
   versions/<digest>/               read-only, memory-mapped
-    meta.json                      written last: what is here, and how large each file is
+    meta.json                      written last: what is here, each file's size and digest
     documents.jsonl                a document a line
     documents.npy                  where each line begins, uint64, and where the last ends
     ids.npy, titles.npy            sorted hashes and the documents they stand for
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from retrieval.errors import IndexUnavailable
 from retrieval.mends import esoteric_command
 
-FORMAT = 1
+FORMAT = 2
 META = "meta.json"
 DOCUMENTS = "documents.jsonl"
 OFFSETS = "documents.npy"
@@ -37,6 +37,20 @@ IDS = "ids.npy"
 TITLES = "titles.npy"
 VECTORS = "vectors.npy"
 LEXICAL = "lexical"
+LOCK = "lock"
+_META_KEYS = frozenset(
+    [
+        "format",
+        "name",
+        "source",
+        "encoder",
+        "documents",
+        "sentences",
+        "built_at",
+        "checksum",
+        "files",
+    ]
+)
 _TOKENIZER = "words"
 
 
@@ -63,6 +77,12 @@ def find(rows: NDArray[np.uint64], key: str) -> list[int]:
     low = np.searchsorted(rows[0], wanted, side="left")
     high = np.searchsorted(rows[0], wanted, side="right")
     return [int(value) for value in rows[1, low:high]]
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def lexical_schema() -> tantivy.Schema:
@@ -102,18 +122,19 @@ def read_meta(version: Path) -> dict[str, Any]:
         raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
         raise IndexUnavailable("index_damaged", "The index is damaged.", rebuild()) from error
+    source = str(meta.get("source", "vital")) if isinstance(meta, dict) else "vital"
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise IndexUnavailable(
-            "index_format",
-            "The index was built by another version of ESOTERIC.",
-            rebuild(meta["source"]) if isinstance(meta, dict) and "source" in meta else rebuild(),
+            "index_format", "The index was built by another version of ESOTERIC.", rebuild(source)
         )
-    for name, size in meta["files"].items():
+    if not meta.keys() >= _META_KEYS:
+        raise IndexUnavailable("index_damaged", "The index is damaged.", rebuild(source))
+    for name, kept in meta["files"].items():
         path = version / name
-        if not path.is_file() or path.stat().st_size != size:
+        if not path.is_file() or path.stat().st_size != kept["bytes"]:
             raise IndexUnavailable(
                 "index_damaged",
                 f"The index is damaged: {name} is not whole.",
-                rebuild(meta["source"]),
+                rebuild(source),
             )
     return meta

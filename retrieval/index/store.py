@@ -44,7 +44,7 @@ class DocumentStore(Protocol):
         """Return the documents with these ids, in the order asked.
 
         Raises:
-            KeyError: no document has one of the ids.
+            IndexUnavailable: no document has one of the ids, which came from this index.
         """
         ...
 
@@ -70,6 +70,6 @@ class DocumentStore(Protocol):
         """Return the document encodings, shape ``(len(ids), dimension)``, unit length.
 
         Raises:
-            KeyError: no document has one of the ids.
+            IndexUnavailable: no document has one of the ids, which came from this index.
         """
         ...

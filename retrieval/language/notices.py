@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
 
@@ -62,7 +61,8 @@ _SENTENCE_END = re.compile(
 _ABBREVIATIONS = _words(
     """
     mr mrs ms dr st mt ft jr sr prof capt gov gen col lt sgt rev hon no inc ltd co corp dept vs etc
-    jan feb mar apr jun jul aug sep sept oct nov dec approx ca bros ave univ est cf vol pp ed eds al
+    sen rep pres penn jan feb mar apr jun jul aug sep sept oct nov dec approx ca bros ave univ est
+    cf vol pp ed eds al
     """
 )
 
@@ -104,8 +104,13 @@ def _is_question(claim: str) -> bool:
             or named_thing
             or _BEFORE_MEASURES.match(claim) is not None
         )
-    # "Will Smith" and "Can was a band" are names; "is Paris in France" is none.
-    return first in _AUXILIARIES - {"will", "may", "can"} and second not in _AUXILIARIES
+    # "Will Smith" and "Can was a band" are names; "is Paris in France" is none. A second finite
+    # verb speaks of a title: "Do the Right Thing is a film".
+    finite = {"is", "are", "was", "were"}.intersection(_WORD.findall(claim)[1:])
+    titled = words[0][:1].isupper() and bool(finite)
+    return (
+        first in _AUXILIARIES - {"will", "may", "can"} and second not in _AUXILIARIES and not titled
+    )
 
 
 def _is_english(claim: str) -> bool:
@@ -120,8 +125,11 @@ def _is_english(claim: str) -> bool:
         word.casefold() in _FOREIGN or not _FOREIGN_LETTERS.isdisjoint(word) for word in small
     )
     foreign += sum(
-        word in _PARTICLES and following[:1].islower() and following not in _PARTICLES
-        for word, following in pairwise(words)
+        word in _PARTICLES
+        and following[:1].islower()
+        and following not in _PARTICLES
+        and not before[:1].isupper()  # "Rio de janeiro", typed in haste
+        for before, word, following in zip(["", *words], words, words[1:], strict=False)
     )
     folded = [word.casefold() for word in words]
     article_first = bool(_PARTICLES.intersection(folded[:1])) and words[1:2] == folded[1:2]

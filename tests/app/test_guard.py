@@ -13,7 +13,14 @@ CLAIM = "Varnby has a harbour."
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "[", "127.0.0.1.nip.example:80"]
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "[",
+        "127.0.0.1.nip.example:80",
+        "evil.example@localhost",
+    ],
 )
 def test_a_name_that_is_not_the_servers_is_refused(client: FlaskClient, host: str) -> None:
     answer = client.get("/claims", headers={"Host": host})
@@ -23,7 +30,17 @@ def test_a_name_that_is_not_the_servers_is_refused(client: FlaskClient, host: st
 
 
 @pytest.mark.parametrize(
-    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "192.0.2.7"]
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:8000",
+        "127.0.0.1:8000",
+        "[::1]:8000",
+        "192.0.2.7",
+        "localhost.",
+        "localhost:",
+        "",
+    ],
 )
 def test_addresses_and_localhost_serve(client: FlaskClient, host: str) -> None:
     assert client.get("/claims", headers={"Host": host}).status_code == 200

@@ -87,6 +87,20 @@ def test_text_that_looks_like_something_else_is_a_claim_without_notice(text: str
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Vincent van gogh painted sunflowers.",
+        "Rio de janeiro hosted games.",
+        "Sen. Ann Lee ran twice.",
+        "Do the Right Thing is a film",
+        "Are You Experienced was recorded in London",
+    ],
+)
+def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
+    assert read_claim(text).notices == ()
+
+
+@pytest.mark.parametrize(
     ("text", "word"),
     [
         ("Rome is very old. Paris is large.", "more than one sentence"),

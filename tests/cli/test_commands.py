@@ -217,7 +217,12 @@ def test_batch_refuses_an_output_of_other_claims(home: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("claims.csv", "text\nfoo\n", "has no column named claim"),
+        ("claims.csv", "text\nfoo\n", "its first line, 'text', does not name one column claim"),
+        ("claims.csv", "id;claim\n1;a b\n", "'id;claim', does not name one column claim"),
+        ("claims.csv", "claim,claim\na b,c d\n", "does not name one column claim"),
+        ("claims.csv", "claim\nParis, they say, is old.\n", "line 2: more cells than the first"),
+        ("claims.csv", 'claim\n"Paris is old.\nRome too.\n', "line 3: unexpected end of data"),
+        ("claims.json", '[{"claim": "a b"}]', ".json files are not read"),
         ("claims.jsonl", '{"claim": "a b"}\n{"text": 1}\n', "line 2: not a JSON object"),
         ("claims.jsonl", '{"claim": 7}\n', "line 1: the claim is not a string"),
         ("claims.jsonl", "[" * 100_000 + "\n", "line 1: not a JSON object"),
@@ -230,6 +235,31 @@ def test_batch_names_the_line_that_it_cannot_read(
     (tmp_path / name).write_text(content)
     run = esoteric(home, "batch", str(tmp_path / name), "-o", str(tmp_path / "out.jsonl"))
     assert said in complaint(run)
+
+
+@pytest.mark.parametrize("name", ["claims.txt", "notes.txt"])
+def test_batch_writes_over_nothing_that_is_not_its_own(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "claims.txt").write_text(CLAIM)
+    (tmp_path / "notes.txt").write_text('{"my": "notes"}')
+    before = (tmp_path / name).read_bytes()
+    run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / name))
+    assert "Name another output file" in complaint(run)
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_terminal_that_does_not_know_every_character_still_gets_the_verdict(home: Path) -> None:
+    for arguments in ([], ["--json"]):
+        run = subprocess.run(
+            [sys.executable, "-m", "cli", "check", CLAIM, *arguments],
+            cwd=CHECKOUT,
+            env={**os.environ, "ESOTERIC_HOME": str(home), "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        assert b"Skerrow Light" in run.stdout
 
 
 def test_a_setting_that_cannot_be_used_gets_one_line(home: Path) -> None:

@@ -96,6 +96,29 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
     assert (page.title, page.text) == ("The lamp", "It is red. It is old.")
 
 
+@pytest.mark.parametrize(
+    ("markdown", "title", "text"),
+    [
+        ("It landed in\n1969. It was small.", "a", "It landed in 1969. It was small."),
+        ("- red\n- 2 lamps\n\n1. old", "a", "red 2 lamps old"),
+        ("```the lamp``` is red.\n\nIt is old.", "a", "the lamp is red. It is old."),
+        ("```\ncode\n`````\nIt is old.", "a", "It is old."),
+        ("---\n\nIt is red.\n\n---\nIt is old.", "a", "It is red. It is old."),
+        ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
+        ("#\n\nIt is red.", "a", "It is red."),
+        ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
+        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp colour old red"),
+        ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
+    ],
+)
+def test_markdown_is_read_as_its_readers_see_it(
+    tmp_path: Path, markdown: str, title: str, text: str
+) -> None:
+    (tmp_path / "a.md").write_text(markdown, encoding="utf-8")
+    (page,) = open_corpus(f"folder:{tmp_path}")
+    assert (page.title, page.text) == (title, text)
+
+
 def test_two_files_whose_names_are_one_when_cleaned_are_refused(tmp_path: Path) -> None:
     (tmp_path / "caf\u00e9.txt").write_text("It is open.", encoding="utf-8")
     (tmp_path / "cafe\u0301.txt").write_text("It is closed.", encoding="utf-8")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import Encoder
+from retrieval.errors import IndexUnavailable
 from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
@@ -47,7 +48,10 @@ class InMemoryStore:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore``."""
-        return [self._documents[document_id] for document_id in ids]
+        try:
+            return [self._documents[document_id] for document_id in ids]
+        except KeyError as error:
+            raise IndexUnavailable("index_damaged", f"No document is {error}.", "") from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore``."""
@@ -87,7 +91,8 @@ class InMemoryStore:
 
     def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
         """See ``DocumentStore``."""
-        return np.array([self._vectors[document_id] for document_id in ids], dtype=np.float32)
+        found = [self._vectors[document.id] for document in self.documents(ids)]
+        return np.array(found, dtype=np.float32)
 
 
 def _words(text: str) -> list[str]:

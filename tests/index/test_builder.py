@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.builder import IndexNotBuilt, build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
@@ -85,10 +85,38 @@ def test_work_of_another_source_is_not_taken_over(tmp_path: Path) -> None:
     build(tmp_path / "fresh", ListCorpus(PAGES[:3], content="2"))
     building = tmp_path / "index" / "building"
     building.mkdir(parents=True)
+    (tmp_path / "index" / "lock").touch()
     (building / "plan.json").write_text('{"fingerprint": "1"}')
     (building / "part-000000.jsonl").write_text("of another source\n")
     info = build(tmp_path / "index", ListCorpus(PAGES[:3], content="2"))
     assert info.checksum == EmbeddedStore.open(tmp_path / "fresh", "words").info().checksum
+
+
+def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
+    theirs = tmp_path / "versions" / "mine.txt"
+    theirs.parent.mkdir()
+    theirs.write_text("mine")
+    with pytest.raises(IndexNotBuilt, match="holds files that are no index"):
+        build(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
+
+
+def test_a_source_without_pages_leaves_the_index_that_stood_before(tmp_path: Path) -> None:
+    before = build(tmp_path)
+    with pytest.raises(BadSource, match="holds no page"):
+        build_index(ListCorpus([]), WordEncoder(), tmp_path, lambda done, of: None)
+    assert EmbeddedStore.open(tmp_path, "words").info() == before
+
+
+@pytest.mark.parametrize("name", ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy"])
+def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / name
+    content = bytearray(path.read_bytes())
+    content[-9] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        EmbeddedStore.open(tmp_path, "words").verify()
 
 
 @pytest.mark.server

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from retrieval.errors import IndexUnavailable
 from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import DocumentStore
@@ -69,9 +70,9 @@ def test_every_sentence_is_cut_out_of_its_text_by_its_offsets(store: DocumentSto
 
 
 def test_an_unknown_id_is_an_error(store: DocumentStore) -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(IndexUnavailable):
         store.documents(["Savage", "Nowhere"])
-    with pytest.raises(KeyError):
+    with pytest.raises(IndexUnavailable):
         store.vectors(["Nowhere"])
 
 

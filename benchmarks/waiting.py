@@ -1,0 +1,71 @@
+"""Threads that spin while they wait against threads that sleep, alone and beside a busy program.
+
+A process takes its policy when it loads torch, so each measurement is a process of its own:
+``python -m benchmarks.waiting`` checks the claims once and prints the median seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from benchmarks.corpus import claims, vital_index
+from benchmarks.row import Row, percentile
+from retrieval.assembly import open_retriever
+from settings import CHECKOUT, Settings
+
+PAIRS = 3
+SPINNING = {"GOMP_SPINCOUNT": "300000"}  # what libgomp does where no policy is set
+BUSY = [sys.executable, "-c", "while True: pass"]
+
+
+def measure() -> list[Row]:
+    """Run both in turn, first alone and then beside a program that keeps one core busy."""
+    rows = [_compared("alone")]
+    with subprocess.Popen(BUSY) as busy:
+        try:
+            rows.append(_compared("beside one busy program"))
+        finally:
+            busy.kill()
+    return rows
+
+
+def _compared(where: str) -> Row:
+    pairs = [(_median({}), _median(SPINNING)) for _ in range(PAIRS)]
+    ratio = percentile([sleeping / spinning for sleeping, spinning in pairs], 50)
+    sleeping, spinning = (percentile([pair[n] for pair in pairs], 50) for n in (0, 1))
+    return Row(
+        f"warm claim {where}, sleeping threads / spinning threads, median of pairs",
+        f"{ratio:.2f} ({sleeping:.2f} s / {spinning:.2f} s)",
+    )
+
+
+def _median(environment: dict[str, str]) -> float:
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.waiting"],
+        cwd=CHECKOUT,
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return float(run.stdout)
+
+
+def main() -> None:
+    """Print the median of the claims, each checked once in a warm process."""
+    retriever = open_retriever(vital_index(), Settings.from_environment().threads)
+    retriever.warm_up()
+    texts = claims()
+    spent = []
+    for text in [*texts[:2], *texts]:
+        started = time.perf_counter()
+        retriever.check(text, "esoteric", lambda progress: None)
+        spent.append(time.perf_counter() - started)
+    print(percentile(spent[2:], 50))
+
+
+if __name__ == "__main__":
+    main()
