@@ -12,6 +12,6 @@ import os
 # are told otherwise before their first import. Nothing here leaves the machine.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["HF_HUB_OFFLINE"] = "1"
-# Threads that wait for each other sleep instead of spinning: a tenth slower where nothing else
-# runs, nearly twice as fast beside one busy program, such as a browser (benchmarks/waiting.py).
+# Threads that wait for each other sleep instead of spinning: hardly slower where nothing else
+# runs, two thirds of the time beside a busy program, such as a browser (benchmarks/waiting.py).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
