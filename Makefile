@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_TESTS := $(VENV)/.installed-tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean
+.PHONY: help run test lint bench reproduce clean
 
 help: ## list these verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ lint: $(INSTALLED_TESTS) ## mend what the linter can mend
 
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+reproduce: $(INSTALLED) ## measure the published figures again on DATA=DIR, tell which differ
+	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
+	$(BIN)/python -m evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -44,7 +44,8 @@ LATER_ROUND = ("mentions", "sentences", "relevance", "semantic", "verdict")
 _FOUND_BY = {
     "title": "its title",
     "disambiguation": "a title with words in parentheses",
-    "text": "words in its text",
+    "text": "a phrase in its text",
+    "words": "words in its text",
     "mention": "a mention in earlier evidence",
 }
 _CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low"))

@@ -16,6 +16,7 @@ from retrieval.questions.rule_question_generator import RuleQuestionGenerator
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
 from retrieval.titles.title_matcher import TitleMatcher
+from retrieval.words.word_matcher import WordMatcher
 
 ROUNDS = 3
 
@@ -23,18 +24,20 @@ ROUNDS = 3
 def haystack_pipeline(store: EmbeddedStore, encoder: MiniLMEncoder) -> Pipeline:
     """Return the stages from spans to ranking as a Haystack pipeline, with components of its own.
 
-    It takes ``doc`` for "spans" and "questions" and ``claim`` for "titles".
+    It takes ``doc`` for "spans", "words" and "questions", and ``claim`` for "titles".
     """
     pipeline = Pipeline()
     pipeline.add_component("spans", SpacySpanExtractor())
     pipeline.add_component("titles", TitleMatcher(store, encoder))
     pipeline.add_component("texts", PhraseMatcher(store))
+    pipeline.add_component("words", WordMatcher(store))
     pipeline.add_component("questions", RuleQuestionGenerator())
     pipeline.add_component("ranking", DenseDocumentRanker(store, encoder))
     for stage in ("titles", "texts", "questions"):
         pipeline.connect("spans.spans", f"{stage}.spans")
     pipeline.connect("titles.exact", "ranking.exact")
     pipeline.connect("texts.candidates", "ranking.others")
+    pipeline.connect("words.candidates", "ranking.kept")
     pipeline.connect("questions.questions", "ranking.questions")
     return pipeline
 
@@ -45,6 +48,7 @@ def measure() -> list[Row]:
     store = EmbeddedStore.open(vital_index(), encoder.name)
     spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
     titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
+    words = WordMatcher(store)
     ranking = DenseDocumentRanker(store, encoder)
     ranking.warm_up()
     pipeline = haystack_pipeline(store, encoder)
@@ -58,11 +62,17 @@ def measure() -> list[Row]:
             questions.run(doc, found)["questions"],
             titles.run(text, found)["exact"],
             texts.run(found)["candidates"],
+            words.run(doc)["candidates"],
         )["candidates"]
         function.append(time.perf_counter() - started)
         started = time.perf_counter()
         theirs = pipeline.run(
-            {"spans": {"doc": doc}, "questions": {"doc": doc}, "titles": {"claim": text}}
+            {
+                "spans": {"doc": doc},
+                "words": {"doc": doc},
+                "questions": {"doc": doc},
+                "titles": {"claim": text},
+            }
         )["ranking"]["candidates"]
         piped.append(time.perf_counter() - started)
         if ours != theirs:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "up": "start the web pages and the worker",
     "check": "check one claim",
     "batch": "check many claims",
+    "evaluate": "measure recipes and baselines on annotated claims",
     "index": "build an index, or describe it",
     "train": "train one of the models",
     "recipes": "list the recipes",

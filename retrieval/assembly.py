@@ -72,6 +72,7 @@ class Retriever:
         from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
         from retrieval.titles.title_matcher import TitleMatcher
         from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+        from retrieval.words.word_matcher import WordMatcher
 
         config = self._config
         encoder = MiniLMEncoder()
@@ -83,6 +84,7 @@ class Retriever:
                 store, encoder, config.disambiguation_cutoff, config.disambiguation_limit
             ),
             texts=PhraseMatcher(store, config.text_limit),
+            words=WordMatcher(store, config.word_limit),
             questions=RuleQuestionGenerator(),
             ranking=DenseDocumentRanker(
                 store, encoder, config.document_cutoff, config.document_limit

@@ -18,9 +18,10 @@ class RetrievalConfig:
         disambiguation_cutoff: least similarity of a disambiguated title to the claim.
         disambiguation_limit: most disambiguated titles kept.
         text_limit: most documents taken from text match (report, 3.3.7: 1000).
+        word_limit: documents taken by the claim's words and read whatever the ranking says.
         document_cutoff: least similarity of a document to its best question
             (report, 3.3.9: 0.65 with DPR).
-        document_limit: most documents handed to the sentence stages per hop.
+        document_limit: most documents that the ranking hands to the sentence stages.
         sentence_limit: most sentences classified per hop, taken document by document.
         relevance_cutoff: least probability that a sentence bears on the claim.
         semantic_cutoff: least similarity of a sentence to the claim
@@ -32,8 +33,9 @@ class RetrievalConfig:
     disambiguation_cutoff: float = 0.25
     disambiguation_limit: int = 5
     text_limit: int = 1000
+    word_limit: int = 8
     document_cutoff: float = 0.35
-    document_limit: int = 20
+    document_limit: int = 12
     sentence_limit: int = 80
     relevance_cutoff: float = 0.01
     semantic_cutoff: float = 0.1

@@ -1,7 +1,7 @@
 """The whole way of a claim, in order. Start reading here.
 
     claim ─ spans ─┬─ titles ─────────────────┐
-                   ├─ texts ──────┐           │
+                   ├─ texts, words ┐          │
                    └─ questions ─ ranking ─ sentences ─ relevance ─ semantic ─ verdict
                                                 ▲                                 │
                                                 └── mentions ◄── not sufficient ──┘
@@ -47,6 +47,7 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict.judge import Judge
+from retrieval.words.word_matcher import WordMatcher
 
 _STAGES_BEFORE_HOPS = 5
 _STAGES_PER_HOP = 5
@@ -60,6 +61,7 @@ class Stages:
     spans: SpacySpanExtractor
     titles: TitleMatcher
     texts: PhraseMatcher
+    words: WordMatcher
     questions: RuleQuestionGenerator
     ranking: DenseDocumentRanker
     relevance: CrossEncoderRelevanceClassifier
@@ -118,6 +120,7 @@ class Pipeline:
 
         with clock.stage("texts"):
             by_text: list[Candidate] = stages.texts.run(spans)["candidates"]
+            by_words: list[Candidate] = stages.words.run(parsed)["candidates"]
         clock.report("texts", f"{_count(len(by_text), 'document')} mention something of the claim")
 
         with clock.stage("questions"):
@@ -126,7 +129,7 @@ class Pipeline:
 
         with clock.stage("ranking"):
             candidates: list[Candidate] = stages.ranking.run(
-                questions, exact, [*disambiguated, *by_text]
+                questions, exact, [*disambiguated, *by_text], by_words
             )["candidates"]
         clock.report("ranking", f"{_count(len(candidates), 'document')} may hold an answer")
 

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
 QuestionKind: TypeAlias = Literal["wh", "polar"]
-FoundBy: TypeAlias = Literal["title", "disambiguation", "text", "mention"]
+FoundBy: TypeAlias = Literal["title", "disambiguation", "text", "words", "mention"]
 
 SUPPORTS: Label = "SUPPORTS"
 REFUTES: Label = "REFUTES"

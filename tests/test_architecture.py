@@ -9,7 +9,7 @@ import pytest
 
 from settings import CHECKOUT, TABLE
 
-PACKAGES = ("app", "cli", "retrieval", "training", "worker")
+PACKAGES = ("app", "cli", "evaluation", "retrieval", "training", "worker")
 # What each package may import of the others.
 ALLOWED = {
     "retrieval": {"retrieval"},
@@ -26,7 +26,8 @@ ALLOWED = {
         "retrieval.recipes",
         "retrieval.types",
     },
-    "training": {"training", "retrieval"},
+    "evaluation": {"evaluation", "retrieval", "settings"},
+    "training": {"training", "evaluation", "retrieval"},
 }
 
 

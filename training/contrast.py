@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.claims import AnnotatedClaim
 from retrieval.index.title_key import title_key
 from retrieval.language.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
-from training.claims import AnnotatedClaim
 from training.sentence_pool import SentencePool
 
 # Kinds of which a statement has mostly one: where, of which nation, in which language. People and

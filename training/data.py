@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
-from training.claims import AnnotatedClaim, PageClaim, read_fever_claims, read_page_claims
+from training.claims import PageClaim, read_page_claims, read_union_claims
 from training.contrast import contrast_claims
 from training.sentence_pool import SentencePool
 
@@ -30,7 +31,7 @@ class TrainingData:
     train: list[AnnotatedClaim]
     contrasts: list[AnnotatedClaim]
     page_claims: list[PageClaim]
-    dev: list[AnnotatedClaim]
+    dev: list[FeverClaim]
     pool: SentencePool
     left_out: int
     digests: dict[str, str]
@@ -57,7 +58,7 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
     texts = {claim.text for claim in dev}
     annotated = [
         *read_fever_claims(data / "fever-dev/train.jsonl"),
-        *read_fever_claims(data / "fever-dev/train-union.jsonl"),
+        *read_union_claims(data / "fever-dev/train-union.jsonl"),
     ]
     train = [c for c in annotated if not c.pages & held_out and c.text not in texts]
     pool = SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache)

@@ -10,9 +10,10 @@ import torch
 from numpy.typing import NDArray
 from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
 
+from evaluation.claims import AnnotatedClaim
+from evaluation.measures.calibration import calibration_error
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from training.claims import AnnotatedClaim
 from training.sentence_pool import SentencePool
 
 
@@ -92,21 +93,6 @@ def relevance_figures(
 def _key(pool: SentencePool, index: int) -> tuple[str, int]:
     sentence = pool.sentences[index]
     return sentence.page, sentence.sentence_id
-
-
-def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Return the expected calibration error over ten equal-width bins, 0..1.
-
-    Guo et al. (2017), "On Calibration of Modern Neural Networks", equation 3.
-    """
-    bins = np.minimum((confidence * 10).astype(int), 9)
-    return float(
-        sum(
-            abs(confidence[bins == b].mean() - right[bins == b].mean()) * (bins == b).mean()
-            for b in range(10)
-            if (bins == b).any()
-        )
-    )
 
 
 def temperature_of(probability: NDArray[np.float32], labels: Sequence[int]) -> float:

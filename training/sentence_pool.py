@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.claims import page_key
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import Encoder
@@ -35,7 +36,7 @@ class SentencePool:
         """
         corpus = FeverCorpus(wiki_pages)
         self.sentences = [
-            PoolSentence(page.id, number, page.title, sentence)
+            PoolSentence(page_key(page.id), number, page.title, sentence)
             for page in corpus
             for number, sentence in enumerate(page.sentences or ())
             if sentence

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.delta import add_delta
 from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder, read_config
 from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
@@ -15,7 +16,6 @@ from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.card import Card, write_card, write_model
-from training.claims import AnnotatedClaim
 from training.data import load_data
 from training.figures import probabilities, temperature_of, verdict_figures
 from training.loop import Recipe, train

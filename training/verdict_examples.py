@@ -14,9 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
-from training.claims import AnnotatedClaim, PageClaim
+from training.claims import PageClaim
 from training.loop import Example
 from training.sentence_pool import SentencePool
 

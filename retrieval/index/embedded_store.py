@@ -104,7 +104,12 @@ class EmbeddedStore:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
-        return [_document(self._record(self._number(document_id))) for document_id in ids]
+        return [_document(self._record(self._known(document_id))) for document_id in ids]
+
+    def find(self, document_id: str) -> Document | None:
+        """Return the document with this id, which need not come from this index."""
+        number = self._number(document_id)
+        return None if number is None else _document(self._record(number))
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
@@ -139,7 +144,7 @@ class EmbeddedStore:
 
     def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
         """See ``DocumentStore.vectors``."""
-        numbers = [self._number(document_id) for document_id in ids]
+        numbers = [self._known(document_id) for document_id in ids]
         chosen: NDArray[np.float32] = np.asarray(self._vectors[numbers], dtype=np.float32)
         return chosen
 
@@ -159,12 +164,18 @@ class EmbeddedStore:
             return None
         return TitleMatch(record["id"], title, name, words)
 
-    def _number(self, document_id: str) -> int:
+    def _known(self, document_id: str) -> int:
+        """Return the number of a document whose id came from this index."""
+        number = self._number(document_id)
+        if number is None:
+            raise _damaged(self._info.source)
+        return number
+
+    def _number(self, document_id: str) -> int | None:
         for number in find(self._ids, document_id):
             if self._id(number) == document_id:
                 return number
-        # Ids come from this index, so one that it does not know has been damaged.
-        raise _damaged(self._info.source)
+        return None
 
     def _id(self, number: int) -> str:
         document_id: str = self._record(number)["id"]

@@ -34,19 +34,25 @@ class DenseDocumentRanker:
 
     @component.output_types(candidates=list[Candidate])
     def run(
-        self, questions: list[Question], exact: list[Candidate], others: list[Candidate]
+        self,
+        questions: list[Question],
+        exact: list[Candidate],
+        others: list[Candidate],
+        kept: list[Candidate],
     ) -> dict[str, list[Candidate]]:
         """Return the candidates to read, best first.
 
         Exact title matches score 1 and are never cut off; where there are more
         of them than ``limit``, those that answer a question best are kept, so
         that a claim full of common nouns cannot drown the page it is about.
+        ``kept`` are read beside those, whatever they answer.
         """
-        merged = _merged([*exact, *others])
+        merged = _merged([*exact, *others, *kept])
         if not merged:
             return {"candidates": []}
         answers = self._best_answers(questions, merged)
         exact_ids = {candidate.document_id for candidate in exact}
+        kept_ids = {candidate.document_id for candidate in kept}
         ranked = [
             (
                 candidate.document_id in exact_ids,
@@ -59,10 +65,16 @@ class DenseDocumentRanker:
                 ),
             )
             for candidate, answer in zip(merged, answers, strict=True)
-            if candidate.document_id in exact_ids or answer >= self._cutoff
+            if candidate.document_id in exact_ids | kept_ids or answer >= self._cutoff
         ]
         ranked.sort(key=lambda entry: (not entry[0], -entry[1], entry[2].document_id))
-        return {"candidates": [candidate for _, _, candidate in ranked[: self._limit]]}
+        return {
+            "candidates": [
+                candidate
+                for rank, (_, _, candidate) in enumerate(ranked)
+                if rank < self._limit or candidate.document_id in kept_ids
+            ]
+        }
 
     def _best_answers(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]

@@ -21,7 +21,12 @@ def test_the_stages_run_in_a_haystack_pipeline(index: Path, parser: EnglishParse
     claim = "Skerrow Light was designed by Ann Lee."
     doc = parser.parse(claim)
     found = pipeline.run(
-        {"spans": {"doc": doc}, "questions": {"doc": doc}, "titles": {"claim": claim}}
+        {
+            "spans": {"doc": doc},
+            "words": {"doc": doc},
+            "questions": {"doc": doc},
+            "titles": {"claim": claim},
+        }
     )
     names = [candidate.document_id for candidate in found["ranking"]["candidates"]]
     assert set(names[:2]) == {"Skerrow_Light", "Ann_Lee"}

@@ -14,11 +14,14 @@ def candidate(document_id: str, found_by: FoundBy = "text") -> Candidate:
 
 
 def ranked(
-    *others: Candidate, exact: tuple[Candidate, ...] = (), limit: int = 20
+    *others: Candidate,
+    exact: tuple[Candidate, ...] = (),
+    kept: tuple[Candidate, ...] = (),
+    limit: int = 20,
 ) -> list[Candidate]:
     ranker = DenseDocumentRanker(STORE, WordEncoder(), cutoff=0.3, limit=limit)
     asked = [Question("ships come and ships go?", "polar"), Question("a given name?", "wh")]
-    return ranker.run(asked, exact, others)["candidates"]
+    return ranker.run(asked, exact, others, kept)["candidates"]
 
 
 def test_a_document_is_scored_by_the_question_it_answers_best() -> None:
@@ -41,6 +44,15 @@ def test_a_document_found_twice_is_one_candidate_that_knows_both_ways() -> None:
 def test_where_too_many_titles_match_those_that_answer_a_question_stay() -> None:
     exact = tuple(candidate(i, "title") for i in ("Brackets", "Zoe", "Only"))
     assert [c.document_id for c in ranked(exact=exact, limit=1)] == ["Zoe"]
+
+
+def test_what_is_kept_is_read_below_cutoff_and_limit_in_its_place() -> None:
+    found = ranked(
+        candidate("Zoe"), candidate("The_Harbour"), kept=(candidate("Brackets", "words"),), limit=1
+    )
+    assert [c.found_by for c in found] == [("text",), ("words",)]
+    assert found[1].document_id == "Brackets"
+    assert found[1].score < 0.3
 
 
 def test_no_candidates_rank_as_none() -> None:

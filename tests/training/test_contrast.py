@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from evaluation.claims import AnnotatedClaim
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.types import REFUTES, SUPPORTS
-from training.claims import AnnotatedClaim
 from training.contrast import contrast_claims
 from training.sentence_pool import SentencePool
 

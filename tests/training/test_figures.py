@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.figures import calibration_error, temperature_of, verdict_figures
+from evaluation.measures.calibration import calibration_error
+from training.figures import temperature_of, verdict_figures
 
 
 def test_calibration_error_is_the_gap_between_confidence_and_accuracy_weighted_by_size() -> None:

@@ -1,0 +1,121 @@
+"""``esoteric evaluate``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from cli.errors import FAILED, printable, reports_errors
+from retrieval.recipes import DEFAULT_RECIPE
+from settings import Settings
+
+
+@click.command(
+    "evaluate",
+    epilog="Example: esoteric evaluate --wiki-pages wiki-pages --claims dev.jsonl --out results"
+    " --recipe esoteric,bm25",
+)
+@click.option(
+    "--wiki-pages",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of FEVER's wiki-pages files.",
+)
+@click.option(
+    "--claims",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Annotated claims as FEVER has them.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for predictions, results.json, report.md and plots.",
+)
+@click.option(
+    "--recipe",
+    "names",
+    default=DEFAULT_RECIPE,
+    show_default=True,
+    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated;"
+    " all for everything.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
+@reports_errors
+def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | None) -> None:
+    """Measure recipes and baselines on annotated claims, as FEVER does.
+
+    Interrupted, the same command goes on where it stopped. Fails where a claim
+    crashed; such claims are in no figure.
+    """
+    from evaluation.evaluate import Evaluation, evaluate
+    from evaluation.systems import checked_names
+
+    settings = Settings.from_environment()
+    evaluation = Evaluation(
+        wiki_pages=wiki_pages,
+        claims=claims,
+        out=out,
+        systems=checked_names(names),
+        limit=limit,
+        indexes=settings.home / "evaluation",
+        threads=settings.threads,
+        command=shlex.join(["esoteric", *sys.argv[1:]]),
+    )
+    with _progress_bars() as (on_pages, on_claims):
+        results = evaluate(evaluation, on_pages, on_claims)
+    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    for name, recipe in results["recipes"].items():
+        click.echo(_line(name, recipe))
+    if any(recipe["crashes"] for recipe in results["recipes"].values()):
+        click.echo(
+            printable(f"esoteric: Some claims crashed and are in no figure; see {out}/report.md."),
+            err=True,
+        )
+        raise SystemExit(FAILED)
+
+
+def _line(name: str, recipe: dict[str, Any]) -> str:
+    figures = recipe.get("figures")
+    if not figures:
+        return f"{name}: no claim was answered"
+    shown = {
+        "label accuracy": figures["label_accuracy"],
+        "FEVER score": figures["fever_score"],
+        "evidence F1": figures["evidence_f1"],
+        "evidence recall": figures["evidence_recall"],
+    }
+    told = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
+    return f"{name}: {told}; {recipe['seconds']['total']['median']:.2f} s per claim"
+
+
+@contextmanager
+def _progress_bars() -> Iterator[
+    tuple[Callable[[int, int], None], Callable[[str, int, int], None]]
+]:
+    """Show one bar at a time: of the pages while they are indexed, then of each system's claims."""
+    bars: dict[str, Any] = {}
+
+    def show(label: str, done: int, of: int, unit: str) -> None:
+        if label not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[label] = tqdm(desc=label, unit=unit, total=of, initial=done, disable=None)
+        bars[label].update(done - bars[label].n)
+
+    try:
+        yield (
+            lambda done, of: show("Indexing", done, of, " pages"),
+            lambda name, done, of: show(name, done, of, " claims"),
+        )
+    finally:
+        for bar in bars.values():
+            bar.close()

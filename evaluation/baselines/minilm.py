@@ -1,0 +1,41 @@
+"""all-MiniLM-L6-v2 as it comes: claim, documents and sentences by cosine similarity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.baselines.ranked import RankedSentence
+from evaluation.baselines.sentences import DOCUMENTS, read_sentences
+from retrieval.corpora.corpus import Corpus
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.embedded_store import EmbeddedStore
+
+
+class MiniLMRanker:
+    """Compares the claim with every document of the index, then with the sentences of the best."""
+
+    def __init__(self, corpus: Corpus, index: Path) -> None:
+        """Remember corpus and index; they are read in ``warm_up``."""
+        self._corpus = corpus
+        self._index = index
+        self._encoder = MiniLMEncoder()
+
+    def warm_up(self) -> None:
+        """Read the sentences and the document encodings, load the encoder."""
+        self._encoder.warm_up()
+        self._sentences = read_sentences(self._corpus)
+        store = EmbeddedStore.open(self._index, self._encoder.name)
+        self._vectors = store.vectors(self._sentences.ids)
+
+    def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:
+        """See ``Ranker.rank``."""
+        query = self._encoder.encode([claim])[0]
+        order = np.argsort(-(self._vectors @ query), kind="stable")[:DOCUMENTS]
+        best = [int(document) for document in order]
+        rows = self._sentences.rows_of(best)
+        ranked = self._sentences.best(
+            rows, self._encoder.encode(self._sentences.titled(rows)) @ query
+        )
+        return [self._sentences.ids[document] for document in best], ranked

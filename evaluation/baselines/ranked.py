@@ -1,0 +1,103 @@
+"""A baseline: plain ranking of documents and sentences, and the shipped models' verdict on it.
+
+All baselines share the verdict with the product, so that a difference between
+their rows and a recipe's is one of retrieval.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from evaluation.predictions import MOST_EVIDENCE, Answer
+from retrieval.assembly import MODELS
+from retrieval.claim import read_claim
+from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.types import Evidence, Sentence
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSentence:
+    """A sentence with its document's title and its score; the scale is the ranker's own."""
+
+    page: str
+    number: int
+    title: str
+    text: str
+    score: float
+
+
+class Ranker(Protocol):
+    """Finds documents and sentences without reading them."""
+
+    def warm_up(self) -> None:
+        """Make the tables that ranking needs."""
+        ...
+
+    def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:
+        """Return document ids and sentences of these documents, each best first."""
+        ...
+
+
+class RankedBaseline:
+    """Gives the first five sentences of a ranker to the shipped judge."""
+
+    def __init__(self, ranker: Ranker, threads: int) -> None:
+        """Remember the ranker; nothing is loaded yet."""
+        self._ranker = ranker
+        self._threads = threads
+        self._relevance = DistilBertCrossEncoder(MODELS / "relevance")
+        self._judge = CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict"))
+
+    def warm_up(self) -> None:
+        """Make the ranker's tables and load the models."""
+        import torch
+
+        torch.set_num_threads(self._threads)
+        self._ranker.warm_up()
+        self._relevance.warm_up()
+        self._judge.warm_up()
+
+    def answer(self, claim: str) -> Answer:
+        """Rank, then judge.
+
+        Raises:
+            InvalidClaim: the text is not something that can be checked.
+        """
+        text = read_claim(claim).text
+        started = time.perf_counter()
+        pages, ranked = self._ranker.rank(text)
+        ranked_at = time.perf_counter()
+        best = ranked[:MOST_EVIDENCE]
+        opinions = self._relevance.probabilities(
+            [(text, evidence_text(sentence.title, sentence.text)) for sentence in best]
+        )
+        verdict = self._judge.run(
+            text,
+            [
+                Evidence(
+                    sentence=Sentence(s.page, s.number, s.text, 0, len(s.text)),
+                    title=s.title,
+                    url=None,
+                    opinion=(float(row[0]), float(row[1]), float(row[2])),
+                    hop=1,
+                )
+                for s, row in zip(best, opinions, strict=True)
+            ],
+        )["verdict"]
+        ended = time.perf_counter()
+        return Answer(
+            label=verdict.label,
+            confidence=verdict.confidence,
+            evidence=tuple((s.page, s.number) for s in best),
+            ranked=tuple(((s.page, s.number), s.score) for s in ranked),
+            pages=tuple(pages),
+            seconds={
+                "total": ended - started,
+                "ranking": ranked_at - started,
+                "verdict": ended - ranked_at,
+            },
+        )

@@ -1,0 +1,78 @@
+"""The corpus of a baseline: every document and sentence, held in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.baselines.ranked import RankedSentence
+from retrieval.corpora.corpus import Corpus
+from retrieval.cross_encoders.inputs import evidence_text
+
+DOCUMENTS = 20  # as many as a recipe hands to its sentence stages
+RANKED = 20  # sentences that are kept, to see how recall grows
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """Parallel lists of documents, and of their sentences that have text, document by document.
+
+    ``starts[d]`` is the first sentence of document ``d``; ``starts[d + 1]`` is
+    behind its last.
+    """
+
+    ids: list[str]
+    titles: list[str]
+    starts: list[int]
+    documents: list[int]
+    numbers: list[int]
+    texts: list[str]
+
+    def document_texts(self) -> list[str]:
+        """Return title and text of each document."""
+        return [
+            f"{title}. {' '.join(self.texts[start:end])}"
+            for title, start, end in zip(
+                self.titles, self.starts[:-1], self.starts[1:], strict=True
+            )
+        ]
+
+    def titled(self, rows: NDArray[np.int64] | range) -> list[str]:
+        """Return these sentences, each with its title."""
+        return [evidence_text(self.titles[self.documents[n]], self.texts[n]) for n in rows]
+
+    def rows_of(self, documents: list[int]) -> NDArray[np.int64]:
+        """Return the rows of the sentences of these documents."""
+        ranges = [np.arange(self.starts[d], self.starts[d + 1]) for d in documents]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *ranges])
+
+    def best(self, rows: NDArray[np.int64], scores: NDArray[np.float32]) -> list[RankedSentence]:
+        """Return the best ``RANKED`` of these rows; equal ones stay in their order."""
+        order = np.argsort(-scores, kind="stable")[:RANKED]
+        return [
+            RankedSentence(
+                page=self.ids[self.documents[row]],
+                number=self.numbers[row],
+                title=self.titles[self.documents[row]],
+                text=self.texts[row],
+                score=float(scores[position]),
+            )
+            for position, row in ((int(p), int(rows[p])) for p in order)
+        ]
+
+
+def read_sentences(corpus: Corpus) -> Sentences:
+    """Read a corpus whose pages are split into sentences already, as FEVER's are."""
+    read = Sentences([], [], [0], [], [], [])
+    for page in corpus:
+        for number, text in enumerate(page.sentences or ()):
+            if text:
+                read.documents.append(len(read.ids))
+                read.numbers.append(number)
+                read.texts.append(text)
+        read.ids.append(page.id)
+        read.titles.append(page.title)
+        read.starts.append(len(read.texts))
+    return read

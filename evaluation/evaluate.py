@@ -1,0 +1,155 @@
+"""``esoteric evaluate``: every claim through every system, then the measures and the report."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.claims import FeverClaim, read_fever_claims
+from evaluation.plots import draw
+from evaluation.provenance import (
+    Provenance,
+    claim_folder,
+    digest_of_file,
+    digest_of_models,
+)
+from evaluation.report import report_of
+from evaluation.results import results_of
+from evaluation.run import Outcome, run_system
+from evaluation.systems import Bench, open_system
+from evaluation.trec import write_relevance
+from retrieval.corpora.fever import FeverCorpus
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.index.builder import build_index
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.types import LABELS
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
+
+    ``indexes`` is the folder that keeps an index for each set of pages.
+    """
+
+    wiki_pages: Path
+    claims: Path
+    out: Path
+    systems: Sequence[str]
+    limit: int | None
+    indexes: Path
+    threads: int
+    command: str
+
+
+def evaluate(
+    evaluation: Evaluation,
+    on_pages: Callable[[int, int], None],
+    on_claims: Callable[[str, int, int], None],
+) -> dict[str, Any]:
+    """Measure, write everything below ``out`` and return what ``results.json`` holds.
+
+    ``on_pages`` receives pages indexed and pages in all, ``on_claims`` the
+    system, the claims done and the claims in all. Interrupted, the same
+    evaluation goes on where it stopped.
+
+    Raises:
+        BadSource: pages or claims cannot be read or do not belong together, or
+            ``out`` holds results of something else.
+    """
+    claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
+    corpus = FeverCorpus(evaluation.wiki_pages)
+    pages_digest = corpus.fingerprint()
+    claims_digest = digest_of_file(evaluation.claims)
+    claim_folder(evaluation.out, Provenance(pages_digest, claims_digest, digest_of_models()))
+    index = evaluation.indexes / pages_digest[:16]
+    store = _indexed(corpus, index, on_pages)
+    _check_evidence(claims, store)
+
+    bench = Bench(index, corpus, evaluation.threads)
+    outcomes: dict[str, Outcome] = {}
+    for name in evaluation.systems:
+        outcomes[name] = run_system(
+            lambda name=name: open_system(name, bench),  # type: ignore[misc]
+            name,
+            claims,
+            evaluation.out / name,
+            lambda done, name=name: on_claims(name, done, len(claims)),  # type: ignore[misc]
+        )
+    results = results_of(claims, outcomes, _described(evaluation, claims, store, claims_digest))
+    _write(evaluation, claims, results)
+    return results
+
+
+def _indexed(
+    corpus: FeverCorpus, folder: Path, on_pages: Callable[[int, int], None]
+) -> EmbeddedStore:
+    encoder = MiniLMEncoder()
+    try:
+        return EmbeddedStore.open(folder, encoder.name)
+    except IndexUnavailable:
+        build_index(corpus, encoder, folder, on_pages)
+        return EmbeddedStore.open(folder, encoder.name)
+
+
+def _check_evidence(claims: Sequence[FeverClaim], store: EmbeddedStore) -> None:
+    """Raise ``BadSource`` where evidence lies on a page or in a sentence that is not there."""
+    sentences: dict[str, set[int]] = {}
+    for claim in claims:
+        for page, number in sorted(claim.gold):
+            if page not in sentences:
+                found = store.find(page) or store.find(unicodedata.normalize("NFD", page))
+                if found is None:
+                    raise _missing(claim, f"the page {page!r}")
+                sentences[page] = {sentence.sentence_id for sentence in found.sentences}
+            if number not in sentences[page]:
+                raise _missing(claim, f"sentence {number} of the page {page!r}")
+
+
+def _missing(claim: FeverClaim, what: str) -> BadSource:
+    return BadSource(
+        "bad_claims",
+        f"{claim.where}: its evidence is {what}, which the wiki pages do not hold.",
+        "Give the wiki pages that the claims were annotated on, or remove that line.",
+    )
+
+
+def _described(
+    evaluation: Evaluation,
+    claims: Sequence[FeverClaim],
+    store: EmbeddedStore,
+    claims_digest: str,
+) -> dict[str, Any]:
+    labels = Counter(claim.label for claim in claims)
+    info = store.info()
+    return {
+        "claims": {
+            "file": evaluation.claims.name,
+            "sha256": claims_digest,
+            "count": len(claims),
+            "labels": {label: labels[label] for label in LABELS},
+            "multi_page": sum(claim.needs_several_pages for claim in claims),
+        },
+        "wiki_pages": {
+            "documents": info.documents,
+            "sentences": info.sentences,
+            "checksum": info.checksum,
+        },
+    }
+
+
+def _write(
+    evaluation: Evaluation, claims: Sequence[FeverClaim], results: Mapping[str, Any]
+) -> None:
+    out = evaluation.out
+    write_relevance(out, claims)
+    plots = draw(dict(results), out)
+    text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
+    (out / "results.json").write_text(text + "\n", encoding="utf-8")
+    (out / "report.md").write_text(report_of(results, plots, evaluation.command), encoding="utf-8")

@@ -1,0 +1,111 @@
+"""What a system answered to a claim, and the files that hold such answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.claims import SentenceKey
+from retrieval.types import Label
+
+MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et al. 2018, section 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system says of a claim.
+
+    Attributes:
+        label: its verdict.
+        confidence: how sure of it, 0..1.
+        evidence: what the verdict rests on, best first.
+        ranked: every sentence that it ranked, best first, with its score.
+        pages: every document handed to the sentence stage, best first.
+        seconds: time spent by stage; ``total`` is the whole.
+    """
+
+    label: Label
+    confidence: float
+    evidence: tuple[SentenceKey, ...]
+    ranked: tuple[tuple[SentenceKey, float], ...]
+    pages: tuple[str, ...]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """An answer beside the id of its claim."""
+
+    claim_id: int
+    answer: Answer
+
+
+def as_line(prediction: Prediction) -> str:
+    """Return the line of ``predictions.jsonl``; FEVER's scorer reads it too."""
+    answer = prediction.answer
+    record = _fever(prediction) | {
+        "predicted_pages": list(answer.pages),
+        "confidence": answer.confidence,
+        "seconds": answer.seconds["total"],
+        "stage_seconds": {k: v for k, v in answer.seconds.items() if k != "total"},
+        "ranked_sentences": [[page, n, score] for (page, n), score in answer.ranked],
+    }
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def read_predictions(path: Path) -> list[Prediction]:
+    """Return the predictions of a file that ``as_line`` wrote; a line cut off at the end is none.
+
+    Raises:
+        ValueError: a line is not one of those.
+    """
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    return [_prediction(json.loads(line)) for line in whole.split(b"\n")[:-1]]
+
+
+def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
+    """Replace a file of predictions at once."""
+    _replace(path, (as_line(prediction) for prediction in predictions))
+
+
+def write_submission(path: Path, predictions: Sequence[Prediction]) -> None:
+    """Write the lines that FEVER's shared task takes: label and evidence, nothing else."""
+    _replace(path, (json.dumps(_fever(p), ensure_ascii=False) + "\n" for p in predictions))
+
+
+def _fever(prediction: Prediction) -> dict[str, Any]:
+    answer = prediction.answer
+    return {
+        "id": prediction.claim_id,
+        "predicted_label": answer.label,
+        "predicted_evidence": [[page, n] for page, n in answer.evidence[:MOST_EVIDENCE]],
+    }
+
+
+def _prediction(record: dict[str, Any]) -> Prediction:
+    try:
+        return Prediction(
+            record["id"],
+            Answer(
+                label=record["predicted_label"],
+                confidence=record["confidence"],
+                evidence=tuple((page, n) for page, n in record["predicted_evidence"]),
+                ranked=tuple(((page, n), score) for page, n, score in record["ranked_sentences"]),
+                pages=tuple(record["predicted_pages"]),
+                seconds={"total": record["seconds"], **record["stage_seconds"]},
+            ),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("not a prediction") from error
+
+
+def _replace(path: Path, lines: Iterable[str]) -> None:
+    written = path.with_name(f"{path.name}.new")
+    written.write_text("".join(lines), encoding="utf-8")
+    written.replace(path)

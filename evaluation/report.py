@@ -1,0 +1,229 @@
+"""``report.md``: the results for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.measures.scores import FIGURES, PAGE_RANKS, SENTENCE_RANKS
+from evaluation.results import SUBSETS
+from retrieval.types import LABELS
+
+FULL_RELEASE = 5_416_537  # pages in FEVER's release of June 2017
+_NAMES = {
+    "label_accuracy": "label accuracy",
+    "fever_score": "FEVER score",
+    "evidence_precision": "evidence precision",
+    "evidence_recall": "evidence recall, first five",
+    "evidence_f1": "evidence F1",
+    "ofever": "OFEVER",
+    **{f"page_recall@{k}": f"page recall@{k}" for k in PAGE_RANKS},
+    **{f"sentence_recall@{k}": f"sentence recall@{k}" for k in SENTENCE_RANKS},
+}
+_OF_SUBSETS = tuple(name for name in FIGURES if name != "ofever")
+_COMPARED = FIGURES[:6]
+_REPORTED = {
+    # ESOTERIC report, table 8, "Final Version".
+    "document_recall": 0.7737,
+    "document_precision": 0.0624,
+    "document_f1": 0.1155,
+    "passage_recall": 0.6084,
+    "passage_precision": 0.6029,
+    "passage_f1": 0.6056,
+    "combined_recall": 0.6927,
+    "combined_precision": 0.1113,
+    "combined_f1": 0.1918,
+    "document_ofever": 0.7966,
+    "passage_ofever": 0.5986,
+    "combined_ofever": 0.3559,
+}
+
+
+def report_of(results: Mapping[str, Any], plots: Mapping[str, str], command: str) -> str:
+    """Return the report; ``plots`` are file names beside it with what they show."""
+    recipes: dict[str, Any] = results["recipes"]
+    measured = {name: recipe for name, recipe in recipes.items() if recipe.get("figures")}
+    parts = [_head(results["data"], command), *_crashes(recipes)]
+    if measured:
+        parts += [
+            "## Figures\n\nPer cent, with 95% bootstrap intervals over the claims.\n\n"
+            + _figures_table(measured, FIGURES),
+            *_subsets(measured),
+            *_comparisons(results["comparisons"]),
+            _calibration(measured),
+            _confusion(measured),
+            _esoteric_table(measured),
+            _seconds(measured),
+        ]
+    if plots:
+        parts.append("## Plots")
+        parts += [f"![{shows}]({name})\n\n{shows}." for name, shows in plots.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(data: Mapping[str, Any], command: str) -> str:
+    labels = ", ".join(f"{count} {label}" for label, count in data["claims"]["labels"].items())
+    pages = data["wiki_pages"]["documents"]
+    share = (
+        f"FEVER's release has {FULL_RELEASE:,}: what is found among fewer pages is found more"
+        " easily, so compare only with what was measured on the same pages."
+        if pages < FULL_RELEASE
+        else "That is as many as FEVER's release has."
+    )
+    return f"""# Evaluation
+
+    {command}
+
+{data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
+{data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
+{share}
+
+What each figure counts is defined in `evaluation/measures`. Baselines have the product's verdict on
+evidence that they rank themselves: their rows differ from a recipe's by retrieval alone."""
+
+
+def _crashes(recipes: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"- **{name}**, claim {crash['claim_id']}: {_cell(crash['error'])}"
+        for name, recipe in recipes.items()
+        for crash in recipe["crashes"]
+    ]
+    if not lines:
+        return []
+    return [
+        "## Crashes\n\nThese claims have no answer. They are in none of the figures, which are"
+        " therefore incomplete; run the command again to try them again.\n\n" + "\n".join(lines)
+    ]
+
+
+def _figures_table(recipes: Mapping[str, Any], figures: Sequence[str]) -> str:
+    rows = [
+        [
+            _NAMES[figure],
+            *(
+                _with_interval(recipe["figures"].get(figure), recipe["intervals"].get(figure))
+                for recipe in recipes.values()
+            ),
+        ]
+        for figure in figures
+    ]
+    return _table(["", *recipes], rows)
+
+
+def _subsets(recipes: Mapping[str, Any]) -> list[str]:
+    words = {
+        "single_page": "claims that one page settles",
+        "multi_page": "claims that need more than one page",
+    }
+    parts = []
+    for subset in SUBSETS:
+        own = {name: recipe["subsets"][subset] for name, recipe in recipes.items()}
+        count = next(iter(own.values()))["claims"]
+        if count:
+            parts.append(f"### The {count} {words[subset]}\n\n{_figures_table(own, _OF_SUBSETS)}")
+    return parts
+
+
+def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = [
+        [
+            f"{one['first']} − {one['second']}",  # noqa: RUF001 - a minus sign
+            *(
+                f"{100 * one['differences'][figure]:+.1f} ({_p(one['p_values'][figure])})"
+                if one["differences"][figure] is not None
+                else "–"  # noqa: RUF001
+                for figure in _COMPARED
+            ),
+        ]
+        for one in comparisons
+        if "differences" in one
+    ]
+    if not rows:
+        return []
+    return [
+        "## Differences\n\nPoints, and how likely chance alone makes as much of one (approximate"
+        " randomisation over the claims, two-sided).\n\n"
+        + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
+    ]
+
+
+def _calibration(recipes: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{recipe['calibration']['error']:.3f}",
+            _percent(recipe["calibration"]["accuracy_of_the_surest"]),
+            f"{100 * recipe['calibration']['gain_of_leaving_out']:+.1f}",
+        ]
+        for name, recipe in recipes.items()
+    ]
+    head = ["", "ECE (0 is best)", "accuracy without the least certain fifth", "gain, points"]
+    return "## Calibration\n\n" + _table(head, rows)
+
+
+def _confusion(recipes: Mapping[str, Any]) -> str:
+    parts = ["## Confusion\n\nRows are gold labels, columns predictions."]
+    for name, recipe in recipes.items():
+        rows = [
+            [gold, *(str(recipe["confusion"][gold][label]) for label in LABELS)] for gold in LABELS
+        ]
+        parts.append(_table([name, *LABELS], rows))
+    return "\n\n".join(parts)
+
+
+def _esoteric_table(recipes: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            row.replace("_", " ").replace("ofever", "OFEVER").replace("f1", "F1"),
+            _percent(reported),
+            *(_percent(recipe["esoteric_table"][row]) for recipe in recipes.values()),
+        ]
+        for row, reported in _REPORTED.items()
+    ]
+    return (
+        "## The ESOTERIC report's table\n\nBy its own definitions (section 4.1; counted over"
+        " decided claims only). The first column is its final version on 200 other claims and the"
+        " full release: beside the others, not comparable with them.\n\n"
+        + _table(["", "report", *recipes], rows)
+    )
+
+
+def _seconds(recipes: Mapping[str, Any]) -> str:
+    stages = dict.fromkeys(stage for recipe in recipes.values() for stage in recipe["seconds"])
+    rows = [
+        [
+            stage,
+            *(
+                f"{spent['median']:.3f} / {spent['p95']:.3f}"
+                if (spent := recipe["seconds"].get(stage))
+                else ""
+                for recipe in recipes.values()
+            ),
+        ]
+        for stage in stages
+    ]
+    return "## Seconds per claim\n\nMedian / 95th percentile.\n\n" + _table(["", *recipes], rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _with_interval(value: float | None, interval: Sequence[float | None] | None) -> str:
+    if value is None or interval is None or interval[0] is None or interval[1] is None:
+        return "–"  # noqa: RUF001
+    return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _cell(text: str) -> str:
+    """Return text that cannot leave its line or become markup."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,108 @@
+"""Lets a system answer claims, one at a time, and keeps every answer as soon as it is there."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evaluation.claims import FeverClaim
+from evaluation.predictions import (
+    Prediction,
+    as_line,
+    read_predictions,
+    write_predictions,
+    write_submission,
+)
+from evaluation.systems import System
+from evaluation.trec import write_runs
+from retrieval.errors import BadSource, EsotericError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A claim that a system has no answer to: no score, and never counted as one."""
+
+    claim_id: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a system made of the claims; ``predictions`` are in the order of the claims."""
+
+    predictions: list[Prediction]
+    crashes: list[Crash]
+
+
+def run_system(
+    open_system: Callable[[], System],
+    name: str,
+    claims: Sequence[FeverClaim],
+    folder: Path,
+    on_progress: Callable[[int], None],
+) -> Outcome:
+    """Answer the claims into ``folder`` and return all answers, old and new.
+
+    Answers that ``folder`` holds from an interrupted run are kept; claims that
+    crashed then are tried again. The system is opened only where a claim is
+    left. ``on_progress`` receives the number of claims that are done.
+
+    Raises:
+        BadSource: ``folder`` holds something else under the name of predictions.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "predictions.jsonl"
+    answered = {prediction.claim_id: prediction for prediction in _kept(path)}
+    write_predictions(path, answered.values())  # without a line that was cut off
+    left = [claim for claim in claims if claim.id not in answered]
+    done = len(claims) - len(left)
+    on_progress(done)
+    crashes = []
+    if left:
+        system = open_system()
+        system.warm_up()
+        with path.open("a", encoding="utf-8") as stream:
+            for claim in left:
+                result = _answered(system, claim)
+                if isinstance(result, Crash):
+                    crashes.append(result)
+                else:
+                    answered[claim.id] = result
+                    stream.write(as_line(result))
+                    stream.flush()
+                done += 1
+                on_progress(done)
+    outcome = Outcome([answered[claim.id] for claim in claims if claim.id in answered], crashes)
+    _write_beside(folder, name, outcome)
+    return outcome
+
+
+def _kept(path: Path) -> list[Prediction]:
+    try:
+        return read_predictions(path)
+    except ValueError as error:
+        raise BadSource(
+            "bad_predictions", f"{path} holds lines that are no predictions.", "Remove that file."
+        ) from error
+
+
+def _answered(system: System, claim: FeverClaim) -> Prediction | Crash:
+    try:
+        return Prediction(claim.id, system.answer(claim.text))
+    except EsotericError as error:
+        return Crash(claim.id, error.message)
+    except Exception as error:  # whatever it is, the other claims go on and the command fails
+        logger.exception("claim %d crashed", claim.id)
+        return Crash(claim.id, f"{type(error).__name__}: {error}")
+
+
+def _write_beside(folder: Path, name: str, outcome: Outcome) -> None:
+    write_submission(folder / "submission.jsonl", outcome.predictions)
+    write_runs(folder, outcome.predictions, name)
+    lines = (json.dumps(asdict(crash), ensure_ascii=False) + "\n" for crash in outcome.crashes)
+    (folder / "crashes.jsonl").write_text("".join(lines), encoding="utf-8")

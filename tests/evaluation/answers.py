@@ -1,0 +1,53 @@
+"""Claims and answers for tests of the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.claims import FeverClaim, SentenceKey
+from evaluation.predictions import Answer
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+
+def claim(number: int, label: Label, *sets: Sequence[SentenceKey]) -> FeverClaim:
+    """Return a claim with these evidence sets."""
+    return FeverClaim(
+        f"Claim {number}.", label, tuple(tuple(group) for group in sets), number, f"line {number}"
+    )
+
+
+def answer(
+    label: Label,
+    evidence: Sequence[SentenceKey] = (),
+    pages: Sequence[str] = (),
+    confidence: float = 0.5,
+    ranked: Sequence[SentenceKey] | None = None,
+) -> Answer:
+    """Return an answer; what it ranked is its evidence unless said otherwise."""
+    return Answer(
+        label=label,
+        confidence=confidence,
+        evidence=tuple(evidence),
+        ranked=tuple((key, 1.0) for key in (evidence if ranked is None else ranked)),
+        pages=tuple(pages),
+        seconds={"total": 0.5, "ranking": 0.2},
+    )
+
+
+# Four claims that the tests work out by hand.
+CLAIMS = [
+    claim(1, SUPPORTS, [("A", 0)], [("A", 1), ("B", 0)]),
+    claim(2, REFUTES, [("C", 2), ("D", 0)]),
+    claim(3, NOT_ENOUGH_INFO),
+    claim(4, SUPPORTS, [("E", 1)]),
+]
+ANSWERS = [
+    # A whole set (A 0) and one sentence of another; two of three sentences are in some set.
+    answer(SUPPORTS, [("X", 0), ("A", 0), ("B", 0)], ["X", "A", "B"]),
+    # Half of the only set, but both its pages; the label is right.
+    answer(REFUTES, [("C", 2), ("C", 0)], ["C", "Y", "Z", "Z2", "Z3", "D"]),
+    # Undecided and called so, whatever its evidence.
+    answer(NOT_ENOUGH_INFO, [("A", 0)], ["A"]),
+    # The evidence is right and the label is not.
+    answer(REFUTES, [("E", 1)], ["E"]),
+]

@@ -1,0 +1,205 @@
+"""The whole command on a corpus of our own, with the real models."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from settings import CHECKOUT
+from tests.islands import TEXTS
+
+pytestmark = pytest.mark.models
+
+CLAIMS: list[dict[str, Any]] = [
+    {
+        "id": 1,
+        "label": "SUPPORTS",
+        "claim": "Skerrow Light was designed by Ann Lee.",
+        "evidence": [[[1, 1, "Skerrow_Light", 1]]],
+    },
+    {
+        "id": 2,
+        "label": "REFUTES",
+        "claim": "Skerrow Light was first lit in 1790.",
+        "evidence": [[[2, 2, "Skerrow_Light", 1]]],
+    },
+    {
+        "id": 3,
+        "label": "NOT ENOUGH INFO",
+        "claim": "Ann Lee collected stamps from France.",
+        "evidence": [[[3, None, None, None]]],
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with wiki pages, claims, and the home of finished indexes."""
+    folder = tmp_path_factory.mktemp("fever")
+    (folder / "pages").mkdir()
+    pages = [
+        {
+            "id": title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-"),
+            "text": text,
+            "lines": "\n".join(f"{n}\t{s}." for n, s in enumerate(text.rstrip(".").split(". "))),
+        }
+        for title, text in TEXTS.items()
+    ]
+    write(folder / "pages" / "wiki-001.jsonl", pages)
+    write(folder / "claims.jsonl", CLAIMS)
+    return folder
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+
+
+def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments = {"--wiki-pages": data / "pages", "--claims": data / "claims.jsonl", "--out": out}
+    flat = [str(part) for pair in arguments.items() for part in pair]
+    return subprocess.run(
+        [sys.executable, "-m", "cli", "evaluate", *flat, *options],
+        cwd=CHECKOUT,
+        env={**os.environ, "ESOTERIC_HOME": str(data / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def complaint(run: subprocess.CompletedProcess[str]) -> str:
+    assert run.returncode in (1, 2)
+    assert "Traceback" not in run.stderr
+    return run.stderr.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def out(data: Path) -> Path:
+    """The results of every recipe and baseline."""
+    run = evaluate(data, data / "out", "--recipe", "all")
+    assert run.returncode == 0, run.stderr
+    return data / "out"
+
+
+def test_every_system_has_predictions_that_fevers_scorer_reads(out: Path) -> None:
+    for name in ("esoteric", "bm25", "minilm", "tfidf"):
+        lines = (out / name / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines]
+        assert [record["id"] for record in records] == [1, 2, 3]
+        for record in records:
+            assert record["predicted_label"] in ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+            assert len(record["predicted_evidence"]) <= 5
+            assert 0 <= record["confidence"] <= 1
+            assert record["seconds"] > 0
+            assert {page for page, _ in record["predicted_evidence"]} <= {
+                title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
+                for title in TEXTS
+            }
+        assert "Skerrow_Light" in records[0]["predicted_pages"]
+
+
+def test_the_figures_are_those_of_the_predictions(out: Path) -> None:
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    for name, recipe in results["recipes"].items():
+        path = out / name / "predictions.jsonl"
+        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        right = [p["predicted_label"] == c["label"] for p, c in zip(records, CLAIMS, strict=True)]
+        found = [["Skerrow_Light", 1] in p["predicted_evidence"] for p in records]
+        assert recipe["figures"]["label_accuracy"] == pytest.approx(sum(right) / 3)
+        assert recipe["figures"]["evidence_recall"] == pytest.approx(sum(found[:2]) / 2)
+        strict = [r and (f or c["id"] == 3) for r, f, c in zip(right, found, CLAIMS, strict=True)]
+        assert recipe["figures"]["fever_score"] == pytest.approx(sum(strict) / 3)
+        assert recipe["crashes"] == []
+    assert len(results["comparisons"]) == 6
+    assert results["data"]["wiki_pages"]["documents"] == len(TEXTS)
+
+
+def test_the_product_finds_what_the_claims_need(out: Path) -> None:
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert results["recipes"]["esoteric"]["figures"]["fever_score"] == 1.0
+
+
+def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> None:
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert "|  | esoteric | bm25 | minilm | tfidf |" in report
+    assert "FEVER's release has 5,416,537" in report
+    for plot in ("recall.png", "confusion.png", "calibration.png", "seconds.png"):
+        assert f"]({plot})" in report
+        assert (out / plot).read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_evaluation_without_new_claims_only_counts_again(data: Path, out: Path) -> None:
+    before = (out / "esoteric" / "predictions.jsonl").read_bytes()
+    run = evaluate(data, out, "--limit", "2")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("esoteric: label accuracy")
+    assert (out / "esoteric" / "predictions.jsonl").read_bytes() == before
+
+
+def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "data"
+    shutil.copytree(data / "pages", other / "pages")
+    shutil.copytree(data / "home", other / "home")
+    write(other / "claims.jsonl", [*CLAIMS, CLAIMS[0] | {"id": 4, "claim": "word " * 120}])
+    run = evaluate(other, tmp_path / "out")
+    assert "Some claims crashed" in complaint(run)
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    recipe = results["recipes"]["esoteric"]
+    assert [crash["claim_id"] for crash in recipe["crashes"]] == [4]
+    assert (recipe["answered"], recipe["figures"]["fever_score"]) == (3, 1.0)
+    assert "claim 4: The claim has" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--limit", "0"], 2, "0 is not in the range x>=1"),
+        (["--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
+        (["--recipe", ""], 2, "no recipe or baseline named ''"),
+        (["--wiki-pages", "nowhere"], 1, "nowhere holds no .jsonl files"),
+        (["--claims", "nowhere.jsonl"], 1, "nowhere.jsonl cannot be read"),
+    ],
+)
+def test_wrong_usage_gets_one_line(
+    data: Path, tmp_path: Path, options: list[str], status: int, said: str
+) -> None:
+    run = evaluate(data, tmp_path / "out", *options)
+    assert said in complaint(run)
+    assert run.returncode == status
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_other_things_or_other_results_is_refused(
+    data: Path, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    assert "no results of an evaluation" in complaint(evaluate(data, tmp_path / "mine"))
+    provenance = out / "provenance.json"
+    kept = provenance.read_text()
+    provenance.write_text(json.dumps(json.loads(kept) | {"claims": "0" * 64}))
+    try:
+        assert "holds results of other claims" in complaint(evaluate(data, out))
+    finally:
+        provenance.write_text(kept)
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "said"),
+    [("Nowhere", 0, "the page 'Nowhere'"), ("Dundee", 9, "sentence 9 of the page 'Dundee'")],
+)
+def test_evidence_that_the_pages_do_not_hold_is_named_by_its_line(
+    data: Path, tmp_path: Path, page: str, sentence: int, said: str
+) -> None:
+    claims = tmp_path / "claims.jsonl"
+    write(claims, [CLAIMS[0], CLAIMS[1] | {"evidence": [[[1, 1, page, sentence]]]}])
+    told = complaint(evaluate(data, tmp_path / "out", "--claims", str(claims)))
+    assert "claims.jsonl, line 2" in told
+    assert said in told

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.claims import FeverClaim
+from evaluation.predictions import Answer, read_predictions
+from evaluation.run import Crash, Outcome, run_system
+from retrieval.errors import BadSource, EsotericError
+from tests.evaluation.answers import ANSWERS, CLAIMS
+
+
+class FromAList:
+    """Gives the answers of ``answers.py``; fails or is interrupted where it is told to."""
+
+    def __init__(self, failing: dict[str, BaseException] | None = None) -> None:
+        self._failing = failing or {}
+        self.asked: list[str] = []
+
+    def warm_up(self) -> None:
+        pass
+
+    def answer(self, claim: str) -> Answer:
+        self.asked.append(claim)
+        if claim in self._failing:
+            raise self._failing[claim]
+        return ANSWERS[[c.text for c in CLAIMS].index(claim)]
+
+
+def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> Outcome:
+    return run_system(lambda: system, "listed", claims, folder, lambda done: None)
+
+
+def test_answers_are_kept_as_they_come_and_read_back_as_they_were(tmp_path: Path) -> None:
+    outcome = run(FromAList(), tmp_path)
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+    assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
+    with (tmp_path / "predictions.jsonl").open("a") as stream:
+        stream.write('{"id": 3, "predicted_la')  # as a kill leaves it
+    again = FromAList()
+    outcome = run(again, tmp_path)
+    assert again.asked == ["Claim 3.", "Claim 4."]
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+
+
+def test_a_finished_run_opens_no_system(tmp_path: Path) -> None:
+    run(FromAList(), tmp_path)
+    again = FromAList()
+    assert len(run(again, tmp_path).predictions) == 4
+    assert again.asked == []
+
+
+def test_a_crash_is_no_answer_and_the_other_claims_go_on(tmp_path: Path) -> None:
+    failing = {
+        "Claim 1.": EsotericError("x", "The index is damaged.", "Mend it."),
+        "Claim 3.": ZeroDivisionError("division by zero"),
+    }
+    outcome = run(FromAList(failing), tmp_path)
+    assert [prediction.claim_id for prediction in outcome.predictions] == [2, 4]
+    assert outcome.crashes == [
+        Crash(1, "The index is damaged."),
+        Crash(3, "ZeroDivisionError: division by zero"),
+    ]
+    crashes = (tmp_path / "crashes.jsonl").read_text().splitlines()
+    assert [json.loads(line)["claim_id"] for line in crashes] == [1, 3]
+    again = FromAList()
+    assert run(again, tmp_path) == Outcome(run(again, tmp_path).predictions, [])
+    assert again.asked == ["Claim 1.", "Claim 3."]
+
+
+def test_fewer_claims_take_their_own_answers_from_a_longer_run(tmp_path: Path) -> None:
+    run(FromAList(), tmp_path)
+    outcome = run(FromAList(), tmp_path, CLAIMS[:2])
+    assert [prediction.claim_id for prediction in outcome.predictions] == [1, 2]
+    assert len(read_predictions(tmp_path / "predictions.jsonl")) == 4
+
+
+def test_something_else_under_the_name_of_predictions_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "predictions.jsonl").write_text('{"mine": 1}\n')
+    with pytest.raises(BadSource, match="no predictions"):
+        run(FromAList(), tmp_path)
+    assert (tmp_path / "predictions.jsonl").read_text() == '{"mine": 1}\n'
+
+
+def test_the_files_beside_are_those_of_the_shared_task_and_of_trec(tmp_path: Path) -> None:
+    run(FromAList(), tmp_path)
+    submission = (tmp_path / "submission.jsonl").read_text().splitlines()
+    assert json.loads(submission[1]) == {
+        "id": 2,
+        "predicted_label": "REFUTES",
+        "predicted_evidence": [["C", 2], ["C", 0]],
+    }
+    pages = (tmp_path / "pages.run").read_text().splitlines()
+    assert pages[:3] == [
+        "1 Q0 X 1 3.000000 listed",
+        "1 Q0 A 2 2.000000 listed",
+        "1 Q0 B 3 1.000000 listed",
+    ]
+    assert (tmp_path / "sentences.run").read_text().splitlines()[1] == (
+        "1 Q0 A#0 2 1.000000 listed"
+    )

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.measures.scores import COLUMNS, FIGURES
+from evaluation.measures.significance import confidence_intervals, paired_p_values
+
+
+def scores(first_column: list[float]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    matrix = np.zeros((len(first_column), len(COLUMNS)))
+    matrix[:, 0] = first_column
+    return matrix
+
+
+def test_an_interval_holds_the_figure_and_narrows_with_more_claims() -> None:
+    few = confidence_intervals(scores([0.0, 1.0] * 20))[0]
+    many = confidence_intervals(scores([0.0, 1.0] * 500))[0]
+    assert few[0] < 0.5 < few[1]
+    assert many[1] - many[0] < few[1] - few[0]
+    # Normal approximation: 1.96 * sqrt(0.25 / 1000) = 0.031 to either side.
+    assert abs(many[1] - 0.531) < 0.005
+    assert abs(many[0] - 0.469) < 0.005
+
+
+def test_a_figure_that_never_varies_has_no_width() -> None:
+    low, high = confidence_intervals(scores([1.0] * 30))[0]
+    assert (low, high) == (1.0, 1.0)
+
+
+def test_the_same_answers_differ_by_chance_alone() -> None:
+    same = scores([0.0, 1.0] * 20)
+    assert paired_p_values(same, same)[0] == 1.0
+
+
+def test_ten_claims_that_all_differ_one_way_are_as_unlikely_as_a_coin_says() -> None:
+    # Ten pairs, all won: two-sided 2 / 2^10 = 0.00195.
+    p = paired_p_values(scores([1.0] * 10), scores([0.0] * 10))[0]
+    assert abs(p - 2 / 2**10) < 0.002
+    assert p > 0
+
+
+def test_one_claim_more_of_many_is_no_difference() -> None:
+    first, second = [1.0, 0.0] * 20, [1.0, 0.0] * 20
+    second[1] = 1.0
+    assert paired_p_values(scores(first), scores(second))[FIGURES.index("label_accuracy")] == 1.0
