@@ -104,7 +104,7 @@ def _calibration(recipes: dict[str, Any]) -> Figure:
 
 
 def _seconds(recipes: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(9, 1.2 + 0.5 * len(recipes)), layout="constrained")
+    figure = Figure(figsize=(9, 1.8 + 0.5 * len(recipes)), layout="constrained")
     axes = figure.subplots()
     stages = dict.fromkeys(
         stage for recipe in recipes.values() for stage in recipe["seconds"] if stage != "total"
@@ -119,7 +119,7 @@ def _seconds(recipes: dict[str, Any]) -> Figure:
         before += spent
     axes.invert_yaxis()
     axes.set_xlabel("seconds per claim, mean")
-    axes.legend(ncols=5, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.35))
+    figure.legend(ncols=5, fontsize="small", loc="outside lower center")
     return figure
 
 
