@@ -6,6 +6,8 @@ than guessed at; the day a version is released, its migration belongs here.
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -254,13 +256,27 @@ class Database:
         return engine.url.render_as_string(hide_password=True)
 
 
+def _write_ahead(cursor: Any) -> None:
+    """Turn on write-ahead logging; SQLite itself waits for nobody while a new file takes it."""
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+            if not busy or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+
+
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Transactions are begun by _begin_sqlite: the driver's own rules would begin
     # them late, and a reader that turns writer fails at once instead of waiting.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous = NORMAL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()

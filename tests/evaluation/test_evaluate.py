@@ -154,7 +154,9 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     recipe = results["recipes"]["esoteric"]
     assert [crash["claim_id"] for crash in recipe["crashes"]] == [4]
     assert (recipe["answered"], recipe["figures"]["fever_score"]) == (3, 1.0)
-    assert "claim 4: The claim has" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "claim 4: The claim is 599 characters long" in (
+        tmp_path / "out" / "report.md"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
