@@ -28,6 +28,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.store import IndexInfo
 from retrieval.types import LABELS
 
 
@@ -65,10 +66,13 @@ def evaluate(
     """
     claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
     corpus = FeverCorpus(evaluation.wiki_pages)
-    pages_digest = corpus.fingerprint()
-    claims_digest = digest_of_file(evaluation.claims)
-    claim_folder(evaluation.out, Provenance(pages_digest, claims_digest, digest_of_models()))
-    index = evaluation.indexes / pages_digest[:16]
+    provenance = Provenance(
+        wiki_pages=corpus.fingerprint(),
+        claims=digest_of_file(evaluation.claims),
+        models=digest_of_models(),
+    )
+    claim_folder(evaluation.out, provenance)
+    index = evaluation.indexes / provenance.wiki_pages[:16]
     store = _indexed(corpus, index, on_pages)
     _check_evidence(claims, store)
 
@@ -82,7 +86,7 @@ def evaluate(
             evaluation.out / name,
             lambda done, name=name: on_claims(name, done, len(claims)),  # type: ignore[misc]
         )
-    results = results_of(claims, outcomes, _described(evaluation, claims, store, claims_digest))
+    results = results_of(claims, outcomes, _described(evaluation, claims, store.info(), provenance))
     _write(evaluation, claims, results)
     return results
 
@@ -123,15 +127,14 @@ def _missing(claim: FeverClaim, what: str) -> BadSource:
 def _described(
     evaluation: Evaluation,
     claims: Sequence[FeverClaim],
-    store: EmbeddedStore,
-    claims_digest: str,
+    info: IndexInfo,
+    provenance: Provenance,
 ) -> dict[str, Any]:
     labels = Counter(claim.label for claim in claims)
-    info = store.info()
     return {
         "claims": {
             "file": evaluation.claims.name,
-            "sha256": claims_digest,
+            "sha256": provenance.claims,
             "count": len(claims),
             "labels": {label: labels[label] for label in LABELS},
             "multi_page": sum(claim.needs_several_pages for claim in claims),
@@ -139,7 +142,7 @@ def _described(
         "wiki_pages": {
             "documents": info.documents,
             "sentences": info.sentences,
-            "checksum": info.checksum,
+            "sha256": provenance.wiki_pages,
         },
     }
 

@@ -36,7 +36,7 @@ def read_expected() -> dict[str, Any]:
 def deviations(expected: Mapping[str, Any], results: Mapping[str, Any]) -> Iterator[Deviation]:
     """Yield what differs by more than its tolerance, data first: other data, other figures."""
     data = {
-        "wiki_pages": results["data"]["wiki_pages"]["checksum"],
+        "wiki_pages": results["data"]["wiki_pages"]["sha256"],
         "claims": results["data"]["claims"]["sha256"],
     }
     for name, digest in expected["data"].items():

@@ -17,7 +17,7 @@ EXPECTED: dict[str, Any] = {
     },
 }
 RESULTS: dict[str, Any] = {
-    "data": {"wiki_pages": {"checksum": "aa"}, "claims": {"sha256": "bb"}},
+    "data": {"wiki_pages": {"sha256": "aa"}, "claims": {"sha256": "bb"}},
     "recipes": {
         "esoteric": {
             "figures": {"label_accuracy": 0.705},
