@@ -15,7 +15,6 @@ from evaluation.plots import draw
 from evaluation.provenance import (
     Provenance,
     claim_folder,
-    digest_of_file,
     digest_of_models,
 )
 from evaluation.report import report_of
@@ -28,6 +27,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.layout import digest_of
 from retrieval.index.store import IndexInfo
 from retrieval.types import LABELS
 
@@ -68,7 +68,7 @@ def evaluate(
     corpus = FeverCorpus(evaluation.wiki_pages)
     provenance = Provenance(
         wiki_pages=corpus.fingerprint(),
-        claims=digest_of_file(evaluation.claims),
+        claims=digest_of(evaluation.claims),
         models=digest_of_models(),
     )
     claim_folder(evaluation.out, provenance)

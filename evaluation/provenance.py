@@ -24,12 +24,6 @@ class Provenance:
     models: str
 
 
-def digest_of_file(path: Path) -> str:
-    """Return the digest of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def digest_of_models() -> str:
     """Return the digest of the shipped weights and of every threshold of the pipeline."""
     digest = hashlib.sha256(repr(RetrievalConfig()).encode())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
+from retrieval.index.layout import digest_of
 from training.claims import PageClaim, read_page_claims, read_union_claims
 from training.contrast import contrast_claims
 from training.sentence_pool import SentencePool
@@ -69,9 +69,5 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         dev=dev,
         pool=pool,
         left_out=len(annotated) - len(train),
-        digests={name: _digest(data / name) for name in FILES},
+        digests={name: digest_of(data / name) for name in FILES},
     )
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
