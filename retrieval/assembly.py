@@ -69,6 +69,7 @@ class Retriever:
         from retrieval.relevance.cross_encoder_relevance_classifier import (
             CrossEncoderRelevanceClassifier,
         )
+        from retrieval.selection.relative_selector import RelativeSelector
         from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
         from retrieval.titles.title_matcher import TitleMatcher
         from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
@@ -95,6 +96,7 @@ class Retriever:
                 config.sentence_limit,
             ),
             semantic=SemanticSentenceRanker(encoder, config.semantic_cutoff),
+            selection=RelativeSelector(config.selection_share, config.selection_limit),
             judge=CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict")),
             mentions=MentionExpander(store),
         )

@@ -26,7 +26,10 @@ class RetrievalConfig:
         relevance_cutoff: least probability that a sentence bears on the claim.
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
-        selected_sentences: sentences that the verdict rests on.
+        selection_share: a sentence is selected if it has at least this share of the best
+            one's relevance.
+        selection_limit: most sentences that the verdict rests on.
+        mention_sentences: sentences whose mentions the next hop follows, selected or not.
         max_hops: rounds of retrieval.
     """
 
@@ -39,5 +42,7 @@ class RetrievalConfig:
     sentence_limit: int = 80
     relevance_cutoff: float = 0.01
     semantic_cutoff: float = 0.1
-    selected_sentences: int = 5
+    selection_share: float = 0.3
+    selection_limit: int = 5
+    mention_sentences: int = 5
     max_hops: int = 2

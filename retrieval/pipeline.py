@@ -2,9 +2,9 @@
 
     claim ─ spans ─┬─ titles ─────────────────┐
                    ├─ texts, words ┐          │
-                   └─ questions ─ ranking ─ sentences ─ relevance ─ semantic ─ verdict
-                                                ▲                                 │
-                                                └── mentions ◄── not sufficient ──┘
+                   └─ questions ─ ranking ─ sentences ─ relevance ─ semantic ─ selection ─ verdict
+                                                ▲                                             │
+                                                └──────── mentions ◄── not sufficient ────────┘
 
 Each stage is a Haystack component in a folder of its own and can be taken into
 a Haystack pipeline; ``docs/decisions/0002-one-function.md`` tells why they are
@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
@@ -30,6 +30,7 @@ from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
 from retrieval.recipes import recipe_named
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
+from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
 from retrieval.titles.title_matcher import TitleMatcher
 from retrieval.types import (
@@ -66,6 +67,7 @@ class Stages:
     ranking: DenseDocumentRanker
     relevance: CrossEncoderRelevanceClassifier
     semantic: SemanticSentenceRanker
+    selection: RelativeSelector
     judge: Judge
     mentions: MentionExpander
 
@@ -152,8 +154,9 @@ class Pipeline:
             clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
 
             with clock.stage("semantic"):
-                evidence = stages.semantic.run(claim.text, [*evidence, *relevant])["evidence"]
-                selected = evidence[: self._config.selected_sentences]
+                ranked = stages.semantic.run(claim.text, [*evidence, *relevant])["evidence"]
+                evidence = stages.selection.run(ranked)["evidence"]
+                selected = [item for item in evidence if item.selected]
             clock.report("semantic", f"{_count(len(selected), 'sentence')} selected as evidence")
 
             with clock.stage("verdict"):
@@ -175,7 +178,8 @@ class Pipeline:
                 break
             with clock.stage("mentions"):
                 seen = {ranked.document.id for ranked in documents}
-                candidates = stages.mentions.run(spans, selected, seen, hop + 1)["candidates"]
+                closest = evidence[: self._config.mention_sentences]
+                candidates = stages.mentions.run(spans, closest, seen, hop + 1)["candidates"]
             clock.report(
                 "mentions",
                 f"Not sufficient; the evidence mentions {_count(len(candidates), 'document')}"
@@ -191,10 +195,7 @@ class Pipeline:
             notices=claim.notices,
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
-            evidence=tuple(
-                replace(item, selected=position < self._config.selected_sentences)
-                for position, item in enumerate(evidence)
-            ),
+            evidence=tuple(evidence),
             documents=tuple(sorted(documents, key=lambda d: (-d.score, d.document.id))),
             questions=tuple(questions),
             hops=tuple(hops),

@@ -1,7 +1,7 @@
 """A baseline: plain ranking of documents and sentences, and the shipped models' verdict on it.
 
-All baselines share the verdict with the product, so that a difference between
-their rows and a recipe's is one of retrieval.
+All baselines share selection and verdict with the product, so that a difference
+between their rows and a recipe's is one of retrieval.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Protocol
 from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.assembly import MODELS
 from retrieval.claim import read_claim
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 
@@ -43,13 +45,15 @@ class Ranker(Protocol):
 
 
 class RankedBaseline:
-    """Gives the first five sentences of a ranker to the shipped judge."""
+    """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
 
     def __init__(self, ranker: Ranker, threads: int) -> None:
         """Remember the ranker; nothing is loaded yet."""
         self._ranker = ranker
         self._threads = threads
         self._relevance = DistilBertCrossEncoder(MODELS / "relevance")
+        config = RetrievalConfig()
+        self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict"))
 
     def warm_up(self) -> None:
@@ -62,7 +66,7 @@ class RankedBaseline:
         self._judge.warm_up()
 
     def answer(self, claim: str) -> Answer:
-        """Rank, then judge.
+        """Rank, select, judge.
 
         Raises:
             InvalidClaim: the text is not something that can be checked.
@@ -75,24 +79,27 @@ class RankedBaseline:
         opinions = self._relevance.probabilities(
             [(text, evidence_text(sentence.title, sentence.text)) for sentence in best]
         )
-        verdict = self._judge.run(
-            text,
-            [
-                Evidence(
-                    sentence=Sentence(s.page, s.number, s.text, 0, len(s.text)),
-                    title=s.title,
-                    url=None,
-                    opinion=(float(row[0]), float(row[1]), float(row[2])),
-                    hop=1,
-                )
-                for s, row in zip(best, opinions, strict=True)
-            ],
-        )["verdict"]
+        evidence = [
+            Evidence(
+                sentence=Sentence(s.page, s.number, s.text, 0, len(s.text)),
+                title=s.title,
+                url=None,
+                opinion=(float(row[0]), float(row[1]), float(row[2])),
+                hop=1,
+            )
+            for s, row in zip(best, opinions, strict=True)
+        ]
+        evidence.sort(key=lambda item: -item.score)
+        judged = self._selection.run(evidence)["evidence"]
+        selected = [item for item in judged if item.selected]
+        verdict = self._judge.run(text, selected)["verdict"]
         ended = time.perf_counter()
         return Answer(
             label=verdict.label,
             confidence=verdict.confidence,
-            evidence=tuple((s.page, s.number) for s in best),
+            evidence=tuple(
+                (item.sentence.document_id, item.sentence.sentence_id) for item in selected
+            ),
             ranked=tuple(((s.page, s.number), s.score) for s in ranked),
             pages=tuple(pages),
             seconds={

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from retrieval.selection.relative_selector import RelativeSelector
+from tests.evidence import evidence
+
+
+def selected(share: float, limit: int, *scores: float) -> list[bool]:
+    items = [evidence(f"Page {n}", "a pier", score) for n, score in enumerate(scores)]
+    return [item.selected for item in RelativeSelector(share, limit).run(items)["evidence"]]
+
+
+def test_what_comes_near_the_best_sentence_is_selected() -> None:
+    assert selected(0.5, 5, 0.8, 0.41, 0.39) == [True, True, False]
+
+
+def test_the_bar_falls_where_nothing_stands_out() -> None:
+    assert selected(0.5, 5, 0.2, 0.11, 0.09) == [True, True, False]
+
+
+def test_no_more_than_the_limit_is_selected() -> None:
+    assert selected(0.5, 2, 0.9, 0.8, 0.7) == [True, True, False]
+
+
+def test_a_later_hop_selects_anew() -> None:
+    selector = RelativeSelector(0.5, 5)
+    first = selector.run([evidence("A", "a pier", 0.3)])["evidence"]
+    second = selector.run([evidence("B", "a rock", 0.9), *first])["evidence"]
+    assert [(item.title, item.selected) for item in second] == [("B", True), ("A", False)]
+
+
+def test_without_evidence_nothing_is_selected() -> None:
+    assert RelativeSelector(0.5, 5).run([]) == {"evidence": []}
