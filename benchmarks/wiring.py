@@ -24,7 +24,7 @@ ROUNDS = 3
 def haystack_pipeline(store: EmbeddedStore, encoder: MiniLMEncoder) -> Pipeline:
     """Return the stages from spans to ranking as a Haystack pipeline, with components of its own.
 
-    It takes ``doc`` for "spans", "words" and "questions", and ``claim`` for "titles".
+    It takes ``doc`` for "spans", "titles", "words" and "questions".
     """
     pipeline = Pipeline()
     pipeline.add_component("spans", SpacySpanExtractor())
@@ -60,7 +60,7 @@ def measure() -> list[Row]:
         found = spans.run(doc)["spans"]
         ours = ranking.run(
             questions.run(doc, found)["questions"],
-            titles.run(text, found)["exact"],
+            titles.run(doc, found)["exact"],
             texts.run(found)["candidates"],
             words.run(doc)["candidates"],
         )["candidates"]
@@ -71,7 +71,7 @@ def measure() -> list[Row]:
                 "spans": {"doc": doc},
                 "words": {"doc": doc},
                 "questions": {"doc": doc},
-                "titles": {"claim": text},
+                "titles": {"doc": doc},
             }
         )["ranking"]["candidates"]
         piped.append(time.perf_counter() - started)

@@ -73,16 +73,13 @@ def _parser(settings: Settings) -> str:
     return "en_core_web_sm"
 
 
-def _cross_encoder(name: str) -> Callable[[Settings], str]:
-    def look(settings: Settings) -> str:
-        from retrieval.assembly import MODELS
-        from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+def _reader(settings: Settings) -> str:
+    from retrieval.assembly import READER
+    from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
 
-        model = DistilBertCrossEncoder(MODELS / name)
-        model.warm_up()
-        return model.version
-
-    return look
+    reader = DistilBertCrossEncoder(READER)
+    reader.warm_up()
+    return f"{reader.version}, in {reader.precision}"
 
 
 def _index(settings: Settings) -> str:
@@ -115,8 +112,7 @@ def _queue(settings: Settings) -> str:
 _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "encoder": _encoder,
-    "relevance classifier": _cross_encoder("relevance"),
-    "judge": _cross_encoder("verdict"),
+    "reader of evidence": _reader,
     "index": _index,
     "database": _database,
     "queue": _queue,

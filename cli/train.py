@@ -13,53 +13,47 @@ from settings import CHECKOUT, Settings
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def _folders(task: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options that every task has: where its data is, and where its results go."""
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        for name, folder, meaning in (
-            ("--out", CHECKOUT / "models" / task, "Folder for the model."),
-            ("--run", CHECKOUT / "runs" / task, "Folder for log and checkpoint."),
-        ):
-            shown = f"{meaning}  [default: {folder.relative_to(CHECKOUT)}]"
-            command = click.option(name, type=_FOLDER, default=folder, help=shown)(command)
-        data = "Folder with fever-dev and fm2 in it."
-        return click.option("--data", required=True, type=_FOLDER, help=data)(command)
-
-    return add
+_data = click.option(
+    "--data", required=True, type=_FOLDER, help="Folder with fever-dev and fm2 in it."
+)
 
 
-@click.group("train", epilog="Example: esoteric train relevance --data ../data")
+def _folder(
+    name: str, folder: Path, meaning: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    shown = f"{meaning}  [default: {folder.relative_to(CHECKOUT)}]"
+    return click.option(name, type=_FOLDER, default=folder, help=shown)
+
+
+@click.group("train", epilog="Example: esoteric train reader --data ../data")
 def command() -> None:
     """Train one of the models that ESOTERIC ships. Interrupted, it goes on where it stopped."""
 
 
-@command.command("relevance", epilog="Example: esoteric train relevance --data ../data")
-@_folders("relevance")
+@command.command("teacher", epilog="Example: esoteric train teacher --data ../data")
+@_data
+@_folder("--run", CHECKOUT / "runs" / "teacher", "Folder for weights, log and checkpoint.")
 @reports_errors
-def relevance(data: Path, run: Path, out: Path) -> None:
-    """Train the relevance classifier (about an hour on two cores)."""
-    from training.relevance import train_relevance
+def teacher(data: Path, run: Path) -> None:
+    """Train the model that the reader learns from (about an hour on two cores)."""
+    from training.teacher.train import train_teacher
 
     _use_threads()
-    train_relevance(data, run, out)
+    train_teacher(data, run)
 
 
-@command.command("verdict", epilog="Example: esoteric train verdict --data ../data")
-@_folders("verdict")
-@click.option(
-    "--relevance",
-    type=_FOLDER,
-    default=CHECKOUT / "models" / "relevance",
-    help="The trained relevance classifier.  [default: models/relevance]",
-)
+@command.command("reader", epilog="Example: esoteric train reader --data ../data")
+@_data
+@_folder("--out", CHECKOUT / "models" / "reader", "Folder for the model.")
+@_folder("--run", CHECKOUT / "runs" / "reader", "Folder for logs and checkpoints.")
+@_folder("--teacher", CHECKOUT / "runs" / "teacher", "The trained teacher.")
 @reports_errors
-def verdict(data: Path, run: Path, out: Path, relevance: Path) -> None:
-    """Train the judge, after the relevance classifier (about an hour on two cores)."""
-    from training.verdict import train_verdict
+def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
+    """Train the model that reads evidence, after its teacher (about two hours on two cores)."""
+    from training.reader import train_reader
 
     _use_threads()
-    train_verdict(data, run, out, relevance)
+    train_reader(data, run, out, teacher)
 
 
 def _use_threads() -> None:

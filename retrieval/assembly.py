@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from retrieval.pipeline import Pipeline
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
+READER = MODELS / "reader"
 
 
 class Retriever:
@@ -76,7 +77,7 @@ class Retriever:
         from retrieval.words.word_matcher import WordMatcher
 
         config = self._config
-        encoder = MiniLMEncoder()
+        encoder, reader = MiniLMEncoder(), DistilBertCrossEncoder(READER)
         store = EmbeddedStore.open(self._index, encoder.name)
         stages = Stages(
             parser=EnglishParser(),
@@ -91,13 +92,11 @@ class Retriever:
                 store, encoder, config.document_cutoff, config.document_limit
             ),
             relevance=CrossEncoderRelevanceClassifier(
-                DistilBertCrossEncoder(MODELS / "relevance"),
-                config.relevance_cutoff,
-                config.sentence_limit,
+                reader, config.relevance_cutoff, config.sentence_limit
             ),
             semantic=SemanticSentenceRanker(encoder, config.semantic_cutoff),
             selection=RelativeSelector(config.selection_share, config.selection_limit),
-            judge=CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict")),
+            judge=CrossEncoderJudge(reader),
             mentions=MentionExpander(store),
         )
         return Pipeline(stages, store, config)

@@ -112,7 +112,7 @@ class Pipeline:
         clock.report("spans", f"Looking for: {'; '.join(span.text for span in spans)}")
 
         with clock.stage("titles"):
-            by_title = stages.titles.run(claim.text, spans)
+            by_title = stages.titles.run(parsed, spans)
         exact, disambiguated = by_title["exact"], by_title["disambiguated"]
         clock.report(
             "titles",

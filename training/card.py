@@ -56,12 +56,15 @@ def write_model(
 def write_card(
     folder: Path,
     card: Card,
-    recipe: Recipe,
-    examples: int,
+    recipes: Mapping[str, Recipe],
     figures: Mapping[str, Mapping[str, float]],
     size: int,
 ) -> None:
-    """Write ``README.md``. ``figures`` maps what was measured to its figures."""
+    """Write ``README.md``.
+
+    ``recipes`` maps each phase of training to its settings, ``figures`` what was
+    measured to its figures.
+    """
     names = list(next(iter(figures.values())))
     table = [
         "| on dev | " + " | ".join(names) + " |",
@@ -71,7 +74,10 @@ def write_card(
             for what, row in figures.items()
         ),
     ]
-    settings = "\n".join(f"| {key} | {value} |" for key, value in asdict(recipe).items())
+    phases = [asdict(recipe) for recipe in recipes.values()]
+    settings = "\n".join(
+        f"| {key} | " + " | ".join(str(phase[key]) for phase in phases) + " |" for key in phases[0]
+    )
     digests = "\n".join(f"- `{file}`: `{digest}`" for file, digest in card.digests.items())
     text = f"""# {card.name}
 
@@ -91,14 +97,16 @@ SHA-256 of the files:
 
 ## Recipe
 
-{examples} examples; AdamW in bfloat16, embeddings frozen, linear decay; torch {torch.__version__}.
+AdamW in bfloat16, embeddings frozen, linear decay; torch {torch.__version__}.
 
-| setting | value |
-|---|---|
+| setting | {" | ".join(recipes)} |
+|---|{"---|" * len(recipes)}
 {settings}
 
 Reproduce with:
 
+    pip install --no-deps -r requirements-teacher.txt
+    esoteric train teacher --data DATA
     esoteric train {folder.name} --data DATA --out models/{folder.name}
 
 ## Figures

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+from torch import nn
+from transformers import PreTrainedTokenizerBase
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
-from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from training.sentence_pool import SentencePool
+from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
+from training.candidates import CandidateFinder
+from training.data import TrainingData
+from training.sentence_pool import PoolSentence, SentencePool
 
 
 def probabilities(
-    model: DistilBertForSequenceClassification,
+    model: nn.Module,
     tokenizer: PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
     max_tokens: int,
@@ -43,59 +49,117 @@ def probabilities(
     return result
 
 
-def relevance_figures(
-    classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
-    claims: Sequence[AnnotatedClaim],
-    candidates: Sequence[Sequence[int]],
-    pool: SentencePool,
-) -> dict[str, float]:
-    """Return the dev figures of a relevance classifier, in per cent.
+@dataclass(frozen=True, slots=True)
+class DevClaims:
+    """Claims to measure on, each with its candidate sentences as indices into the pool."""
+
+    claims: Sequence[AnnotatedClaim]
+    candidates: Sequence[Sequence[int]]
+    pool: SentencePool
+
+    @classmethod
+    def of(cls, data: TrainingData, every: int) -> DevClaims:
+        """Return every so manieth development claim."""
+        claims = data.dev[::every]
+        found = CandidateFinder(data.pool).find([claim.text for claim in claims])
+        return cls(claims, found, data.pool)
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What a model says of claims: ``alone`` and ``together`` have the shape (claims, labels).
+
+    ``ranked``: each claim's candidates, most relevant first. ``alone``: what the
+    first of them says. ``together``: what the selected ones say, read as one.
+    ``gold``: what the first gold one says, for claims that have any.
+    """
+
+    ranked: list[list[Evidence]]
+    alone: NDArray[np.float32]
+    together: NDArray[np.float32]
+    gold: dict[int, tuple[float, float, float]]
+
+
+Classify: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
+
+
+def read_claims(classify: Classify, dev: DevClaims) -> Readings:
+    """Rank, select and read as the pipeline does.
 
     ``classify`` turns (claim, evidence) pairs into class probabilities.
-
-    ``gold_in_first_five``: decided claims with a gold sentence among the five
-    most relevant candidates. ``stance_right``: of those with gold among their
-    candidates, whose best gold sentence leans to the right one of SUPPORTS and
-    REFUTES. ``label_accuracy``: all claims, the label being that of the most
-    relevant candidate.
     """
+    config = RetrievalConfig()
+    selector = RelativeSelector(config.selection_share, config.selection_limit)
     pairs = [
-        (claim.text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
-        for claim, indices in zip(claims, candidates, strict=True)
+        (claim.text, evidence_text(dev.pool.sentences[i].title, dev.pool.sentences[i].text))
+        for claim, indices in zip(dev.claims, dev.candidates, strict=True)
         for i in indices
     ]
-    scores = classify(pairs)
-    undecided = LABELS.index(NOT_ENOUGH_INFO)
-    found = right_stance = right_label = decided = with_gold = 0
-    start = 0
-    for claim, indices in zip(claims, candidates, strict=True):
-        own = scores[start : start + len(indices)]
-        start += len(indices)
-        relevance = 1 - own[:, undecided]
-        best = np.argsort(-relevance, kind="stable")
-        right_label += LABELS[int(own[best[0]].argmax())] == claim.label
-        if claim.label == NOT_ENOUGH_INFO:
-            continue
-        decided += 1
-        gold = [n for n in best if _key(pool, indices[n]) in claim.gold]
-        found += any(n in gold for n in best[:5])
-        if gold:
-            with_gold += 1
-            supports, refutes = (own[gold[0], LABELS.index(x)] for x in (SUPPORTS, REFUTES))
-            right_stance += (SUPPORTS if supports >= refutes else REFUTES) == claim.label
+    opinions = iter(classify(pairs))
+    ranked = [
+        sorted(
+            (_evidence(dev.pool.sentences[i], next(opinions)) for i in indices),
+            key=lambda item: -item.score,
+        )
+        for indices in dev.candidates
+    ]
+    sets = []
+    for claim, items in zip(dev.claims, ranked, strict=True):
+        selected = [item for item in selector.run(items)["evidence"] if item.selected]
+        text = evidence_set_text([(item.title, item.sentence.text) for item in selected])
+        sets.append((claim.text, text))
+    gold = {}
+    for number, (claim, items) in enumerate(zip(dev.claims, ranked, strict=True)):
+        marked = [item.opinion for item in items if _key(item) in claim.gold]
+        if marked:
+            gold[number] = marked[0]
+    alone = np.array([items[0].opinion for items in ranked], dtype=np.float32)
+    return Readings(ranked, alone, classify(sets), gold)
+
+
+def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dict[str, float]:
+    """Return the dev figures of a model that ranks sentences and decides claims.
+
+    ``gold_in_first_five``: decided claims with a gold sentence among the five
+    most relevant candidates, %. ``stance_right``: of those with gold among their
+    candidates, whose best gold sentence leans to the right one of SUPPORTS and
+    REFUTES, %. ``alone``, ``together``, ``pooled``: claims given the right one
+    of three labels by the most relevant sentence, by the selected ones read
+    together, and by both (``pooled_opinion``), %. ``calibration_error``: of the
+    pooled confidence, 0..1.
+    """
+    truth = np.array([LABELS.index(claim.label) for claim in claims])
+    decided = [n for n, claim in enumerate(claims) if claim.label != NOT_ENOUGH_INFO]
+    found = sum(
+        any(_key(item) in claims[n].gold for item in readings.ranked[n][:5]) for n in decided
+    )
+    leans = [
+        (SUPPORTS if supports >= refutes else REFUTES) == claims[n].label
+        for n, (supports, refutes, _) in readings.gold.items()
+    ]
+    pooled = (readings.alone + readings.together) / 2
+    right = pooled.argmax(axis=1) == truth
     return {
-        "gold_in_first_five": 100 * found / max(1, decided),
-        "stance_right": 100 * right_stance / max(1, with_gold),
-        "label_accuracy": 100 * right_label / max(1, len(claims)),
+        "gold_in_first_five": 100 * found / max(1, len(decided)),
+        "stance_right": 100 * sum(leans) / max(1, len(leans)),
+        "alone": float(100 * (readings.alone.argmax(axis=1) == truth).mean()),
+        "together": float(100 * (readings.together.argmax(axis=1) == truth).mean()),
+        "pooled": float(100 * right.mean()),
+        "calibration_error": calibration_error(pooled.max(axis=1), right),
     }
 
 
-def _key(pool: SentencePool, index: int) -> tuple[str, int]:
-    sentence = pool.sentences[index]
-    return sentence.page, sentence.sentence_id
+def _evidence(sentence: PoolSentence, opinion: NDArray[np.float32]) -> Evidence:
+    text = Sentence(sentence.page, sentence.sentence_id, sentence.text, 0, len(sentence.text))
+    supports, refutes, undecided = (float(p) for p in opinion)
+    return Evidence(text, sentence.title, None, (supports, refutes, undecided), hop=1)
 
 
-def temperature_of(probability: NDArray[np.float32], labels: Sequence[int]) -> float:
+def _key(item: Evidence) -> tuple[str, int]:
+    return item.sentence.document_id, item.sentence.sentence_id
+
+
+def temperature_of(probability: NDArray[np.floating[Any]], labels: Sequence[int]) -> float:
     """Return the temperature that makes these probabilities most likely (Guo et al. 2017, 4.2)."""
     logits = np.log(np.maximum(probability.astype(np.float64), 1e-9))
     rows, truth = np.arange(len(labels)), np.asarray(labels)
@@ -106,28 +170,3 @@ def temperature_of(probability: NDArray[np.float32], labels: Sequence[int]) -> f
         return float((normaliser - scaled[rows, truth]).mean())
 
     return min((0.5 + 0.05 * step for step in range(71)), key=surprise)
-
-
-def verdict_figures(
-    probability: NDArray[np.floating[Any]], labels: Sequence[int], temperature: float
-) -> dict[str, float]:
-    """Return the dev figures of a judge: accuracies in per cent, calibration error as 0..1.
-
-    ``label_accuracy``: the right one of three labels. ``stance_right``: decided
-    claims that lean to the right one of SUPPORTS and REFUTES.
-    """
-    truth = np.asarray(labels)
-    scaled = np.exp(np.log(np.maximum(probability.astype(np.float64), 1e-9)) / temperature)
-    scaled /= scaled.sum(axis=1, keepdims=True)
-    predicted = scaled.argmax(axis=1)
-    decided = truth != LABELS.index(NOT_ENOUGH_INFO)
-    leaning = np.where(
-        scaled[:, LABELS.index(SUPPORTS)] >= scaled[:, LABELS.index(REFUTES)],
-        LABELS.index(SUPPORTS),
-        LABELS.index(REFUTES),
-    )
-    return {
-        "label_accuracy": float(100 * (predicted == truth).mean()),
-        "stance_right": float(100 * (leaning == truth)[decided].mean()),
-        "calibration_error": calibration_error(scaled.max(axis=1), predicted == truth),
-    }

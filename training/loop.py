@@ -10,20 +10,34 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
-from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
+
+from retrieval.types import LABELS, Label
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the evidence text that is read beside it, and the index of its class."""
+    """A claim, the evidence text that is read beside it, and what to answer.
+
+    ``target`` holds the probabilities of ``LABELS``, in their order: all of it
+    on one where the label is known, spread where a teacher's opinion counts.
+    """
 
     claim: str
     evidence: str
-    label: int
+    target: tuple[float, ...]
+
+
+def labelled(claim: str, evidence: str, label: Label) -> Example:
+    """Return an example whose label is known for certain."""
+    return Example(claim, evidence, tuple(float(label == known) for known in LABELS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +54,23 @@ class Recipe:
 
 
 def train(
-    model: DistilBertForSequenceClassification,
+    model: Model,
     tokenizer: PreTrainedTokenizerBase,
     examples: Sequence[Example],
     recipe: Recipe,
     run: Path,
-    evaluate: Callable[[DistilBertForSequenceClassification], dict[str, float]],
+    evaluate: Callable[[Model], dict[str, float]],
     checkpoint_every: int = 250,
 ) -> list[dict[str, float]]:
-    """Fine-tune ``model`` in place and return the dev figures after each epoch.
+    """Fine-tune in place what of ``model`` is not frozen; return the dev figures of each epoch.
 
-    The word and position embeddings stay as they are: with them frozen the
-    change to the base weights is small enough to ship as a delta. Written to
+    Called with a tokenizer's tensors, the model returns an object with
+    ``logits``, shape ``(examples, labels)``. Written to
     ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
     ``checkpoint.pt``, from which an interrupted run goes on. The order of the
     examples depends on the seed and the epoch alone.
     """
     run.mkdir(parents=True, exist_ok=True)
-    model.distilbert.embeddings.requires_grad_(False)
     torch.manual_seed(recipe.seed)
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
     total = steps_per_epoch * recipe.epochs
@@ -102,7 +115,7 @@ def train(
 
 
 def _loss(
-    model: DistilBertForSequenceClassification,
+    model: nn.Module,
     tokenizer: PreTrainedTokenizerBase,
     batch: Sequence[Example],
     recipe: Recipe,
@@ -118,7 +131,7 @@ def _loss(
     )
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = model(**inputs).logits
-    return cross_entropy(logits.float(), torch.tensor([example.label for example in batch]))
+    return cross_entropy(logits.float(), torch.tensor([example.target for example in batch]))
 
 
 def _batches(examples: Sequence[Example], recipe: Recipe, epoch: int) -> list[list[Example]]:
@@ -164,7 +177,7 @@ def _save(
     partial = path.with_suffix(".partial")
     torch.save(
         {
-            "model": model.state_dict(),
+            "model": {n: p for n, p in model.named_parameters() if p.requires_grad},
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
             "random": torch.get_rng_state(),
@@ -190,7 +203,7 @@ def _resume(
     state = torch.load(path, weights_only=True)
     if state.get("origin") != origin:
         return 0, []
-    model.load_state_dict(state["model"])
+    model.load_state_dict(state["model"], strict=False)
     optimizer.load_state_dict(state["optimizer"])
     schedule.load_state_dict(state["schedule"])
     torch.set_rng_state(state["random"])

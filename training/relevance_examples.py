@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
+from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.claims import PageClaim
-from training.loop import Example
+from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
 SAME_DOCUMENT = 2
@@ -83,10 +83,9 @@ def _of_one_page(claim: PageClaim, chance: random.Random) -> list[Example]:
     gold = chance.sample(claim.gold, min(RELEVANT_PER_CLAIM, len(claim.gold)))
     irrelevant = chance.sample(claim.others, min(len(claim.others), SAME_DOCUMENT * len(gold)))
     return [
-        Example(claim.text, evidence_text(claim.title, text), LABELS.index(claim.label))
-        for text in gold
+        labelled(claim.text, evidence_text(claim.title, text), claim.label) for text in gold
     ] + [
-        Example(claim.text, evidence_text(claim.title, text), LABELS.index(NOT_ENOUGH_INFO))
+        labelled(claim.text, evidence_text(claim.title, text), NOT_ENOUGH_INFO)
         for text in irrelevant
     ]
 
@@ -104,4 +103,4 @@ def _anywhere(
 
 def _example(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
     sentence = pool.sentences[index]
-    return Example(claim, evidence_text(sentence.title, sentence.text), LABELS.index(label))
+    return labelled(claim, evidence_text(sentence.title, sentence.text), label)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evaluation.predictions import MOST_EVIDENCE, Answer
-from retrieval.assembly import MODELS
+from retrieval.assembly import READER
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
@@ -51,10 +51,10 @@ class RankedBaseline:
         """Remember the ranker; nothing is loaded yet."""
         self._ranker = ranker
         self._threads = threads
-        self._relevance = DistilBertCrossEncoder(MODELS / "relevance")
+        self._reader = DistilBertCrossEncoder(READER)
         config = RetrievalConfig()
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(DistilBertCrossEncoder(MODELS / "verdict"))
+        self._judge = CrossEncoderJudge(self._reader)
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
@@ -62,8 +62,7 @@ class RankedBaseline:
 
         torch.set_num_threads(self._threads)
         self._ranker.warm_up()
-        self._relevance.warm_up()
-        self._judge.warm_up()
+        self._reader.warm_up()
 
     def answer(self, claim: str) -> Answer:
         """Rank, select, judge.
@@ -76,7 +75,7 @@ class RankedBaseline:
         pages, ranked = self._ranker.rank(text)
         ranked_at = time.perf_counter()
         best = ranked[:MOST_EVIDENCE]
-        opinions = self._relevance.probabilities(
+        opinions = self._reader.probabilities(
             [(text, evidence_text(sentence.title, sentence.text)) for sentence in best]
         )
         evidence = [

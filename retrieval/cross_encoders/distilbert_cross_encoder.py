@@ -33,24 +33,29 @@ class DistilBertCrossEncoder:
         """The model's name and version, for results to carry."""
         return f"{self._config['name']} {self._config['version']}"
 
+    @property
+    def precision(self) -> str:
+        """What the model computes in, ``float32`` or ``bfloat16``."""
+        assert self._model is not None
+        return str(self._model.dtype).removeprefix("torch.")
+
     def warm_up(self) -> None:
-        """Load base weights and delta, in bfloat16.
+        """Load base weights and delta, in the precision that is fastest here.
 
         Raises:
             ModelUnavailable: either is missing or damaged.
         """
         if self._model is not None:
             return
-        import torch
-
         from retrieval.cross_encoders.delta import add_delta
         from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
+        from retrieval.cross_encoders.precision import in_fastest_precision
 
         self._config = read_config(self._folder)
         model = load_folded_minilm(tuple(self._config["labels"]))
         add_delta(model, self._folder / "delta.safetensors", self._config["sha256"])
         self._tokenizer = load_tokenizer()
-        self._model = model.to(torch.bfloat16).eval()  # type: ignore[arg-type]
+        self._model = in_fastest_precision(model.train(False))
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs.

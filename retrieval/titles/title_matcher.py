@@ -1,19 +1,29 @@
-"""Title match: documents that a span of the claim names (report, 3.3.1; Nie et al. 2018)."""
+"""Title match: documents that the claim names (report, 3.3.1; Nie et al. 2018)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from haystack import component
+from spacy.tokens import Doc
 
 from retrieval.encoders.encoder import Encoder
 from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, Span, TitleMatch
 
+_LONGEST = 8  # words
+# Words that by themselves name nothing where they stand: "It is …", "In 1990 …".
+_FUNCTION = {"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SPACE"}
+
 
 @component
 class TitleMatcher:
-    """Exact titles, and titles that equal a span but for words in parentheses."""
+    """Exact titles, and titles that equal a name but for words in parentheses.
+
+    Names are the claim's spans and every run of words that begins with a capital
+    letter or a digit. A parser takes titles such as "Always" or "Miracle at St.
+    Anna" for no name or for two; the index knows better.
+    """
 
     def __init__(
         self, store: DocumentStore, encoder: Encoder, cutoff: float = 0.25, limit: int = 5
@@ -29,15 +39,14 @@ class TitleMatcher:
         self._encoder.warm_up()
 
     @component.output_types(exact=list[Candidate], disambiguated=list[Candidate])
-    def run(self, claim: str, spans: list[Span]) -> dict[str, list[Candidate]]:
+    def run(self, doc: Doc, spans: list[Span]) -> dict[str, list[Candidate]]:
         """Return exact matches, longest names first, and disambiguated ones, most similar first.
 
         Exact matches score 1. All disambiguated titles compete with each other, so
         that none is dropped for a worse one.
         """
-        longest_first = sorted(
-            dict.fromkeys(span.text for span in spans), key=lambda name: (-len(name), name)
-        )
+        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc)])
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
         matches = self._store.title_matches(longest_first)
         exact = [match for match in matches if match.disambiguation is None]
         named = {match.document_id for match in exact}
@@ -51,7 +60,7 @@ class TitleMatcher:
                 Candidate(document_id, ("title",), 1.0, 1)
                 for document_id in dict.fromkeys(match.document_id for match in exact)
             ],
-            "disambiguated": self._closest(claim, list(others.values())),
+            "disambiguated": self._closest(doc.text, list(others.values())),
         }
 
     def _closest(self, claim: str, matches: Sequence[TitleMatch]) -> list[Candidate]:
@@ -65,3 +74,15 @@ class TitleMatcher:
         ]
         scored.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
         return scored[: self._limit]
+
+
+def _runs(doc: Doc) -> Iterator[str]:
+    """Every run of at most eight words that may be a title, as it stands in the claim."""
+    one_case = doc.text.islower() or doc.text.isupper()
+    for first, token in enumerate(doc):
+        if not (one_case or token.text[0].isupper() or token.text[0].isdigit()):
+            continue
+        for last in range(first, min(len(doc), first + _LONGEST)):
+            run = doc[first : last + 1]
+            if not all(word.pos_ in _FUNCTION for word in run):
+                yield run.text

@@ -37,9 +37,7 @@ class CrossEncoderJudge:
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
-        text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
-        together = self._model.probabilities([(claim, text)])[0]
-        pooled = pooled_opinion([float(p) for p in together], evidence[0].opinion)
+        pooled = pooled_opinion(self._together(claim, evidence), evidence[0].opinion)
         confidence = max(pooled)
         label = LABELS[pooled.index(confidence)]
         return {
@@ -48,12 +46,19 @@ class CrossEncoderJudge:
             )
         }
 
+    def _together(self, claim: str, evidence: Sequence[Evidence]) -> Sequence[float]:
+        """Return what all sentences say as one text; of a single one that is known already."""
+        if len(evidence) == 1:
+            return evidence[0].opinion
+        text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
+        return [float(p) for p in self._model.probabilities([(claim, text)])[0]]
+
 
 def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
     """Return the linear pool of two opinions with equal weights (Stone 1961).
 
     What all sentences say together and what the most relevant one says alone err
-    on different claims; ``models/verdict/README.md`` has the figures of each.
+    on different claims; ``models/reader/README.md`` has the figures of each.
     """
     return [(a + b) / 2 for a, b in zip(together, alone, strict=True)]
 

@@ -42,10 +42,10 @@ def test_a_model_comes_back_from_its_base_and_its_difference(tmp_path: Path) -> 
 
 
 def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
-    path = tmp_path / "relevance" / "delta.safetensors"
+    path = tmp_path / "reader" / "delta.safetensors"
     digest = save_delta(changed(small_model(0)), small_model(0), path, rank=1)
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ModelUnavailable, match="git checkout -- models/relevance"):
+    with pytest.raises(ModelUnavailable, match="git checkout -- models/reader"):
         add_delta(small_model(0), path, digest)
 
 

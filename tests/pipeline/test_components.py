@@ -25,7 +25,7 @@ def test_the_stages_run_in_a_haystack_pipeline(index: Path, parser: EnglishParse
             "spans": {"doc": doc},
             "words": {"doc": doc},
             "questions": {"doc": doc},
-            "titles": {"claim": claim},
+            "titles": {"doc": doc},
         }
     )
     names = [candidate.document_id for candidate in found["ranking"]["candidates"]]

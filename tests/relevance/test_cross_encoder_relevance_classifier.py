@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.assembly import MODELS
+from retrieval.assembly import READER
 from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from tests.evidence import ranked
@@ -16,7 +16,7 @@ CLAIM = "Skerrow Light was designed by Ann Lee."
 
 @pytest.fixture(scope="module")
 def model() -> DistilBertCrossEncoder:
-    return DistilBertCrossEncoder(MODELS / "relevance")
+    return DistilBertCrossEncoder(READER)
 
 
 def test_the_sentence_that_says_so_is_most_relevant_and_supports(

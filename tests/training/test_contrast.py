@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.types import REFUTES, SUPPORTS
+from tests.training.pages import pool_of
 from training.contrast import contrast_claims
 from training.sentence_pool import SentencePool
 
@@ -22,17 +21,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
-    folder = tmp_path_factory.mktemp("pages")
-    records = [
-        {
-            "id": page,
-            "text": " ".join(sentences),
-            "lines": "\n".join(f"{number}\t{text}" for number, text in enumerate(sentences)),
-        }
-        for page, sentences in PAGES.items()
-    ]
-    (folder / "wiki-001.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    return SentencePool(folder, MiniLMEncoder(), folder / "vectors")
+    return pool_of(PAGES, MiniLMEncoder(), tmp_path_factory.mktemp("pages"))
 
 
 def supported(text: str, page: str, sentence: int) -> AnnotatedClaim:

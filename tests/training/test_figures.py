@@ -1,20 +1,45 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from evaluation.measures.calibration import calibration_error
-from training.figures import temperature_of, verdict_figures
+from evaluation.claims import AnnotatedClaim
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from training.figures import DevClaims, read_claims, reading_figures, temperature_of
+from training.sentence_pool import PoolSentence, SentencePool
+
+SENTENCES = [
+    PoolSentence("Pier", 0, "Pier", "It is long."),
+    PoolSentence("Pier", 1, "Pier", "It is made of wood."),
+    PoolSentence("Lamp", 0, "Lamp", "It is red."),
+]
+CLAIMS = [
+    AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),)),
+    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),)),
+    AnnotatedClaim("The lamp is bright.", NOT_ENOUGH_INFO, ()),
+]
+DEV = DevClaims(
+    CLAIMS,
+    [[0, 1], [0, 1], [2]],
+    cast(SentencePool, SimpleNamespace(sentences=SENTENCES)),
+)
+# What a reader might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
+OPINIONS = {
+    ("The pier is long.", "Pier : It is long."): (0.9, 0.0, 0.1),
+    ("The pier is long.", "Pier : It is made of wood."): (0.1, 0.0, 0.9),
+    ("The pier is made of iron.", "Pier : It is long."): (0.0, 0.1, 0.9),
+    ("The pier is made of iron.", "Pier : It is made of wood."): (0.5, 0.3, 0.2),
+    ("The lamp is bright.", "Lamp : It is red."): (0.4, 0.0, 0.6),
+}
 
 
-def test_calibration_error_is_the_gap_between_confidence_and_accuracy_weighted_by_size() -> None:
-    # Bin 0.9: three at 0.95, two right: gap |0.95 - 2/3| = 0.28333, weight 3/4.
-    # Bin 0.5: one at 0.55, right: gap 0.45, weight 1/4.
-    confidence = np.array([0.95, 0.95, 0.95, 0.55])
-    right = np.array([True, True, False, True])
-    assert calibration_error(confidence, right) == pytest.approx(
-        0.28333 * 0.75 + 0.45 * 0.25, abs=1e-4
-    )
+def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.array([OPINIONS[pair] for pair in pairs], dtype=np.float32)
 
 
 def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:
@@ -23,11 +48,19 @@ def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> No
     assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
 
 
-def test_verdict_figures_of_four_claims() -> None:
-    # Supported, refuted, undecided, supported; the last is called refuted.
-    probability = np.array(
-        [[0.8, 0.1, 0.1], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8], [0.3, 0.6, 0.1]], dtype=np.float32
-    )
-    figures = verdict_figures(probability, [0, 1, 2, 0], temperature=1.0)
-    assert figures["label_accuracy"] == 50.0  # the first and the third
-    assert figures["stance_right"] == pytest.approx(200 / 3)  # the first and the second of three
+def test_the_best_sentence_is_read_alone_and_the_selected_ones_together() -> None:
+    readings = read_claims(read, DEV)
+    best = [items[0].sentence.text for items in readings.ranked]
+    assert best == ["It is long.", "It is made of wood.", "It is red."]
+    # In each claim one sentence stands out, so it is all that is read together.
+    assert np.array_equal(readings.together, readings.alone)
+    assert set(readings.gold) == {0, 1}
+
+
+def test_figures_of_three_claims() -> None:
+    figures = reading_figures(read_claims(read, DEV), CLAIMS)
+    assert figures["gold_in_first_five"] == 100.0
+    assert figures["stance_right"] == 50.0  # the wooden pier leans to SUPPORTS
+    assert figures["alone"] == figures["pooled"] == pytest.approx(200 / 3)
+    # Confidences 0.9 right, 0.5 wrong, 0.6 right: a third each of 0.1, 0.5 and 0.4.
+    assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.4) / 3, abs=1e-6)

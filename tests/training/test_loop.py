@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
-from retrieval.types import LABELS
-from training.loop import Example, Recipe, train
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from training.loop import Example, Recipe, labelled, train
 
 RECIPE = Recipe(
     epochs=2,
@@ -21,10 +21,10 @@ RECIPE = Recipe(
     seed=7,
 )
 EXAMPLES = [
-    Example("The pier is long.", "Pier : The pier is long.", 0),
-    Example("The pier is short.", "Pier : The pier is long.", 1),
-    Example("The pier is old.", "Pier : The pier is long.", 2),
-    Example("The lamp is red.", "Lamp : The lamp is red.", 0),
+    labelled("The pier is long.", "Pier : The pier is long.", SUPPORTS),
+    labelled("The pier is short.", "Pier : The pier is long.", REFUTES),
+    labelled("The pier is old.", "Pier : The pier is long.", NOT_ENOUGH_INFO),
+    Example("The lamp is red.", "Lamp : The lamp is reddish.", (0.6, 0.3, 0.1)),
 ]
 
 
