@@ -18,6 +18,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
+from retrieval.verdict.cross_encoder_judge import pooled_opinion
 from training.candidates import CandidateFinder
 from training.data import TrainingData
 from training.sentence_pool import PoolSentence, SentencePool
@@ -79,6 +80,12 @@ class Readings:
     together: NDArray[np.float32]
     gold: dict[int, tuple[float, float, float]]
 
+    @property
+    def pooled(self) -> NDArray[np.float64]:
+        """What the judge makes of both, shape ``(claims, labels)``."""
+        both = zip(self.together.tolist(), self.alone.tolist(), strict=True)
+        return np.array([pooled_opinion(together, alone) for together, alone in both])
+
 
 Classify: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 
@@ -137,7 +144,7 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
         (SUPPORTS if supports >= refutes else REFUTES) == claims[n].label
         for n, (supports, refutes, _) in readings.gold.items()
     ]
-    pooled = (readings.alone + readings.together) / 2
+    pooled = readings.pooled
     right = pooled.argmax(axis=1) == truth
     return {
         "gold_in_first_five": 100 * found / max(1, len(decided)),

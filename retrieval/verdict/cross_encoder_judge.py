@@ -10,6 +10,7 @@ from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEnc
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
+TOGETHER = 0.5  # weight of what the sentences say together; the rest is the best one's alone
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
@@ -55,12 +56,12 @@ class CrossEncoderJudge:
 
 
 def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
-    """Return the linear pool of two opinions with equal weights (Stone 1961).
+    """Return the linear pool of two opinions (Stone 1961).
 
     What all sentences say together and what the most relevant one says alone err
     on different claims; ``models/reader/README.md`` has the figures of each.
     """
-    return [(a + b) / 2 for a, b in zip(together, alone, strict=True)]
+    return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
 
 
 def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
