@@ -104,11 +104,12 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: Path) -> None
         digests=data.digests,
         definitions=f"{len(dev.claims)} of {len(data.dev)} dev claims (every third), none of whose"
         " gold pages was trained on, with about ten candidate sentences each. gold_in_first_five:"
-        " decided claims with a gold sentence among the five most relevant, %. stance_right: decided claims whose best gold"
-        " sentence leans the right way, %. alone, together, pooled: claims given the right one of"
-        " three labels by the most relevant sentence, by the selected ones read together, and by"
-        " both (`pooled_opinion`), %. calibration_error: expected, ten bins, 0 to 1. As shipped:"
-        f" cut to the rank above and scaled by temperature {temperature:.2f}, chosen on dev.",
+        " decided claims with a gold sentence among the five most relevant, %. stance_right:"
+        " decided claims whose best gold sentence leans the right way, %. alone, together, pooled:"
+        " claims given the right one of three labels by the most relevant sentence, by the"
+        " selected ones read together, and by both (`pooled_opinion`), %. calibration_error:"
+        " expected, ten bins, 0 to 1. As shipped: cut to the rank above and scaled by temperature"
+        f" {temperature:.2f}, chosen on dev.",
     )
     write_card(out, card, {"labelled": LABELLED, "distilled": DISTILLED}, figures, size)
 
