@@ -42,7 +42,7 @@ class RetrievalConfig:
     sentence_limit: int = 80
     relevance_cutoff: float = 0.01
     semantic_cutoff: float = 0.1
-    selection_share: float = 0.3
+    selection_share: float = 0.25
     selection_limit: int = 5
     mention_sentences: int = 5
     max_hops: int = 2

@@ -10,7 +10,7 @@ from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEnc
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
-TOGETHER = 0.5  # weight of what the sentences say together; the rest is the best one's alone
+TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),

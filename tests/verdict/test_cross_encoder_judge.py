@@ -43,5 +43,6 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
     )
 
 
-def test_two_opinions_are_pooled_with_equal_weights() -> None:
-    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.25, 0.5, 0.25]
+def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
+    # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
+    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
