@@ -40,9 +40,9 @@ class RetrievalConfig:
     document_cutoff: float = 0.35
     document_limit: int = 12
     sentence_limit: int = 80
-    relevance_cutoff: float = 0.01
+    relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
-    selection_share: float = 0.25
+    selection_share: float = 0.35
     selection_limit: int = 5
     mention_sentences: int = 5
     max_hops: int = 2
