@@ -49,13 +49,13 @@ class DistilBertCrossEncoder:
             return
         from retrieval.cross_encoders.delta import add_delta
         from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
-        from retrieval.cross_encoders.precision import in_fastest_precision
+        from retrieval.precision import fastest_precision
 
         self._config = read_config(self._folder)
         model = load_folded_minilm(tuple(self._config["labels"]))
         add_delta(model, self._folder / "delta.safetensors", self._config["sha256"])
         self._tokenizer = load_tokenizer()
-        self._model = in_fastest_precision(model.train(False))
+        self._model = model.train(False).to(fastest_precision())
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs.

@@ -14,10 +14,7 @@ from retrieval.encoders.minilm_weights import minilm_folder
 class MiniLMEncoder:
     """Sentence-transformers' 384-dimensional MiniLM, on the CPU.
 
-    It computes in bfloat16 where the processor has instructions for it, which
-    nearly halves the time of float32 (``benchmarks/encoders.py``); elsewhere it
-    would be emulated. That is asked of the processor, not measured, so that an
-    index is always built in one precision. The vectors come back as float32.
+    It computes in ``fastest_precision``; the vectors come back as float32.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -35,16 +32,17 @@ class MiniLMEncoder:
             ModelUnavailable: the weights are missing or damaged.
         """
         if self._model is None:
-            import torch
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging
+
+            from retrieval.precision import fastest_precision
 
             logging.disable_progress_bar()  # type: ignore[no-untyped-call]
             self._model = SentenceTransformer(
                 str(minilm_folder()),
                 device="cpu",
                 local_files_only=True,
-                model_kwargs={"dtype": torch.bfloat16 if _has_bfloat16() else torch.float32},
+                model_kwargs={"dtype": fastest_precision()},
             )
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -65,11 +63,3 @@ class MiniLMEncoder:
         # Normalised here and not in bfloat16, where a unit vector is one to 0.4% only.
         norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / norms
-
-
-def _has_bfloat16() -> bool:
-    """Return whether the processor multiplies bfloat16 itself ("avx512_bf16", "amx_bf16" …)."""
-    import torch
-
-    abilities = torch.cpu.get_capabilities()
-    return any(has for name, has in abilities.items() if name.endswith("bf16"))
