@@ -78,7 +78,7 @@ def train(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
     )
-    origin = {"recipe": asdict(recipe), "examples": _digest(examples)}
+    origin = {"recipe": asdict(recipe), "examples": examples_digest(examples)}
     step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
     for epoch in range(step // steps_per_epoch, recipe.epochs):
         batches = _batches(examples, recipe, epoch)
@@ -210,7 +210,8 @@ def _resume(
     return state["step"], state["history"]
 
 
-def _digest(examples: Sequence[Example]) -> str:
+def examples_digest(examples: Sequence[Example]) -> str:
+    """Return what tells one list of examples from another, SHA-256."""
     digest = hashlib.sha256()
     for example in examples:
         digest.update(repr(example).encode("utf-8", "surrogatepass"))

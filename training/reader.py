@@ -20,7 +20,7 @@ from retrieval.types import LABELS
 from training.card import Card, write_card, write_model
 from training.data import load_data
 from training.figures import DevClaims, probabilities, read_claims, reading_figures, temperature_of
-from training.loop import Example, Recipe, train
+from training.loop import Example, Recipe, examples_digest, train
 from training.reading_examples import reading_examples
 from training.relevance_examples import relevance_examples
 from training.teacher.train import Teacher
@@ -51,7 +51,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: Path) -> None
     data = load_data(data_folder, run.parent / "vectors", LABELLED.seed)
     tokenizer = load_tokenizer()
     examples = _drawn(reading_examples(data, DISTILLED.seed))
-    opinions = _opinions(teacher, examples, run / "opinions.npy")
+    opinions = _opinions(teacher, examples, run)
     quick, dev = DevClaims.of(data, QUICK_DEV), DevClaims.of(data, DEV)
 
     model = load_folded_minilm(LABELS)
@@ -134,13 +134,13 @@ def _drawn(examples: list[Example]) -> list[Example]:
     return [examples[i] for i in sorted(Random(DRAW_SEED).sample(range(len(examples)), count))]
 
 
-def _opinions(folder: Path, examples: list[Example], cache: Path) -> NDArray[np.float32]:
-    """Return the teacher's opinions; the cache spares a restarted run half an hour."""
-    if cache.exists():
-        kept: NDArray[np.float32] = np.load(cache)
-        if len(kept) == len(examples):
-            return kept
+def _opinions(folder: Path, examples: list[Example], run: Path) -> NDArray[np.float32]:
+    """Return the teacher's opinions; kept in ``run``, they spare a restarted run half an hour."""
+    kept = run / f"opinions-{examples_digest(examples)[:16]}.npy"
+    if kept.exists():
+        opinions: NDArray[np.float32] = np.load(kept)
+        return opinions
     opinions = Teacher(folder).opinions([(e.claim, e.evidence) for e in examples])
-    cache.parent.mkdir(parents=True, exist_ok=True)
-    np.save(cache, opinions)
+    run.mkdir(parents=True, exist_ok=True)
+    np.save(kept, opinions)
     return opinions
