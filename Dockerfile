@@ -5,8 +5,10 @@ ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /srv/esoteric
 
 # The dependencies are a layer of their own: they change seldom.
-COPY requirements.txt .
-RUN pip install -r requirements.txt
+ARG PROFILE=small
+COPY requirements.txt requirements-large.txt ./
+RUN pip install -r requirements.txt \
+    && if [ "$PROFILE" = large ]; then pip install --no-deps -r requirements-large.txt; fi
 
 COPY . .
 RUN pip install --no-deps --editable . \

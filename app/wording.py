@@ -33,6 +33,8 @@ STAGES = {
     "sentences": "Open the articles",
     "relevance": "Judge each sentence",
     "semantic": "Pick the closest sentences",
+    "reranking": "Read the closest ones again",
+    "selection": "Select what decides",
     "verdict": "Weigh them together",
     "mentions": "Follow what the evidence mentions",
 }

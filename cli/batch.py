@@ -46,15 +46,16 @@ def command(file: Path, output: Path, recipe: str) -> None:
         raise BadSource(
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
-    done = _finished(output, claims, recipe) if to_file else 0
+    from retrieval.assembly import judge_name, open_retriever
+    from retrieval.document import claim_document
+
+    settings = Settings.from_environment()
+    judge = judge_name(settings.verifier_base)
+    done = _finished(output, claims, recipe, judge) if to_file else 0
     failed = 0
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream:
-        from retrieval.assembly import open_retriever
-        from retrieval.document import claim_document
-
-        settings = Settings.from_environment()
-        retriever = open_retriever(settings.index, settings.threads)
+        retriever = open_retriever(settings.index, settings.threads, settings.verifier_base)
         retriever.warm_up()
         for claim in tqdm(
             claims[done:], initial=done, total=len(claims), unit=" claims", disable=None
@@ -95,11 +96,11 @@ def _encoded(line: dict[str, Any]) -> bytes:
     return text + b"\n"
 
 
-def _finished(output: Path, claims: list[str], recipe: str) -> int:
+def _finished(output: Path, claims: list[str], recipe: str, judge: str) -> int:
     """Return how many claims the output holds, after dropping a line that was cut off.
 
     Raises:
-        BadSource: the output is of other claims, or of another recipe.
+        BadSource: the output is of other claims, another recipe or other models.
     """
     if not output.exists():
         return 0
@@ -107,7 +108,7 @@ def _finished(output: Path, claims: list[str], recipe: str) -> int:
     whole = content[: content.rfind(b"\n") + 1]
     lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines):
-        if number >= len(claims) or not _is_result_of(line, claims[number], recipe):
+        if number >= len(claims) or not _is_result_of(line, claims[number], recipe, judge):
             raise _other_output(output, number + 1)
     if len(whole) < len(content):
         if not _is_cut_off(content[len(whole) :]):
@@ -121,7 +122,7 @@ def _other_output(output: Path, line: int) -> BadSource:
     return BadSource(
         "other_output",
         f"{output}, line {line}: holds something else than claim {line} of the input, checked"
-        " with this recipe.",
+        " with this recipe and these models.",
         "Name another output file, or move this one away.",
     )
 
@@ -131,13 +132,14 @@ def _is_cut_off(tail: bytes) -> bool:
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
-def _is_result_of(line: bytes, claim: str, recipe: str) -> bool:
+def _is_result_of(line: bytes, claim: str, recipe: str, judge: str) -> bool:
     from retrieval.claim import read_claim
 
     try:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
-        return bool(record["claim"] == read_claim(claim).text and record["recipe"] == recipe)
+        made = (record["claim"], record["recipe"], record["verdict"]["judge"])
+        return bool(made == (read_claim(claim).text, recipe, judge))
     except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
         return False

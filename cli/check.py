@@ -46,7 +46,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
 
     settings = Settings.from_environment()
     quiet = as_json or not sys.stderr.isatty()
-    report = open_retriever(settings.index, settings.threads).check(
+    report = open_retriever(settings.index, settings.threads, settings.verifier_base).check(
         claim, recipe, _ignore if quiet else _show_progress
     )
     if as_json:

@@ -73,13 +73,15 @@ def _parser(settings: Settings) -> str:
     return "en_core_web_sm"
 
 
-def _reader(settings: Settings) -> str:
-    from retrieval.assembly import READER
-    from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+def _readers(settings: Settings) -> str:
+    from retrieval.assembly import reader, verifier
 
-    reader = DistilBertCrossEncoder(READER)
-    reader.warm_up()
-    return f"{reader.version}, in {reader.precision}"
+    base = settings.verifier_base
+    models = [reader(), *([verifier(base)] if base else [])]
+    for model in models:
+        model.warm_up()
+    told = " and ".join(model.version for model in models)
+    return f"{told}, in {models[0].precision} ({settings.profile} profile)"
 
 
 def _index(settings: Settings) -> str:
@@ -112,7 +114,7 @@ def _queue(settings: Settings) -> str:
 _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "encoder": _encoder,
-    "reader of evidence": _reader,
+    "reader of evidence": _readers,
     "index": _index,
     "database": _database,
     "queue": _queue,

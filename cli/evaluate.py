@@ -68,7 +68,8 @@ def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | 
         limit=limit,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
-        command=shlex.join(["esoteric", *sys.argv[1:]]),
+        verifier_base=settings.verifier_base,
+        command=f"ESOTERIC_PROFILE={settings.profile} {shlex.join(['esoteric', *sys.argv[1:]])}",
     )
     with _progress_bars() as (on_pages, on_claims):
         results = evaluate(evaluation, on_pages, on_claims)

@@ -30,33 +30,38 @@ def command() -> None:
     """Train one of the models that ESOTERIC ships. Interrupted, it goes on where it stopped."""
 
 
-@command.command("teacher", epilog="Example: esoteric train teacher --data ../data")
+@command.command("verifier", epilog="Example: esoteric train verifier --data ../data")
 @_data
-@_folder("--run", CHECKOUT / "runs" / "teacher", "Folder for weights, log and checkpoint.")
+@_folder("--out", CHECKOUT / "models" / "verifier", "Folder for the model.")
+@_folder("--run", CHECKOUT / "runs" / "verifier", "Folder for logs and checkpoints.")
 @reports_errors
-def teacher(data: Path, run: Path) -> None:
-    """Train the model that the reader learns from (about an hour on two cores)."""
-    from training.teacher.train import train_teacher
+def verifier(data: Path, run: Path, out: Path) -> None:
+    """Train the large profile's model, also the reader's teacher (two hours on two cores)."""
+    from training.verifier.train import train_verifier
 
-    _use_threads()
-    train_teacher(data, run)
+    train_verifier(data, run, out, _prepared().packaged_models)
 
 
 @command.command("reader", epilog="Example: esoteric train reader --data ../data")
 @_data
 @_folder("--out", CHECKOUT / "models" / "reader", "Folder for the model.")
 @_folder("--run", CHECKOUT / "runs" / "reader", "Folder for logs and checkpoints.")
-@_folder("--teacher", CHECKOUT / "runs" / "teacher", "The trained teacher.")
+@_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @reports_errors
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
-    """Train the model that reads evidence, after its teacher (about two hours on two cores)."""
+    """Train the model that reads evidence, after its teacher (two hours on two cores)."""
+    from retrieval.cross_encoders.cross_encoder import CrossEncoder
+    from retrieval.cross_encoders.mpnet import PackagedMPNet
     from training.reader import train_reader
 
-    _use_threads()
-    train_reader(data, run, out, teacher)
+    base = PackagedMPNet(_prepared().packaged_models)
+    train_reader(data, run, out, CrossEncoder(teacher, base))
 
 
-def _use_threads() -> None:
+def _prepared() -> Settings:
+    """Return the settings, once the models use the threads that these allow."""
     import torch
 
-    torch.set_num_threads(Settings.from_environment().threads)
+    settings = Settings.from_environment()
+    torch.set_num_threads(settings.threads)
+    return settings

@@ -22,7 +22,9 @@ from evaluation.results import results_of
 from evaluation.run import Outcome, run_system
 from evaluation.systems import Bench, open_system
 from evaluation.trec import write_relevance
+from retrieval.assembly import reader, verifier
 from retrieval.corpora.fever import FeverCorpus
+from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.builder import build_index
@@ -36,7 +38,8 @@ from retrieval.types import LABELS
 class Evaluation:
     """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
 
-    ``indexes`` is the folder that keeps an index for each set of pages.
+    ``indexes`` is the folder that keeps an index for each set of pages;
+    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
     """
 
     wiki_pages: Path
@@ -46,6 +49,7 @@ class Evaluation:
     limit: int | None
     indexes: Path
     threads: int
+    verifier_base: Path | None
     command: str
 
 
@@ -63,20 +67,25 @@ def evaluate(
     Raises:
         BadSource: pages or claims cannot be read or do not belong together, or
             ``out`` holds results of something else.
+        ModelUnavailable: a model of the profile is missing.
     """
+    models = [reader()]
+    if evaluation.verifier_base:
+        models.append(verifier(evaluation.verifier_base))
+        mpnet_folder(evaluation.verifier_base)  # a missing model is told before pages are indexed
     claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
     corpus = FeverCorpus(evaluation.wiki_pages)
     provenance = Provenance(
         wiki_pages=corpus.fingerprint(),
         claims=digest_of(evaluation.claims),
-        models=digest_of_models(),
+        models=digest_of_models(models),
     )
     claim_folder(evaluation.out, provenance)
     index = evaluation.indexes / provenance.wiki_pages[:16]
     store = _indexed(corpus, index, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, corpus, evaluation.threads)
+    bench = Bench(index, corpus, evaluation.threads, evaluation.verifier_base)
     outcomes: dict[str, Outcome] = {}
     for name in evaluation.systems:
         outcomes[name] = run_system(
@@ -86,7 +95,9 @@ def evaluate(
             evaluation.out / name,
             lambda done, name=name: on_claims(name, done, len(claims)),  # type: ignore[misc]
         )
-    results = results_of(claims, outcomes, _described(evaluation, claims, store.info(), provenance))
+    data = _described(evaluation, claims, store.info(), provenance)
+    data["models"] = [model.version for model in models]
+    results = results_of(claims, outcomes, data)
     _write(evaluation, claims, results)
     return results
 

@@ -28,23 +28,29 @@ class Deviation:
 
 
 def read_expected() -> dict[str, Any]:
-    """Return the content of ``expected.yaml``."""
+    """Return the content of ``expected.yaml``: digests of the data, and runs with their figures."""
     expected: dict[str, Any] = yaml.safe_load(EXPECTED.read_text(encoding="utf-8"))
     return expected
 
 
-def deviations(expected: Mapping[str, Any], results: Mapping[str, Any]) -> Iterator[Deviation]:
-    """Yield what differs by more than its tolerance, data first: other data, other figures."""
+def deviations(
+    digests: Mapping[str, str], figures: Mapping[str, Any], results: Mapping[str, Any]
+) -> Iterator[Deviation]:
+    """Yield what differs by more than its tolerance, data first: other data, other figures.
+
+    ``figures`` maps recipes to their published figures, ``results`` is what
+    ``results.json`` holds.
+    """
     data = {
         "wiki_pages": results["data"]["wiki_pages"]["sha256"],
         "claims": results["data"]["claims"]["sha256"],
     }
-    for name, digest in expected["data"].items():
+    for name, digest in digests.items():
         if data[name] != digest:
             yield Deviation(f"data, {name}", digest, data[name])
-    for recipe, figures in expected["figures"].items():
+    for recipe, values in figures.items():
         measured = results["recipes"].get(recipe, {})
-        for name, published in figures.items():
+        for name, published in values.items():
             found = _value(measured, name)
             off = found is None or abs(found - published["value"]) > published["tolerance"]
             if off:
@@ -67,18 +73,35 @@ def _value(measured: Mapping[str, Any], name: str) -> float | None:
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path))
 def main(data: Path, out: Path) -> None:
-    """Run the published command on DATA and tell which figures differ."""
+    """Run the published commands on DATA and tell which figures differ."""
     expected = read_expected()
-    arguments = [part.format(data=data, out=out) for part in expected["command"].split()[1:]]
-    run = subprocess.run([sys.executable, "-m", "cli", *arguments], cwd=CHECKOUT, check=False)
+    differ = 0
+    for run in expected["runs"]:
+        folder = out.with_name(f"{out.name}-{run['profile']}")
+        results = _measured(run["profile"], arguments_of(run["command"], data, folder), folder)
+        for one in deviations(expected["data"], run["figures"], results):
+            differ += 1
+            click.echo(
+                f"{run['profile']} profile, {one.name}: published {one.published}, now {one.found}"
+            )
+    click.echo("Every figure is as published." if not differ else f"{differ} differ.")
+    raise SystemExit(1 if differ else 0)
+
+
+def arguments_of(command: str, data: Path, out: Path) -> list[str]:
+    """Return what stands behind ``esoteric`` in a published command, the paths filled in."""
+    words = command.split()
+    return [word.format(data=data, out=out) for word in words[words.index("esoteric") + 1 :]]
+
+
+def _measured(profile: str, arguments: list[str], folder: Path) -> dict[str, Any]:
+    """Run the command in this profile and return the results that it writes."""
+    ours = [sys.executable, "-m", "cli", *arguments]
+    run = subprocess.run(["env", f"ESOTERIC_PROFILE={profile}", *ours], cwd=CHECKOUT, check=False)
     if run.returncode:
         raise SystemExit(run.returncode)
-    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    found = list(deviations(expected, results))
-    for one in found:
-        click.echo(f"{one.name}: published {one.published}, now {one.found}")
-    click.echo("Every figure is as published." if not found else f"{len(found)} differ.")
-    raise SystemExit(1 if found else 0)
+    results: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return results
 
 
 if __name__ == "__main__":

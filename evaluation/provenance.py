@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from retrieval.assembly import MODELS
 from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.errors import BadSource
 
 FILE = "provenance.json"
@@ -24,14 +25,10 @@ class Provenance:
     models: str
 
 
-def digest_of_models() -> str:
-    """Return the digest of the shipped weights and of every threshold of the pipeline."""
-    digest = hashlib.sha256(repr(RetrievalConfig()).encode())
-    for path in sorted(MODELS.rglob("*")):
-        if path.suffix in {".safetensors", ".json"}:
-            digest.update(path.relative_to(MODELS).as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+def digest_of_models(models: Sequence[CrossEncoder]) -> str:
+    """Return the digest of these models and of every threshold of the pipeline."""
+    told = [repr(RetrievalConfig()), *(model.digest for model in models)]
+    return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
 
 def claim_folder(folder: Path, provenance: Provenance) -> None:

@@ -76,7 +76,7 @@ def _head(data: Mapping[str, Any], command: str) -> str:
 
 {data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
 {data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
-{share}
+{share} Evidence was read by {" and ".join(data["models"])}.
 
 What each figure counts is defined in `evaluation/measures`. Baselines have the product's verdict on
 evidence that they rank themselves: their rows differ from a recipe's by retrieval alone."""

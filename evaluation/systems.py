@@ -34,11 +34,15 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from: an index, the corpus it was built of, threads for models."""
+    """What systems are made from: an index, the corpus it was built of, threads for models.
+
+    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
+    """
 
     index: Path
     corpus: Corpus
     threads: int
+    verifier_base: Path | None
 
 
 class RecipeSystem:
@@ -61,19 +65,20 @@ class RecipeSystem:
 def _bm25(bench: Bench) -> System:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads)
+    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.verifier_base)
 
 
 def _minilm(bench: Bench) -> System:
     from evaluation.baselines.minilm import MiniLMRanker
 
-    return RankedBaseline(MiniLMRanker(bench.corpus, bench.index), bench.threads)
+    ranker = MiniLMRanker(bench.corpus, bench.index)
+    return RankedBaseline(ranker, bench.threads, bench.verifier_base)
 
 
 def _tfidf(bench: Bench) -> System:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads)
+    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.verifier_base)
 
 
 BASELINES: dict[str, Callable[[Bench], System]] = {
@@ -110,7 +115,7 @@ def open_system(name: str, bench: Bench) -> System:
     """Return the system of this name; ``checked_names`` has let it pass."""
     if name in BASELINES:
         return BASELINES[name](bench)
-    return RecipeSystem(open_retriever(bench.index, bench.threads), name)
+    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.verifier_base), name)
 
 
 def _answer(report: Report) -> Answer:

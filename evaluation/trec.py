@@ -21,7 +21,8 @@ def write_relevance(folder: Path, claims: Sequence[FeverClaim]) -> None:
 def write_runs(folder: Path, predictions: Sequence[Prediction], system: str) -> None:
     """Write ``pages.run`` and ``sentences.run``, best first.
 
-    Pages carry no score that can be compared, so theirs counts down with the rank.
+    Programs that read them sort by score, so the score counts down with the rank: pages carry none
+    that can be compared, and sentences that two models read stand before those that one did.
     """
     pages = (
         (p.claim_id, page_key(page), rank, float(len(p.answer.pages) - rank))
@@ -29,9 +30,9 @@ def write_runs(folder: Path, predictions: Sequence[Prediction], system: str) -> 
         for rank, page in enumerate(p.answer.pages)
     )
     sentences = (
-        (p.claim_id, _name((page_key(page), number)), rank, score)
+        (p.claim_id, _name((page_key(page), number)), rank, float(len(p.answer.ranked) - rank))
         for p in predictions
-        for rank, ((page, number), score) in enumerate(p.answer.ranked)
+        for rank, ((page, number), _) in enumerate(p.answer.ranked)
     )
     _write(folder / "pages.run", pages, system)
     _write(folder / "sentences.run", sentences, system)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.versions import current_version
 from retrieval.types import ProgressListener, Report
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval.pipeline import Pipeline
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
-READER = MODELS / "reader"
+READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
 
 
 class Retriever:
@@ -24,10 +25,13 @@ class Retriever:
     imported before ``warm_up`` or ``check``.
     """
 
-    def __init__(self, index: Path, threads: int, config: RetrievalConfig) -> None:
-        """Remember the settings; ``threads`` is how many the models may use."""
+    def __init__(
+        self, index: Path, threads: int, verifier_base: Path | None, config: RetrievalConfig
+    ) -> None:
+        """Remember the settings; ``open_retriever`` tells what they mean."""
         self._index = index
         self._threads = threads
+        self._verifier_base = verifier_base
         self._config = config
         self._pipeline: Pipeline | None = None
         self._version: Path | None = None
@@ -58,7 +62,6 @@ class Retriever:
         return self._pipeline.check(claim, recipe, on_progress)
 
     def _assembled(self) -> Pipeline:
-        from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
         from retrieval.hops.mention_expander import MentionExpander
         from retrieval.index.embedded_store import EmbeddedStore
         from retrieval.language.english import EnglishParser
@@ -70,6 +73,7 @@ class Retriever:
         from retrieval.relevance.cross_encoder_relevance_classifier import (
             CrossEncoderRelevanceClassifier,
         )
+        from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
         from retrieval.selection.relative_selector import RelativeSelector
         from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
         from retrieval.titles.title_matcher import TitleMatcher
@@ -77,7 +81,8 @@ class Retriever:
         from retrieval.words.word_matcher import WordMatcher
 
         config = self._config
-        encoder, reader = MiniLMEncoder(), DistilBertCrossEncoder(READER)
+        encoder = MiniLMEncoder()
+        model, base = reader(), self._verifier_base
         store = EmbeddedStore.open(self._index, encoder.name)
         stages = Stages(
             parser=EnglishParser(),
@@ -92,16 +97,46 @@ class Retriever:
                 store, encoder, config.document_cutoff, config.document_limit
             ),
             relevance=CrossEncoderRelevanceClassifier(
-                reader, config.relevance_cutoff, config.sentence_limit
+                model, config.relevance_cutoff, config.sentence_limit
             ),
             semantic=SemanticSentenceRanker(encoder, config.semantic_cutoff),
+            reranking=CrossEncoderReranker(verifier(base), config.rerank_limit) if base else None,
             selection=RelativeSelector(config.selection_share, config.selection_limit),
-            judge=CrossEncoderJudge(reader),
+            judge=CrossEncoderJudge(model, judge_name(base)),
             mentions=MentionExpander(store),
         )
         return Pipeline(stages, store, config)
 
 
-def open_retriever(index: Path, threads: int) -> Retriever:
-    """Return a retriever over the index in this folder; nothing is loaded yet."""
-    return Retriever(index, threads, RetrievalConfig())
+def reader() -> CrossEncoder:
+    """Return the model that reads every sentence; its weights are not loaded yet.
+
+    Raises:
+        ModelUnavailable: it is missing.
+    """
+    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+
+    return CrossEncoder(READER, FoldedMiniLM())
+
+
+def verifier(base: Path) -> CrossEncoder:
+    """Return the large profile's second model, as ``reader`` does; ``base`` as below."""
+    from retrieval.cross_encoders.mpnet import PackagedMPNet
+
+    return CrossEncoder(VERIFIER, PackagedMPNet(base))
+
+
+def judge_name(verifier_base: Path | None) -> str:
+    """Return the name that verdicts carry: every model whose opinion counts, with its version."""
+    models = [reader(), *([verifier(verifier_base)] if verifier_base else [])]
+    return " and ".join(model.version for model in models)
+
+
+def open_retriever(index: Path, threads: int, verifier_base: Path | None) -> Retriever:
+    """Return a retriever over the index in this folder; nothing is loaded yet.
+
+    ``threads`` is how many the models may use. ``verifier_base`` is the folder
+    that the large profile's base weights are unpacked into; None is the small
+    profile, which does without.
+    """
+    return Retriever(index, threads, verifier_base, RetrievalConfig())

@@ -26,6 +26,7 @@ class RetrievalConfig:
         relevance_cutoff: least probability that a sentence bears on the claim.
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
+        rerank_limit: most sentences that the large profile reads twice.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
@@ -42,6 +43,7 @@ class RetrievalConfig:
     sentence_limit: int = 80
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
+    rerank_limit: int = 5
     selection_share: float = 0.35
     selection_limit: int = 5
     mention_sentences: int = 5

@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+_CHECKOUT = Path(__file__).resolve().parent.parent
+
 
 def esoteric_command(arguments: str) -> str:
     """Return the command line, with its folder where the shell would not find it by name."""
@@ -18,3 +20,17 @@ def esoteric_command(arguments: str) -> str:
 def install_command(requirement: str) -> str:
     """Return the command line that installs a requirement afresh for this Python."""
     return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {requirement}"
+
+
+def install_large_command() -> str:
+    """Return the command line that installs what the large profile needs, for this Python."""
+    python = shlex.quote(sys.executable)
+    file = shlex.quote(str(_CHECKOUT / "requirements-large.txt"))
+    return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
+
+
+def restore_model(folder: Path) -> str:
+    """Return how to get the trained model in this folder back: a shipped one, or one of a user."""
+    if folder.resolve().parent == _CHECKOUT / "models":
+        return f"Restore it with: git checkout -- models/{folder.name}"
+    return "Name the folder of a trained model, or train one (see: esoteric train --help)."

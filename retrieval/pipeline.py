@@ -6,6 +6,8 @@
                                                 ▲                                             │
                                                 └──────── mentions ◄── not sufficient ────────┘
 
+In the large profile ``reranking`` stands before ``selection``.
+
 Each stage is a Haystack component in a folder of its own and can be taken into
 a Haystack pipeline; ``docs/decisions/0002-one-function.md`` tells why they are
 called one after the other here.
@@ -30,6 +32,7 @@ from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
 from retrieval.recipes import recipe_named
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
+from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
 from retrieval.titles.title_matcher import TitleMatcher
@@ -67,6 +70,7 @@ class Stages:
     ranking: DenseDocumentRanker
     relevance: CrossEncoderRelevanceClassifier
     semantic: SemanticSentenceRanker
+    reranking: CrossEncoderReranker | None
     selection: RelativeSelector
     judge: Judge
     mentions: MentionExpander
@@ -89,9 +93,11 @@ class Pipeline:
             self._stages.ranking,
             self._stages.relevance,
             self._stages.semantic,
+            self._stages.reranking,
             self._stages.judge,
         ):
-            stage.warm_up()
+            if stage is not None:
+                stage.warm_up()
 
     def check(self, text: str, recipe: str, on_progress: ProgressListener) -> Report:
         """Find evidence for the claim and decide it.
@@ -136,6 +142,7 @@ class Pipeline:
         clock.report("ranking", f"{_count(len(candidates), 'document')} may hold an answer")
 
         documents: list[RankedDocument] = []
+        found: list[Evidence] = []  # as the reader alone ranks it
         evidence: list[Evidence] = []
         hops: list[Hop] = []
         verdict: Verdict | None = None
@@ -154,8 +161,13 @@ class Pipeline:
             clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
 
             with clock.stage("semantic"):
-                ranked = stages.semantic.run(claim.text, [*evidence, *relevant])["evidence"]
-                evidence = stages.selection.run(ranked)["evidence"]
+                found = stages.semantic.run(claim.text, [*found, *relevant])["evidence"]
+            evidence = found
+            if stages.reranking is not None:
+                with clock.stage("reranking"):
+                    evidence = stages.reranking.run(claim.text, found)["evidence"]
+            with clock.stage("selection"):
+                evidence = stages.selection.run(evidence)["evidence"]
                 selected = [item for item in evidence if item.selected]
             clock.report("semantic", f"{_count(len(selected), 'sentence')} selected as evidence")
 

@@ -109,7 +109,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence with what the relevance classifier says of it, read alone.
+    """A sentence with what the models that read it alone say of it.
 
     ``opinion`` holds the probabilities of ``LABELS``, in their order.
     """

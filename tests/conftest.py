@@ -58,6 +58,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def retriever(index: Path) -> Retriever:
     """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(index, threads=2)
+    retriever = open_retriever(index, threads=2, verifier_base=None)
     retriever.warm_up()
     return retriever

@@ -1,56 +1,46 @@
-"""Writes a trained model down: the delta, what loads it, and its card."""
+"""Writes a trained model down: what loads it, and its card."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from transformers import DistilBertForSequenceClassification
 
-from retrieval.cross_encoders.delta import save_delta
-from retrieval.cross_encoders.folded_minilm import load_folded_minilm
 from retrieval.types import LABELS
 from training.loop import Recipe
 
 VERSION = "1"
-RANK = 64  # of the shipped difference; the cards say what cutting to it costs
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model card says beside the figures."""
+    """What a model card says beside the figures; ``commands`` make the model again."""
 
     name: str
     purpose: str
+    architecture: str
     data: str
     digests: Mapping[str, str]
+    commands: Sequence[str]
     definitions: str
 
 
-def write_model(
-    folder: Path,
-    model: DistilBertForSequenceClassification,
-    temperature: float,
-    max_tokens: int,
-    name: str,
-) -> int:
-    """Write ``delta.safetensors`` and ``config.json``; return the delta's size in bytes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "delta.safetensors"
-    digest = save_delta(model, load_folded_minilm(LABELS), path, RANK)
+def write_config(
+    folder: Path, name: str, temperature: float, max_tokens: int, delta_sha256: str
+) -> None:
+    """Write ``config.json`` beside ``delta.safetensors``."""
     config = {
         "name": name,
         "version": VERSION,
         "labels": LABELS,
         "max_tokens": max_tokens,
         "temperature": round(temperature, 2),
-        "sha256": digest,
+        "sha256": delta_sha256,
     }
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    return path.stat().st_size
 
 
 def write_card(
@@ -58,7 +48,6 @@ def write_card(
     card: Card,
     recipes: Mapping[str, Recipe],
     figures: Mapping[str, Mapping[str, float]],
-    size: int,
 ) -> None:
     """Write ``README.md``.
 
@@ -78,14 +67,14 @@ def write_card(
     settings = "\n".join(
         f"| {key} | " + " | ".join(str(phase[key]) for phase in phases) + " |" for key in phases[0]
     )
+    size = (folder / "delta.safetensors").stat().st_size
+    commands = "\n".join(f"    {command}" for command in card.commands)
     digests = "\n".join(f"- `{file}`: `{digest}`" for file, digest in card.digests.items())
     text = f"""# {card.name}
 
 {card.purpose}
 
-A `DistilBertForSequenceClassification` of six layers over {", ".join(LABELS)}: the packaged
-all-MiniLM-L6-v2 weights (`retrieval/cross_encoders/folded_minilm.py`) plus the difference in
-`delta.safetensors` ({size / 1e6:.1f} MB, rank {RANK}).
+{card.architecture} What was trained, `delta.safetensors`, takes {size / 1e6:.1f} MB.
 
 ## Data
 
@@ -97,7 +86,7 @@ SHA-256 of the files:
 
 ## Recipe
 
-AdamW in bfloat16, embeddings frozen, linear decay; torch {torch.__version__}.
+AdamW, products in bfloat16, linear decay; torch {torch.__version__}.
 
 | setting | {" | ".join(recipes)} |
 |---|{"---|" * len(recipes)}
@@ -105,9 +94,8 @@ AdamW in bfloat16, embeddings frozen, linear decay; torch {torch.__version__}.
 
 Reproduce with:
 
-    pip install --no-deps -r requirements-teacher.txt
-    esoteric train teacher --data DATA
-    esoteric train {folder.name} --data DATA --out models/{folder.name}
+    pip install --no-deps -r requirements-large.txt
+{commands}
 
 ## Figures
 

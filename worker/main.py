@@ -40,7 +40,7 @@ class WorkerApp:
     def __init__(self, settings: Settings, open_retriever: OpenRetriever) -> None:
         self._stopping = Event()
         self._store = JobStore(settings.database_url)
-        self._slot = RetrieverSlot(open_retriever, settings.index, settings.threads)
+        self._slot = RetrieverSlot(open_retriever, settings)
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._heartbeat = Heartbeat(name, self._store, self._slot, self._stopping)
         self._reaper = Reaper(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Event, RLock
 from typing import Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
 from retrieval.types import ProgressListener, Report
+from settings import Settings
 from worker.failures import InternalError
 from worker.jobs import WorkerState
 
@@ -35,7 +35,7 @@ class Retriever(Protocol):
         ...
 
 
-OpenRetriever: TypeAlias = Callable[[Path, int], Retriever]
+OpenRetriever: TypeAlias = Callable[[Settings], Retriever]
 
 
 class RetrieverSlot:
@@ -45,10 +45,9 @@ class RetrieverSlot:
     reason, and works again as soon as what was missing is there.
     """
 
-    def __init__(self, open_retriever: OpenRetriever, index: Path, threads: int) -> None:
+    def __init__(self, open_retriever: OpenRetriever, settings: Settings) -> None:
         self._open = open_retriever
-        self._index = index
-        self._threads = threads
+        self._settings = settings
         # One claim or one load at a time: two sets of models would not fit the memory.
         self._lock = RLock()
         self._retriever: Retriever | None = None
@@ -91,7 +90,7 @@ class RetrieverSlot:
         if self.problem is None:
             self.state = "loading"
         try:
-            retriever = self._open(self._index, self._threads)
+            retriever = self._open(self._settings)
             retriever.warm_up()
         except EsotericError as error:
             self._broken(error)

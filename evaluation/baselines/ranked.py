@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from evaluation.predictions import MOST_EVIDENCE, Answer
-from retrieval.assembly import READER
+from retrieval.assembly import judge_name, reader, verifier
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
@@ -47,14 +48,22 @@ class Ranker(Protocol):
 class RankedBaseline:
     """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
 
-    def __init__(self, ranker: Ranker, threads: int) -> None:
-        """Remember the ranker; nothing is loaded yet."""
+    def __init__(self, ranker: Ranker, threads: int, verifier_base: Path | None) -> None:
+        """Remember the ranker; nothing is loaded yet.
+
+        ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
+        """
         self._ranker = ranker
         self._threads = threads
-        self._reader = DistilBertCrossEncoder(READER)
         config = RetrievalConfig()
+        self._reader = reader()
+        self._reranking = (
+            CrossEncoderReranker(verifier(verifier_base), config.rerank_limit)
+            if verifier_base
+            else None
+        )
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(self._reader)
+        self._judge = CrossEncoderJudge(self._reader, judge_name(verifier_base))
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
@@ -63,6 +72,8 @@ class RankedBaseline:
         torch.set_num_threads(self._threads)
         self._ranker.warm_up()
         self._reader.warm_up()
+        if self._reranking:
+            self._reranking.warm_up()
 
     def answer(self, claim: str) -> Answer:
         """Rank, select, judge.
@@ -89,6 +100,8 @@ class RankedBaseline:
             for s, row in zip(best, opinions, strict=True)
         ]
         evidence.sort(key=lambda item: -item.score)
+        if self._reranking:
+            evidence = self._reranking.run(text, evidence)["evidence"]
         judged = self._selection.run(evidence)["evidence"]
         selected = [item for item in judged if item.selected]
         verdict = self._judge.run(text, selected)["verdict"]

@@ -2,9 +2,10 @@
 
 A fine-tuned model is the base weights plus a small difference. The embeddings
 were frozen, so only the transformer layers and the head differ; each matrix of
-the difference is kept as the product of two thin ones (a truncated singular
-value decomposition, as in LoRA by Hu et al. 2021, but found after training
-instead of before), everything else as it is, all in float16.
+the difference is kept as the product of two thin ones, everything else as it
+is, all in float16. The reader was trained whole and its difference cut to a low
+rank (a truncated singular value decomposition); the verifier was trained in
+that form from the start (LoRA, Hu et al. 2021; ``training/verifier``).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from safetensors.torch import load, save_file
 from torch import nn
 
 from retrieval.errors import ModelUnavailable
+from retrieval.mends import restore_model
 
-_LEFT, _RIGHT = "@left", "@right"
+LEFT, RIGHT = "@left", "@right"
 
 
 def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> str:
@@ -39,8 +41,8 @@ def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> st
         if difference.ndim == 2:
             left, singular, right = torch.linalg.svd(difference, full_matrices=False)
             root = singular[:rank].sqrt()
-            tensors[name + _LEFT] = (left[:, :rank] * root).half().contiguous()
-            tensors[name + _RIGHT] = (root[:, None] * right[:rank]).half().contiguous()
+            tensors[name + LEFT] = (left[:, :rank] * root).half().contiguous()
+            tensors[name + RIGHT] = (root[:, None] * right[:rank]).half().contiguous()
         else:
             tensors[name] = difference.half()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +56,7 @@ def add_delta(base: nn.Module, path: Path, sha256: str) -> None:
     Raises:
         ModelUnavailable: the file is missing or is not the one that was trained.
     """
-    mend = f"Restore it with: git checkout -- models/{path.parent.name}"
+    mend = restore_model(path.parent)
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -67,13 +69,18 @@ def add_delta(base: nn.Module, path: Path, sha256: str) -> None:
         )
     tensors = load(content)
     weights = dict(base.named_parameters())
+    unknown = {name.removesuffix(LEFT).removesuffix(RIGHT) for name in tensors} - set(weights)
+    if unknown:
+        raise ModelUnavailable(
+            "model_damaged", f"The model file {path} belongs to other base weights.", mend
+        )
     with torch.no_grad():
         for name, tensor in tensors.items():
-            if name.endswith(_RIGHT):
+            if name.endswith(RIGHT):
                 continue
-            plain = name.removesuffix(_LEFT)
-            if name.endswith(_LEFT):
-                weights[plain].add_(tensor.float() @ tensors[plain + _RIGHT].float())
+            plain = name.removesuffix(LEFT)
+            if name.endswith(LEFT):
+                weights[plain].add_(tensor.float() @ tensors[plain + RIGHT].float())
             elif plain.startswith(("classifier", "pre_classifier")):
                 weights[plain].copy_(tensor)
             else:

@@ -35,38 +35,40 @@ _LAYER_NAMES = {
 }
 
 
-def load_tokenizer() -> PreTrainedTokenizerBase:
-    """Return MiniLM's uncased WordPiece tokenizer."""
-    return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)
+class FoldedMiniLM:
+    """The packaged weights in DistilBERT's shape."""
 
+    def model(self, labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
+        """Return them with a fresh head over ``labels``, always the same.
 
-def load_folded_minilm(labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
-    """Return MiniLM as a DistilBERT classifier with a fresh head over ``labels``, always the same.
+        Raises:
+            ModelUnavailable: the packaged weights are missing or damaged.
+        """
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        bert = BertConfig.from_pretrained(minilm_folder(), local_files_only=True)
+        config = DistilBertConfig(
+            vocab_size=bert.vocab_size,
+            max_position_embeddings=bert.max_position_embeddings,
+            dim=bert.hidden_size,
+            hidden_dim=bert.intermediate_size,
+            n_layers=bert.num_hidden_layers,
+            n_heads=bert.num_attention_heads,
+            id2label=dict(enumerate(labels)),
+            label2id={label: index for index, label in enumerate(labels)},
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            model = DistilBertForSequenceClassification(config)
+        state: dict[str, Any] = _folded(load_file(minilm_folder() / "model.safetensors"))
+        missing, unexpected = model.load_state_dict(state, strict=False)
+        head = {name for name in model.state_dict() if not name.startswith("distilbert.")}
+        if set(missing) != head or unexpected:
+            raise RuntimeError(f"Folding left {missing} unset and {unexpected} unused.")
+        return model
 
-    Raises:
-        ModelUnavailable: the packaged weights are missing or damaged.
-    """
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    bert = BertConfig.from_pretrained(minilm_folder(), local_files_only=True)
-    config = DistilBertConfig(
-        vocab_size=bert.vocab_size,
-        max_position_embeddings=bert.max_position_embeddings,
-        dim=bert.hidden_size,
-        hidden_dim=bert.intermediate_size,
-        n_layers=bert.num_hidden_layers,
-        n_heads=bert.num_attention_heads,
-        id2label=dict(enumerate(labels)),
-        label2id={label: index for index, label in enumerate(labels)},
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = DistilBertForSequenceClassification(config)
-    state: dict[str, Any] = _folded(load_file(minilm_folder() / "model.safetensors"))
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    head = {"pre_classifier.weight", "pre_classifier.bias", "classifier.weight", "classifier.bias"}
-    if set(missing) != head or unexpected:
-        raise RuntimeError(f"Folding left {missing} unset and {unexpected} unused.")
-    return model
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """Return MiniLM's uncased WordPiece tokenizer."""
+        return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)
 
 
 def _folded(bert: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from haystack import component
 
-from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, RankedDocument
 
@@ -17,9 +17,7 @@ class CrossEncoderRelevanceClassifier:
     most probable class.
     """
 
-    def __init__(
-        self, model: DistilBertCrossEncoder, cutoff: float = 0.01, limit: int = 80
-    ) -> None:
+    def __init__(self, model: CrossEncoder, cutoff: float = 0.01, limit: int = 80) -> None:
         """Keep sentences at least ``cutoff`` relevant; read ``limit`` sentences at most."""
         self._model = model
         self._cutoff = cutoff

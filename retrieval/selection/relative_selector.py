@@ -27,7 +27,7 @@ class RelativeSelector:
     @component.output_types(evidence=list[Evidence])
     def run(self, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
         """Return the evidence, which comes best first, with ``selected`` set anew on each."""
-        bar = self._share * max((item.score for item in evidence), default=0.0)
+        bar = self._share * (evidence[0].score if evidence else 0.0)
         return {
             "evidence": [
                 replace(item, selected=rank < self._limit and item.score >= bar)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haystack import component
 
-from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
@@ -21,9 +21,10 @@ _VERBS: dict[Label, tuple[str, str]] = {
 class CrossEncoderJudge:
     """Decides from all selected sentences at once and from the most relevant one alone."""
 
-    def __init__(self, model: DistilBertCrossEncoder) -> None:
-        """Remember the model; it is loaded in ``warm_up``."""
+    def __init__(self, model: CrossEncoder, name: str) -> None:
+        """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
         self._model = model
+        self._name = name
 
     def warm_up(self) -> None:
         """Load the model."""
@@ -37,15 +38,12 @@ class CrossEncoderJudge:
         """
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
-            return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._model.version, rationale)}
+            return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
         pooled = pooled_opinion(self._together(claim, evidence), evidence[0].opinion)
         confidence = max(pooled)
         label = LABELS[pooled.index(confidence)]
-        return {
-            "verdict": Verdict(
-                label, confidence, self._model.version, rationale_of(label, evidence)
-            )
-        }
+        rationale = rationale_of(label, evidence)
+        return {"verdict": Verdict(label, confidence, self._name, rationale)}
 
     def _together(self, claim: str, evidence: Sequence[Evidence]) -> Sequence[float]:
         """Return what all sentences say as one text; of a single one that is known already."""

@@ -121,7 +121,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["index", "build"],
         ["index", "info"],
         ["train"],
-        ["train", "teacher"],
+        ["train", "verifier"],
         ["train", "reader"],
         ["recipes"],
         ["doctor"],
@@ -207,9 +207,15 @@ def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> 
     assert lines[:3] == kept
 
 
-def test_batch_refuses_an_output_of_other_claims(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("claim", "judge"), [("Something else.", "MiniLM reader 1"), (CLAIM, "An older reader 0")]
+)
+def test_batch_refuses_an_output_of_other_claims_or_other_models(
+    home: Path, tmp_path: Path, claim: str, judge: str
+) -> None:
     (tmp_path / "claims.txt").write_text(CLAIM + "\n")
-    (tmp_path / "out.jsonl").write_text('{"claim": "Something else.", "recipe": "esoteric"}\n')
+    line = {"claim": claim, "recipe": "esoteric", "verdict": {"judge": judge}}
+    (tmp_path / "out.jsonl").write_text(json.dumps(line) + "\n")
     run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / "out.jsonl"))
     assert "out.jsonl, line 1: holds something else" in complaint(run)
 

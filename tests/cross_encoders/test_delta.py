@@ -45,10 +45,18 @@ def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
     path = tmp_path / "reader" / "delta.safetensors"
     digest = save_delta(changed(small_model(0)), small_model(0), path, rank=1)
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ModelUnavailable, match="git checkout -- models/reader"):
+    with pytest.raises(ModelUnavailable, match="see: esoteric train"):
         add_delta(small_model(0), path, digest)
 
 
 def test_a_missing_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="is missing"):
         add_delta(small_model(0), tmp_path / "relevance" / "delta.safetensors", "0")
+
+
+def test_a_difference_from_other_base_weights_is_refused(tmp_path: Path) -> None:
+    deeper = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=2, n_heads=2)
+    base = DistilBertForSequenceClassification(deeper)
+    digest = save_delta(base, base, tmp_path / "delta.safetensors", rank=1)
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        add_delta(small_model(0), tmp_path / "delta.safetensors", digest)

@@ -4,16 +4,16 @@ import pytest
 import torch
 from transformers import BertModel
 
-from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.encoders.minilm_weights import minilm_folder
 
 pytestmark = pytest.mark.models
 
 
 def test_folded_into_a_distilbert_the_weights_compute_the_same() -> None:
-    folded = load_folded_minilm(("a", "b")).eval()
+    folded = FoldedMiniLM().model(("a", "b")).eval()
     bert = BertModel.from_pretrained(minilm_folder(), local_files_only=True).eval()
-    inputs = load_tokenizer()(
+    inputs = FoldedMiniLM().tokenizer()(
         ["The lighthouse was painted red.", "Short."],
         padding=True,
         return_tensors="pt",

@@ -104,5 +104,5 @@ def test_the_files_beside_are_those_of_the_shared_task_and_of_trec(tmp_path: Pat
         "1 Q0 B 3 1.000000 listed",
     ]
     assert (tmp_path / "sentences.run").read_text().splitlines()[1] == (
-        "1 Q0 A#0 2 1.000000 listed"
+        "1 Q0 A#0 2 2.000000 listed"
     )

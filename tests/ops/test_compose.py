@@ -49,9 +49,10 @@ def test_nothing_but_the_web_is_reachable_and_only_from_this_machine_unless_told
 
 def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert {services[name]["image"] for name in OURS} == {"esoteric"}
+    assert {services[name]["image"] for name in OURS} == {"esoteric:small"}
     for name in OURS:
-        assert services[name]["build"] == "."
+        assert services[name]["build"] == {"context": ".", "args": {"PROFILE": "small"}}
+        assert services[name]["environment"]["ESOTERIC_PROFILE"] == "small"
         assert services[name]["volumes"] == ["home:/data"]
         assert services[name]["environment"]["ESOTERIC_HOME"] == "/data"
         assert services[name]["environment"]["ESOTERIC_BROKER_URL"] == "redis://redis:6379/0"

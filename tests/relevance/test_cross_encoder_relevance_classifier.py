@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from retrieval.assembly import READER
-from retrieval.cross_encoders.distilbert_cross_encoder import DistilBertCrossEncoder
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from tests.evidence import ranked
 
@@ -15,12 +16,12 @@ CLAIM = "Skerrow Light was designed by Ann Lee."
 
 
 @pytest.fixture(scope="module")
-def model() -> DistilBertCrossEncoder:
-    return DistilBertCrossEncoder(READER)
+def model() -> CrossEncoder:
+    return CrossEncoder(READER, FoldedMiniLM())
 
 
 def test_the_sentence_that_says_so_is_most_relevant_and_supports(
-    model: DistilBertCrossEncoder,
+    model: CrossEncoder,
 ) -> None:
     classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0)
     evidence = classifier.run(CLAIM, [DUNDEE, LIGHT])["evidence"]
@@ -29,7 +30,7 @@ def test_the_sentence_that_says_so_is_most_relevant_and_supports(
     assert evidence[0].stance == "SUPPORTS"
 
 
-def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: DistilBertCrossEncoder) -> None:
+def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: CrossEncoder) -> None:
     classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.5)
     assert {e.title for e in classifier.run(CLAIM, [DUNDEE, LIGHT])["evidence"]} == {
         "Skerrow Light"
@@ -37,7 +38,7 @@ def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: DistilBertCross
 
 
 def test_with_too_many_sentences_the_first_of_each_document_are_read_first(
-    model: DistilBertCrossEncoder,
+    model: CrossEncoder,
 ) -> None:
     classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0, limit=3)
     evidence = classifier.run(CLAIM, [LIGHT, DUNDEE])["evidence"]
@@ -46,5 +47,5 @@ def test_with_too_many_sentences_the_first_of_each_document_are_read_first(
     assert read == {("Skerrow Light", 0), ("Dundee", 0), ("Skerrow Light", 1)}
 
 
-def test_without_documents_there_is_no_evidence(model: DistilBertCrossEncoder) -> None:
+def test_without_documents_there_is_no_evidence(model: CrossEncoder) -> None:
     assert CrossEncoderRelevanceClassifier(model).run(CLAIM, []) == {"evidence": []}

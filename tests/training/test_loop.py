@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from training.loop import Example, Recipe, labelled, train
 
@@ -34,7 +34,7 @@ class Stopped(Exception):
 
 def run(folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0) -> tuple[torch.Tensor, int]:
     """Train, and return a weight of the result and the steps that it took."""
-    model, tokenizer = load_folded_minilm(LABELS), load_tokenizer()
+    model, tokenizer = FoldedMiniLM().model(LABELS), FoldedMiniLM().tokenizer()
     steps = 0
 
     def counted(*texts: Any, **settings: Any) -> Any:

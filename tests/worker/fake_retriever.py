@@ -21,6 +21,7 @@ from retrieval.types import (
     Report,
     Verdict,
 )
+from settings import Settings
 
 STAGES = (
     "start",
@@ -40,7 +41,7 @@ STAGES = (
 class FakeRetriever:
     """Answers every claim with SUPPORTS, for a reason that names the corpus and the claim."""
 
-    def __init__(self, index: Path, threads: int) -> None:
+    def __init__(self, index: Path) -> None:
         self._index = index
         self._corpus = ""
 
@@ -96,6 +97,6 @@ class FakeRetriever:
             ) from error
 
 
-def open_retriever(index: Path, threads: int) -> FakeRetriever:
+def open_retriever(settings: Settings) -> FakeRetriever:
     """Open the fake as the worker opens the real one."""
-    return FakeRetriever(index, threads)
+    return FakeRetriever(settings.index)

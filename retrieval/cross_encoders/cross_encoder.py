@@ -1,32 +1,59 @@
-"""A DistilBERT that reads a claim beside evidence: packaged base weights and a trained delta."""
+"""A model that reads a claim beside evidence: packaged base weights and a trained difference."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
+from retrieval.mends import restore_model
 
 if TYPE_CHECKING:
-    from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
+    from torch import nn
+    from transformers import PreTrainedTokenizerBase
 
 _BATCH = 32
 
 
-class DistilBertCrossEncoder:
+class Base(Protocol):
+    """What a cross-encoder was trained from."""
+
+    def model(self, labels: tuple[str, ...]) -> nn.Module:
+        """Return the base weights with a fresh head over ``labels``.
+
+        Called with the tokenizer's tensors, it returns an object with
+        ``logits``, shape ``(examples, labels)``.
+
+        Raises:
+            ModelUnavailable: the packaged weights are missing or damaged.
+        """
+        ...
+
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """Return the tokenizer that belongs to the weights."""
+        ...
+
+
+class CrossEncoder:
     """Scores (claim, evidence) pairs over the labels in the model's ``config.json``."""
 
-    def __init__(self, folder: Path) -> None:
-        """Remember where the trained delta lies; nothing is loaded yet."""
+    def __init__(self, folder: Path, base: Base) -> None:
+        """Read ``folder``, where the trained difference lies; no weights are loaded yet.
+
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
+        """
         self._folder = folder
-        self._model: DistilBertForSequenceClassification | None = None
+        self._base = base
+        self._config = read_config(folder)
+        self._model: nn.Module | None = None
         self._tokenizer: PreTrainedTokenizerBase | None = None
-        self._config: dict[str, Any] = {}
 
     @property
     def version(self) -> str:
@@ -34,13 +61,18 @@ class DistilBertCrossEncoder:
         return f"{self._config['name']} {self._config['version']}"
 
     @property
+    def digest(self) -> str:
+        """SHA-256 of all that was trained: the difference and how its opinions are scaled."""
+        return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
+
+    @property
     def precision(self) -> str:
         """What the model computes in, ``float32`` or ``bfloat16``."""
         assert self._model is not None
-        return str(self._model.dtype).removeprefix("torch.")
+        return str(next(self._model.parameters()).dtype).removeprefix("torch.")
 
     def warm_up(self) -> None:
-        """Load base weights and delta, in the precision that is fastest here.
+        """Load base weights and difference, in the precision that is fastest here.
 
         Raises:
             ModelUnavailable: either is missing or damaged.
@@ -48,13 +80,11 @@ class DistilBertCrossEncoder:
         if self._model is not None:
             return
         from retrieval.cross_encoders.delta import add_delta
-        from retrieval.cross_encoders.folded_minilm import load_folded_minilm, load_tokenizer
         from retrieval.precision import fastest_precision
 
-        self._config = read_config(self._folder)
-        model = load_folded_minilm(tuple(self._config["labels"]))
+        model = self._base.model(tuple(self._config["labels"]))
         add_delta(model, self._folder / "delta.safetensors", self._config["sha256"])
-        self._tokenizer = load_tokenizer()
+        self._tokenizer = self._base.tokenizer()
         self._model = model.train(False).to(fastest_precision())
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -101,6 +131,6 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelUnavailable(
             "model_missing",
             f"The model in {folder} is missing or damaged.",
-            f"Restore it with: git checkout -- models/{folder.name}",
+            restore_model(folder),
         ) from error
     return config

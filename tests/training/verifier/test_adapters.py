@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from transformers import MPNetConfig, MPNetModel
 
-from training.teacher.network import LowRankAdapter, TeacherNetwork
+from retrieval.cross_encoders.delta import add_delta
+from retrieval.cross_encoders.mpnet import MPNetClassifier
+from training.verifier.adapters import LowRankAdapter, adapt, save_adapters
 
 IDS = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
 
 
 @pytest.fixture
-def network() -> TeacherNetwork:
+def network() -> MPNetClassifier:
+    """A small network with weights of its own, always the same."""
     torch.manual_seed(3)
     config = MPNetConfig(
         vocab_size=16,
@@ -21,7 +26,7 @@ def network() -> TeacherNetwork:
         intermediate_size=16,
         max_position_embeddings=16,
     )
-    return TeacherNetwork(MPNetModel(config)).eval()
+    return MPNetClassifier(MPNetModel(config), labels=3).eval()
 
 
 def test_an_adapter_starts_as_the_layer_that_it_adapts() -> None:
@@ -41,7 +46,8 @@ def test_an_adapter_adds_the_product_of_its_two_thin_layers() -> None:
     assert adapter(torch.tensor([2.0, 7.0])).item() == 9 + 2 * 30
 
 
-def test_only_adapters_and_head_are_trained(network: TeacherNetwork) -> None:
+def test_only_adapters_and_head_are_trained(network: MPNetClassifier) -> None:
+    adapt(network)
     trained = {name for name, weight in network.named_parameters() if weight.requires_grad}
     assert {name.rpartition(".")[2] for name in trained if name.startswith("mpnet")} == {
         "down",
@@ -51,8 +57,29 @@ def test_only_adapters_and_head_are_trained(network: TeacherNetwork) -> None:
     assert len(trained) == 2 * 6 * 2 + 2 * 2
 
 
-def test_padding_does_not_change_what_is_read(network: TeacherNetwork) -> None:
+def test_padding_does_not_change_what_is_read(network: MPNetClassifier) -> None:
     with torch.inference_mode():
         padded = network(IDS, MASK).logits[1]
         alone = network(IDS[1:, :3], MASK[1:, :3]).logits[0]
-    assert padded.tolist() == pytest.approx(alone.tolist(), abs=0.02)  # bfloat16
+    assert padded.tolist() == pytest.approx(alone.tolist(), abs=1e-5)
+
+
+def test_saved_adapters_make_the_trained_network_of_the_packaged_one(
+    network: MPNetClassifier, tmp_path: Path
+) -> None:
+    before = {name: weight.clone() for name, weight in network.state_dict().items()}
+    adapt(network)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if name.endswith(".up"):
+                weight += 0.1
+        network.classifier.weight += 1.0
+    digest = save_adapters(network, tmp_path / "delta.safetensors")
+    restored = MPNetClassifier(MPNetModel(network.mpnet.config), labels=3).eval()
+    restored.load_state_dict(before)
+    untrained = restored(IDS, MASK).logits
+    add_delta(restored, tmp_path / "delta.safetensors", digest)
+    with torch.inference_mode():
+        trained, again = network(IDS, MASK).logits, restored(IDS, MASK).logits
+    assert torch.allclose(trained, again, atol=0.05)  # one computes in bfloat16
+    assert not torch.allclose(untrained, again, atol=0.5)

