@@ -82,7 +82,8 @@ def _as_text(report: Report) -> str:
             lines.append(f"   {item.url}")
     corpus, seconds = report.corpus, report.seconds["total"]
     built = corpus.built_at[:10]
-    lines += ["", f"{corpus.name}, {corpus.documents} documents, built {built}; {seconds:.2f} s."]
+    searched = f"{corpus.name}, {corpus.documents} documents, built {built}"
+    lines += ["", f"{searched}; judged by {verdict.judge}; {seconds:.2f} s."]
     return "\n".join(printable(line) for line in lines)
 
 

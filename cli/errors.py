@@ -37,7 +37,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
         except OSError as error:
             _fail(_told(error), FAILED)
         except KeyboardInterrupt:
-            click.echo("", err=True)
+            click.echo("\nesoteric: Interrupted.", err=True)
             raise SystemExit(INTERRUPTED) from None
 
     return wrapper

@@ -25,13 +25,13 @@ from settings import Settings
 @click.option(
     "--wiki-pages",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of FEVER's wiki-pages files.",
 )
 @click.option(
     "--claims",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Annotated claims as FEVER has them.",
 )
 @click.option(

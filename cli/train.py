@@ -32,7 +32,11 @@ def command() -> None:
 
 @command.command("verifier", epilog="Example: esoteric train verifier --data ../data")
 @_data
-@_folder("--out", CHECKOUT / "models" / "verifier", "Folder for the model.")
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "verifier",
+    "Folder for the model: the one in use unless another is named.",
+)
 @_folder("--run", CHECKOUT / "runs" / "verifier", "Folder for logs and checkpoints.")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
@@ -44,7 +48,11 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 
 @command.command("reader", epilog="Example: esoteric train reader --data ../data")
 @_data
-@_folder("--out", CHECKOUT / "models" / "reader", "Folder for the model.")
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "reader",
+    "Folder for the model: the one in use unless another is named.",
+)
 @_folder("--run", CHECKOUT / "runs" / "reader", "Folder for logs and checkpoints.")
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @reports_errors

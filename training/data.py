@@ -41,7 +41,8 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
     """Read the data; ``cache`` keeps sentence vectors between runs, ``seed`` makes contrasts.
 
     Training claims that cite a page of a dev claim, or read the same, are left
-    out: a model must never have seen what it is measured on.
+    out. The pages of dev claims stay in the pool: their sentences are read as
+    what does not settle a training claim, never as its evidence.
 
     Raises:
         BadSource: a file is missing or cannot be read.

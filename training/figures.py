@@ -161,13 +161,13 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
 def figure_definitions(measured: int, of: int) -> str:
     """Return what a card says of these figures, measured on so many dev claims of so many."""
     return (
-        f"{measured} of {of} dev claims (one in {DEV}), none of whose gold pages was"
-        " trained on, with about ten candidate sentences each. gold_in_first_five:"
-        " decided claims with a gold sentence among the five most relevant, %. stance_right:"
-        " decided claims whose best gold sentence leans the right way, %. alone, together, pooled:"
-        " claims given the right one of three labels by the most relevant sentence, by the"
-        " selected ones read together, and by both (`pooled_opinion`), %. calibration_error:"
-        " expected, ten bins, 0 to 1."
+        f"{measured} of {of} dev claims (one in {DEV}), no gold page of which is a training claim's"
+        " evidence (their other readings are not kept out), with about ten candidate sentences"
+        " each. gold_in_first_five: decided claims with a gold sentence among the five most"
+        " relevant, %. stance_right: decided claims whose best gold sentence leans the right way,"
+        " %. alone, together, pooled: claims given the right one of three labels by the most"
+        " relevant sentence, by the selected ones read together, and by both (`pooled_opinion`), %."
+        " calibration_error: expected, ten bins, 0 to 1."
     )
 
 

@@ -15,6 +15,7 @@ _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
 }
+FIRM = 0.6  # below this confidence the rationale only says what the evidence seems to do
 
 
 @component
@@ -42,7 +43,7 @@ class CrossEncoderJudge:
         pooled = pooled_opinion(self._together(claim, evidence), evidence[0].opinion)
         confidence = max(pooled)
         label = LABELS[pooled.index(confidence)]
-        rationale = rationale_of(label, evidence)
+        rationale = rationale_of(label, confidence, evidence)
         return {"verdict": Verdict(label, confidence, self._name, rationale)}
 
     def _together(self, claim: str, evidence: Sequence[Evidence]) -> Sequence[float]:
@@ -62,7 +63,7 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[fl
     return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
 
 
-def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
+def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:
     """Return one sentence that quotes what the verdict rests on.
 
     For a decided claim that is the most relevant sentence of the same stance;
@@ -76,6 +77,8 @@ def rationale_of(label: Label, evidence: Sequence[Evidence]) -> str:
             f" “{closest.sentence.text}”"
         )
     one, several = _VERBS[label]
+    if confidence < FIRM:
+        one, several = f"seems to {several}", f"seem to {several}"
     quoted = next((item for item in evidence if item.stance == label), None)
     if quoted is None:
         closest = evidence[0]

@@ -165,8 +165,8 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
         (["--limit", "0"], 2, "0 is not in the range x>=1"),
         (["--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
         (["--recipe", ""], 2, "no recipe or baseline named ''"),
-        (["--wiki-pages", "nowhere"], 1, "nowhere holds no .jsonl files"),
-        (["--claims", "nowhere.jsonl"], 1, "nowhere.jsonl cannot be read"),
+        (["--wiki-pages", "nowhere"], 2, "'nowhere' does not exist"),
+        (["--claims", "nowhere.jsonl"], 2, "'nowhere.jsonl' does not exist"),
     ],
 )
 def test_wrong_usage_gets_one_line(

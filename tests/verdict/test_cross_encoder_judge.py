@@ -10,9 +10,17 @@ def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
         evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO),
         evidence("Harbour", "The lighthouse was built in 1901.", 0.8, REFUTES),
     ]
-    assert rationale_of(REFUTES, items) == (
+    assert rationale_of(REFUTES, 0.8, items) == (
         "“Harbour” contradicts it: “The lighthouse was built in 1901.”"
     )
+
+
+def test_a_verdict_that_is_little_better_than_a_guess_is_not_told_as_a_fact() -> None:
+    items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.5, REFUTES)]
+    assert rationale_of(REFUTES, 0.59, items) == (
+        "“Harbour” seems to contradict it: “The lighthouse was built in 1901.”"
+    )
+    assert rationale_of(REFUTES, 0.6, items).startswith("“Harbour” contradicts it")
 
 
 def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
@@ -20,7 +28,7 @@ def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
         evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS),
         evidence("Lighthouse", "The lighthouse is red.", 0.8, SUPPORTS),
     ]
-    assert rationale_of(SUPPORTS, items) == (
+    assert rationale_of(SUPPORTS, 0.8, items) == (
         "“Harbour”, with 1 more document, supports it: “Its lighthouse is red.”"
     )
 
@@ -30,7 +38,7 @@ def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_togethe
         evidence("Harbour", "The mole was built by Ida Holm.", 0.6, NOT_ENOUGH_INFO),
         evidence("Ida Holm", "She was a Dane.", 0.5, NOT_ENOUGH_INFO),
     ]
-    assert rationale_of(SUPPORTS, items) == (
+    assert rationale_of(SUPPORTS, 0.8, items) == (
         "Read together, the sentences support it; the most relevant, in “Harbour”:"
         " “The mole was built by Ida Holm.”"
     )
@@ -38,7 +46,7 @@ def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_togethe
 
 def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> None:
     items = [evidence("Harbour", "It has a pier.", 0.2, NOT_ENOUGH_INFO)]
-    assert rationale_of(NOT_ENOUGH_INFO, items) == (
+    assert rationale_of(NOT_ENOUGH_INFO, 0.8, items) == (
         "The closest sentence, in “Harbour”, does not settle the claim: “It has a pier.”"
     )
 
