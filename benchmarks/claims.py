@@ -17,8 +17,8 @@ ROUNDS = 3
 
 def measure() -> list[Row]:
     """Check every claim three times after a warm-up of three claims."""
-    settings = Settings.from_environment()
-    retriever = open_retriever(vital_index(), settings.threads, verifier_base=None)
+    threads = Settings.from_environment().threads
+    retriever = open_retriever(vital_index(), threads, verifier_base=None)
     started = time.perf_counter()
     retriever.warm_up()
     loading = time.perf_counter() - started

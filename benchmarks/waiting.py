@@ -56,8 +56,8 @@ def _median(environment: dict[str, str]) -> float:
 
 def main() -> None:
     """Print the median of every fourth claim, each checked once in a warm process."""
-    settings = Settings.from_environment()
-    retriever = open_retriever(vital_index(), settings.threads, verifier_base=None)
+    threads = Settings.from_environment().threads
+    retriever = open_retriever(vital_index(), threads, verifier_base=None)
     retriever.warm_up()
     texts = claims()[::4]
     spent = []

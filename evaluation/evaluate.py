@@ -69,12 +69,12 @@ def evaluate(
             ``out`` holds results of something else.
         ModelUnavailable: a model of the profile is missing.
     """
+    claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
+    corpus = FeverCorpus(evaluation.wiki_pages)
     models = [reader()]
     if evaluation.verifier_base:
         models.append(verifier(evaluation.verifier_base))
         mpnet_folder(evaluation.verifier_base)  # a missing model is told before pages are indexed
-    claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
-    corpus = FeverCorpus(evaluation.wiki_pages)
     provenance = Provenance(
         wiki_pages=corpus.fingerprint(),
         claims=digest_of(evaluation.claims),

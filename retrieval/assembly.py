@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config, version_of
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.versions import current_version
 from retrieval.types import ProgressListener, Report
@@ -127,9 +127,15 @@ def verifier(base: Path) -> CrossEncoder:
 
 
 def judge_name(verifier_base: Path | None) -> str:
-    """Return the name that verdicts carry: every model whose opinion counts, with its version."""
-    models = [reader(), *([verifier(verifier_base)] if verifier_base else [])]
-    return " and ".join(model.version for model in models)
+    """Return the name that verdicts carry: every model whose opinion counts, with its version.
+
+    Loads no model. ``verifier_base`` as below.
+
+    Raises:
+        ModelUnavailable: a model is missing.
+    """
+    folders = [READER, VERIFIER] if verifier_base else [READER]
+    return " and ".join(version_of(read_config(folder)) for folder in folders)
 
 
 def open_retriever(index: Path, threads: int, verifier_base: Path | None) -> Retriever:

@@ -36,6 +36,16 @@ class TrainingData:
     left_out: int
     digests: dict[str, str]
 
+    @property
+    def described(self) -> str:
+        """What a card says of the claims."""
+        return (
+            f"{len(self.train)} claims of FEVER's development set ({self.left_out} were left out"
+            f" because they cite a page of a dev claim), {len(self.contrasts)} contrast claims made"
+            " from them by exchanging one fact (`training/contrast.py`) and"
+            f" {len(self.page_claims)} of Fool Me Twice"
+        )
+
 
 def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
     """Read the data; ``cache`` keeps sentence vectors between runs, ``seed`` makes contrasts.

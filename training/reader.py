@@ -95,13 +95,10 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         " NOT ENOUGH INFO: the packaged all-MiniLM-L6-v2 weights"
         f" (`retrieval/cross_encoders/folded_minilm.py`) plus a difference of rank {RANK}; the"
         " embeddings are as they were.",
-        data=f"{len(data.train)} claims of FEVER's development set"
-        f" ({data.left_out} were left out because they cite a page of a dev claim),"
-        f" {len(data.contrasts)} contrast claims made from them by exchanging one fact"
-        f" (`training/contrast.py`) and {len(data.page_claims)} of Fool Me Twice."
-        f" {len(sentences)} labelled sentences (`training/relevance_examples.py`), then"
-        f" {len(examples)} readings of one sentence or a few (`training/reading_examples.py`) with"
-        " the opinion of a teacher, the verifier (`models/verifier`).",
+        data=f"{data.described}: {len(sentences)} labelled sentences"
+        f" (`training/relevance_examples.py`), then {len(examples)} readings of one sentence or a"
+        " few (`training/reading_examples.py`) with the opinion of a teacher, the verifier"
+        " (`models/verifier`).",
         digests=data.digests,
         commands=("esoteric train verifier --data DATA", "esoteric train reader --data DATA"),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev))} As shipped: cut to the"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -58,7 +58,7 @@ class CrossEncoder:
     @property
     def version(self) -> str:
         """The model's name and version, for results to carry."""
-        return f"{self._config['name']} {self._config['version']}"
+        return version_of(self._config)
 
     @property
     def digest(self) -> str:
@@ -117,6 +117,11 @@ class CrossEncoder:
             scaled = logits / self._config["temperature"]
             result[part] = torch.softmax(scaled, dim=-1).numpy()
         return result
+
+
+def version_of(config: Mapping[str, Any]) -> str:
+    """Return the name and version in a shipped model's configuration."""
+    return f"{config['name']} {config['version']}"
 
 
 def read_config(folder: Path) -> dict[str, Any]:

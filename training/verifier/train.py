@@ -96,10 +96,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         f" `requirements-large.txt`) with low-rank adapters (rank {RANK}, LoRA) in"
         " `delta.safetensors` and a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the"
         " first and the mean vector (`retrieval/cross_encoders/mpnet.py`).",
-        data=f"{len(data.train)} claims of FEVER's development set"
-        f" ({data.left_out} were left out because they cite a page of a dev claim),"
-        f" {len(data.contrasts)} contrast claims made from them by exchanging one fact"
-        f" (`training/contrast.py`) and {len(data.page_claims)} of Fool Me Twice, in"
+        data=f"{data.described}, in"
         f" {' and '.join(str(len(examples)) for examples in drawn)} readings of one sentence or a"
         " few (`training/reading_examples.py`), one round of training each; the weights are the"
         " mean of those that the rounds ended with.",
