@@ -68,6 +68,7 @@ def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | 
         limit=limit,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
+        profile=settings.profile,
         verifier_base=settings.verifier_base,
         command=f"ESOTERIC_PROFILE={settings.profile} {shlex.join(['esoteric', *sys.argv[1:]])}",
     )

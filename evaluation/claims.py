@@ -53,6 +53,11 @@ class FeverClaim(AnnotatedClaim):
     id: int
     where: str
 
+    @property
+    def group(self) -> str | int:
+        """What the claim shares with those made from the same page; its own id where unknown."""
+        return self.evidence[0][0][0] if self.evidence else self.id
+
 
 def page_key(page: str) -> str:
     """Return the form in which page ids are compared: releases differ in their accents."""
@@ -96,6 +101,8 @@ def labelled_records(path: Path) -> Iterator[tuple[str, dict[str, Any], Label]]:
         where = f"{path}, line {number}"
         if record["label"] not in LABELS:
             raise bad_line(where, f"the label is none of {', '.join(LABELS)}")
+        if not record["claim"].strip():
+            raise bad_line(where, "the claim is empty")
         label: Label = record["label"]
         yield where, record, label
 

@@ -6,21 +6,17 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from evaluation.claims import FeverClaim, read_fever_claims
 from evaluation.plots import draw
-from evaluation.provenance import (
-    Provenance,
-    claim_folder,
-    digest_of_models,
-)
+from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
 from evaluation.results import results_of
-from evaluation.run import Outcome, run_system
-from evaluation.systems import Bench, open_system
+from evaluation.run import Outcome, has_answered, run_system
+from evaluation.systems import Bench, open_system, system_names
 from evaluation.trec import write_relevance
 from retrieval.assembly import reader, verifier
 from retrieval.corpora.fever import FeverCorpus
@@ -39,7 +35,8 @@ class Evaluation:
     """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
 
     ``indexes`` is the folder that keeps an index for each set of pages;
-    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
+    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``, and
+    ``profile`` the name of the profile that asks for it.
     """
 
     wiki_pages: Path
@@ -49,6 +46,7 @@ class Evaluation:
     limit: int | None
     indexes: Path
     threads: int
+    profile: str
     verifier_base: Path | None
     command: str
 
@@ -62,7 +60,8 @@ def evaluate(
 
     ``on_pages`` receives pages indexed and pages in all, ``on_claims`` the
     system, the claims done and the claims in all. Interrupted, the same
-    evaluation goes on where it stopped.
+    evaluation goes on where it stopped. Systems that have answered all these
+    claims into ``out`` before stay in the results.
 
     Raises:
         BadSource: pages or claims cannot be read or do not belong together, or
@@ -75,10 +74,11 @@ def evaluate(
     if evaluation.verifier_base:
         models.append(verifier(evaluation.verifier_base))
         mpnet_folder(evaluation.verifier_base)  # a missing model is told before pages are indexed
-    provenance = Provenance(
-        wiki_pages=corpus.fingerprint(),
-        claims=digest_of(evaluation.claims),
-        models=digest_of_models(models),
+    provenance = provenance_of(
+        corpus.fingerprint(),
+        digest_of(evaluation.claims),
+        evaluation.profile,
+        [model.digest for model in models],
     )
     claim_folder(evaluation.out, provenance)
     index = evaluation.indexes / provenance.wiki_pages[:16]
@@ -87,7 +87,7 @@ def evaluate(
 
     bench = Bench(index, corpus, evaluation.threads, evaluation.verifier_base)
     outcomes: dict[str, Outcome] = {}
-    for name in evaluation.systems:
+    for name in _shown(evaluation, claims):
         outcomes[name] = run_system(
             lambda name=name: open_system(name, bench),  # type: ignore[misc]
             name,
@@ -96,10 +96,24 @@ def evaluate(
             lambda done, name=name: on_claims(name, done, len(claims)),  # type: ignore[misc]
         )
     data = _described(evaluation, claims, store.info(), provenance)
-    data["models"] = [model.version for model in models]
+    data |= {
+        "profile": evaluation.profile,
+        "models": [model.version for model in models],
+        "provenance": asdict(provenance),
+        "command": evaluation.command,
+    }
     results = results_of(claims, outcomes, data)
     _write(evaluation, claims, results)
     return results
+
+
+def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
+    """Return the systems of the report: those asked for, and others with all their answers."""
+    return [
+        name
+        for name in system_names()
+        if name in evaluation.systems or has_answered(evaluation.out / name, claims)
+    ]
 
 
 def _indexed(
@@ -166,4 +180,4 @@ def _write(
     plots = draw(dict(results), out)
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
     (out / "results.json").write_text(text + "\n", encoding="utf-8")
-    (out / "report.md").write_text(report_of(results, plots, evaluation.command), encoding="utf-8")
+    (out / "report.md").write_text(report_of(results, plots), encoding="utf-8")

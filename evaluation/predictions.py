@@ -60,13 +60,13 @@ def read_predictions(path: Path) -> list[Prediction]:
     """Return the predictions of a file that ``as_line`` wrote; a line cut off at the end is none.
 
     Raises:
-        ValueError: a line is not one of those.
+        ValueError: a line is not one of those; the message names it.
     """
     if not path.exists():
         return []
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    return [_prediction(json.loads(line)) for line in whole.split(b"\n")[:-1]]
+    return [_prediction(line, n) for n, line in enumerate(whole.split(b"\n")[:-1], start=1)]
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
@@ -88,8 +88,9 @@ def _fever(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _prediction(record: dict[str, Any]) -> Prediction:
+def _prediction(line: bytes, number: int) -> Prediction:
     try:
+        record = json.loads(line)
         return Prediction(
             record["id"],
             Answer(
@@ -101,8 +102,8 @@ def _prediction(record: dict[str, Any]) -> Prediction:
                 seconds={"total": record["seconds"], **record["stage_seconds"]},
             ),
         )
-    except (KeyError, TypeError) as error:
-        raise ValueError("not a prediction") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"line {number}") from error
 
 
 def _replace(path: Path, lines: Iterable[str]) -> None:

@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.errors import BadSource
+from settings import CHECKOUT
 
 FILE = "provenance.json"
-_WORDS = {"wiki_pages": "wiki pages", "claims": "claims", "models": "models or thresholds"}
+_WORDS = {
+    "wiki_pages": "wiki pages",
+    "claims": "claims",
+    "profile": "profile",
+    "models": "models",
+    "thresholds": "thresholds",
+    "code": "code",
+}
+# What decides an answer; how answers are counted may change without asking them again.
+_CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Digests (SHA-256, hexadecimal) of everything that decides the answers."""
+    """Everything that decides the answers: the profile by name, the rest by SHA-256."""
 
     wiki_pages: str
     claims: str
+    profile: str
     models: str
+    thresholds: str
+    code: str
 
 
-def digest_of_models(models: Sequence[CrossEncoder]) -> str:
-    """Return the digest of these models and of every threshold of the pipeline."""
-    told = [repr(RetrievalConfig()), *(model.digest for model in models)]
-    return hashlib.sha256(" ".join(told).encode()).hexdigest()
+def provenance_of(
+    wiki_pages: str, claims: str, profile: str, models: Iterable[str], root: Path = CHECKOUT
+) -> Provenance:
+    """Return the provenance of answers given now; all but ``profile`` are digests already."""
+    return Provenance(
+        wiki_pages=wiki_pages,
+        claims=claims,
+        profile=profile,
+        models=_sha256(" ".join(models)),
+        thresholds=_sha256(repr(RetrievalConfig())),
+        code=_digest_of_code(root),
+    )
 
 
 def claim_folder(folder: Path, provenance: Provenance) -> None:
@@ -41,13 +62,22 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
     if not path.exists():
         if folder.is_dir() and any(folder.iterdir()):
             raise _refused(folder, "holds files that are no results of an evaluation")
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(provenance), indent=1) + "\n", encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(asdict(provenance), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise _refused(folder, f"cannot hold results ({error.strerror})") from error
         return
     try:
         found = Provenance(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise _refused(folder, f"holds a damaged {FILE}") from error
+        raise _refused(folder, f"holds a {FILE} that cannot be read") from error
+    if found.profile != provenance.profile:
+        raise _refused(
+            folder,
+            f"holds results of the {found.profile} profile, and this is {provenance.profile}",
+            f"Name another folder for the results, or set ESOTERIC_PROFILE={found.profile}.",
+        )
     different = [
         _WORDS[field.name]
         for field in fields(Provenance)
@@ -57,5 +87,23 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
         raise _refused(folder, f"holds results of other {' and '.join(different)}")
 
 
-def _refused(folder: Path, why: str) -> BadSource:
-    return BadSource("other_results", f"{folder} {why}.", "Name another folder, or remove it.")
+def _digest_of_code(root: Path) -> str:
+    """Return one digest of what the modules do; comments and layout are not part of it."""
+    modules = sorted(
+        module
+        for place in _CODE
+        for module in ([root / place] if place.endswith(".py") else (root / place).rglob("*.py"))
+    )
+    dumps = (ast.dump(ast.parse(module.read_text(encoding="utf-8"))) for module in modules)
+    names = (module.relative_to(root).as_posix() for module in modules)
+    return _sha256("\n".join(f"{name} {dump}" for name, dump in zip(names, dumps, strict=True)))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refused(
+    folder: Path, why: str, mend: str = "Name another folder for the results, or remove this."
+) -> BadSource:
+    return BadSource("other_results", f"{folder} {why}.", mend)

@@ -20,6 +20,21 @@ _NAMES = {
     **{f"page_recall@{k}": f"page recall@{k}" for k in PAGE_RANKS},
     **{f"sentence_recall@{k}": f"sentence recall@{k}" for k in SENTENCE_RANKS},
 }
+_MEANINGS = {
+    "label accuracy": "claims given their gold label",
+    "FEVER score": "claims given their gold label and, where that decides them, with a whole set of"
+    " gold evidence among the first five sentences",
+    "evidence precision": "the share of the first five sentences that are gold, averaged over"
+    " decided claims; 1 where none is given",
+    "evidence recall, first five": "decided claims with a whole set of gold evidence among the"
+    " first five sentences that the verdict rests on",
+    "evidence F1": "the harmonic mean of evidence precision and recall",
+    "OFEVER": "claims that could be right if everything behind the retrieval of pages were: a whole"
+    " set lies on the pages found, or the claim is undecided",
+    "page recall@k": "decided claims with a whole set on the first k pages",
+    "sentence recall@k": "decided claims with a whole set among the first k ranked sentences,"
+    " whether or not the verdict rests on them",
+}
 _OF_SUBSETS = tuple(name for name in FIGURES if name != "ofever")
 _COMPARED = FIGURES[:6]
 _REPORTED = {
@@ -39,15 +54,16 @@ _REPORTED = {
 }
 
 
-def report_of(results: Mapping[str, Any], plots: Mapping[str, str], command: str) -> str:
+def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
     """Return the report; ``plots`` are file names beside it with what they show."""
     recipes: dict[str, Any] = results["recipes"]
     measured = {name: recipe for name, recipe in recipes.items() if recipe.get("figures")}
-    parts = [_head(results["data"], command), *_crashes(recipes)]
+    parts = [_head(results["data"]), *_crashes(recipes)]
     if measured:
         parts += [
-            "## Figures\n\nPer cent, with 95% bootstrap intervals over the claims.\n\n"
-            + _figures_table(measured, FIGURES),
+            "## Figures\n\nPer cent, with 95% bootstrap intervals over the pages that claims are"
+            " about.\n\n" + _figures_table(measured, FIGURES),
+            _definitions(),
             *_subsets(measured),
             *_comparisons(results["comparisons"]),
             _calibration(measured),
@@ -61,7 +77,7 @@ def report_of(results: Mapping[str, Any], plots: Mapping[str, str], command: str
     return "\n\n".join(parts) + "\n"
 
 
-def _head(data: Mapping[str, Any], command: str) -> str:
+def _head(data: Mapping[str, Any]) -> str:
     labels = ", ".join(f"{count} {label}" for label, count in data["claims"]["labels"].items())
     pages = data["wiki_pages"]["documents"]
     share = (
@@ -72,14 +88,14 @@ def _head(data: Mapping[str, Any], command: str) -> str:
     )
     return f"""# Evaluation
 
-    {command}
+    {data["command"]}
 
 {data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
 {data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
-{share} Evidence was read by {" and ".join(data["models"])}.
+{share} Evidence was read by {" and ".join(data["models"])}, the {data["profile"]} profile.
 
-What each figure counts is defined in `evaluation/measures`. Baselines have the product's verdict on
-evidence that they rank themselves: their rows differ from a recipe's by retrieval alone."""
+Baselines have the product's verdict on evidence that they rank themselves: their rows differ from a
+recipe's by retrieval alone."""
 
 
 def _crashes(recipes: Mapping[str, Any]) -> list[str]:
@@ -108,6 +124,10 @@ def _figures_table(recipes: Mapping[str, Any], figures: Sequence[str]) -> str:
         for figure in figures
     ]
     return _table(["", *recipes], rows)
+
+
+def _definitions() -> str:
+    return "\n".join(f"- **{name}**: {meaning}." for name, meaning in _MEANINGS.items())
 
 
 def _subsets(recipes: Mapping[str, Any]) -> list[str]:
@@ -142,7 +162,7 @@ def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     return [
         "## Differences\n\nPoints, and how likely chance alone makes as much of one (approximate"
-        " randomisation over the claims, two-sided).\n\n"
+        " randomisation over the pages that claims are about, two-sided).\n\n"
         + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
     ]
 
@@ -176,7 +196,7 @@ def _esoteric_table(recipes: Mapping[str, Any]) -> str:
         [
             row.replace("_", " ").replace("ofever", "OFEVER").replace("f1", "F1"),
             _percent(reported),
-            *(_percent(recipe["esoteric_table"][row]) for recipe in recipes.values()),
+            *(_percent(recipe["esoteric_table"].get(row)) for recipe in recipes.values()),
         ]
         for row, reported in _REPORTED.items()
     ]
@@ -216,8 +236,8 @@ def _with_interval(value: float | None, interval: Sequence[float | None] | None)
     return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"  # noqa: RUF001
 
 
 def _p(value: float) -> str:

@@ -59,9 +59,12 @@ def _recipe(claims: Mapping[int, FeverClaim], outcome: Outcome) -> dict[str, Any
         return summary
     scores = score_matrix(asked, answers)
     return summary | {
-        **_figures(scores),
+        **_figures(scores, asked),
         "subsets": {
-            name: _figures(scores[[belongs(claim) for claim in asked]])
+            name: _figures(
+                scores[[belongs(claim) for claim in asked]],
+                [claim for claim in asked if belongs(claim)],
+            )
             for name, belongs in SUBSETS.items()
         },
         "confusion": {
@@ -80,10 +83,10 @@ def _recipe(claims: Mapping[int, FeverClaim], outcome: Outcome) -> dict[str, Any
     }
 
 
-def _figures(scores: NDArray[np.float64]) -> dict[str, Any]:
+def _figures(scores: NDArray[np.float64], claims: Sequence[FeverClaim]) -> dict[str, Any]:
     if not len(scores):
         return {"claims": 0, "figures": {}, "intervals": {}}
-    intervals = confidence_intervals(scores)
+    intervals = confidence_intervals(scores, [claim.group for claim in claims])
     return {
         "claims": len(scores),
         "figures": dict(zip(FIGURES, map(_number, figures_of(scores)), strict=True)),
@@ -107,6 +110,9 @@ def _calibration(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dic
 
 
 def _table(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, float]:
+    """Return the rows of the table; none where no claim is decided."""
+    if not any(claim.evidence for claim in claims):
+        return {}
     table = esoteric_table(claims, answers)
     rows: dict[str, float] = {}
     for name in ("document", "passage", "combined"):
@@ -153,9 +159,10 @@ def _comparison(
         score_matrix(asked, [answered[number] for number in both]) for answered in answers
     )
     differences = figures_of(one) - figures_of(other)
+    chances = paired_p_values(one, other, [claim.group for claim in asked])
     return summary | {
         "differences": dict(zip(FIGURES, map(_number, differences), strict=True)),
-        "p_values": dict(zip(FIGURES, map(_number, paired_p_values(one, other)), strict=True)),
+        "p_values": dict(zip(FIGURES, map(_number, chances), strict=True)),
     }
 
 

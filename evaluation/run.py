@@ -39,6 +39,12 @@ class Outcome:
     crashes: list[Crash]
 
 
+def has_answered(folder: Path, claims: Sequence[FeverClaim]) -> bool:
+    """Return whether ``folder`` holds an answer to each of the claims; raises ``BadSource``."""
+    answered = {prediction.claim_id for prediction in _kept(folder / "predictions.jsonl")}
+    return all(claim.id in answered for claim in claims)
+
+
 def run_system(
     open_system: Callable[[], System],
     name: str,
@@ -87,7 +93,9 @@ def _kept(path: Path) -> list[Prediction]:
         return read_predictions(path)
     except ValueError as error:
         raise BadSource(
-            "bad_predictions", f"{path} holds lines that are no predictions.", "Remove that file."
+            "bad_predictions",
+            f"{path}, {error}: not a prediction.",
+            "Remove that line, or the file; what is missing is asked again.",
         ) from error
 
 

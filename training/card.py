@@ -12,8 +12,6 @@ import torch
 from retrieval.types import LABELS
 from training.loop import Recipe
 
-VERSION = "1"
-
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -28,19 +26,21 @@ class Card:
     definitions: str
 
 
-def write_config(
-    folder: Path, name: str, temperature: float, max_tokens: int, delta_sha256: str
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What loads a model beside its weights; ``sha256`` is the digest of ``delta.safetensors``."""
+
+    name: str
+    version: str
+    max_tokens: int
+    temperature: float
+    sha256: str
+
+
+def write_config(folder: Path, config: Config) -> None:
     """Write ``config.json`` beside ``delta.safetensors``."""
-    config = {
-        "name": name,
-        "version": VERSION,
-        "labels": LABELS,
-        "max_tokens": max_tokens,
-        "temperature": round(temperature, 2),
-        "sha256": delta_sha256,
-    }
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(asdict(config) | {"labels": LABELS}, indent=2)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
 
 
 def write_card(

@@ -23,7 +23,10 @@ from training.candidates import CandidateFinder
 from training.data import TrainingData
 from training.sentence_pool import PoolSentence, SentencePool
 
-DEV, QUICK_DEV = 3, 6  # every third dev claim is measured in the end, every sixth in between
+# Every third dev claim is measured for the card. Of the others every sixth dev claim shows how
+# training goes on and sets the temperature: the error of a confidence is not told by the claims
+# that it was fitted to.
+DEV, TUNING = (3, 0), (6, 1)
 
 
 def probabilities(
@@ -61,9 +64,10 @@ class DevClaims:
     pool: SentencePool
 
     @classmethod
-    def of(cls, data: TrainingData, every: int) -> DevClaims:
-        """Return every so manieth development claim."""
-        claims = data.dev[::every]
+    def of(cls, data: TrainingData, part: tuple[int, int]) -> DevClaims:
+        """Return one in ``part[0]`` of the development claims, from number ``part[1]`` on."""
+        every, first = part
+        claims = data.dev[first::every]
         found = CandidateFinder(data.pool).find([claim.text for claim in claims])
         return cls(claims, found, data.pool)
 
@@ -161,13 +165,14 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
 def figure_definitions(measured: int, of: int) -> str:
     """Return what a card says of these figures, measured on so many dev claims of so many."""
     return (
-        f"{measured} of {of} dev claims (one in {DEV}), no gold page of which is a training claim's"
-        " evidence (their other readings are not kept out), with about ten candidate sentences"
-        " each. gold_in_first_five: decided claims with a gold sentence among the five most"
-        " relevant, %. stance_right: decided claims whose best gold sentence leans the right way,"
-        " %. alone, together, pooled: claims given the right one of three labels by the most"
-        " relevant sentence, by the selected ones read together, and by both (`pooled_opinion`), %."
-        " calibration_error: expected, ten bins, 0 to 1."
+        f"{measured} of {of} dev claims (one in {DEV[0]}), no gold page of which is a training"
+        " claim's evidence (their other readings are not kept out), with about ten candidate"
+        " sentences each. gold_in_first_five: decided claims with a gold sentence among the five"
+        " most relevant, %. stance_right: decided claims whose best gold sentence leans the right"
+        " way, %. alone, together, pooled: claims given the right one of three labels by the most"
+        " relevant sentence, by the selected ones read together, and by both (`pooled_opinion`),"
+        " %. calibration_error: expected, ten bins, 0 to 1; the temperature was fitted to other"
+        f" dev claims (one in {TUNING[0]})."
     )
 
 

@@ -20,11 +20,11 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.types import LABELS
-from training.card import Card, write_card, write_config
+from training.card import Card, Config, write_card, write_config
 from training.data import load_data
 from training.figures import (
     DEV,
-    QUICK_DEV,
+    TUNING,
     DevClaims,
     figure_definitions,
     probabilities,
@@ -48,6 +48,7 @@ LABELLED = Recipe(
 DRAWN, DRAW_SEED = 24_000, 5  # readings that the teacher gives its opinion on
 DISTILLED = replace(LABELLED, learning_rate=5e-5, max_tokens=192)
 OPINION = 0.7  # weight of the teacher's opinion in a target; the label has the rest
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
@@ -63,7 +64,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
     tokenizer = base.tokenizer()
     examples = _drawn(reading_examples(data, DISTILLED.seed))
     opinions = _opinions(teacher, examples, run)
-    quick, dev = DevClaims.of(data, QUICK_DEV), DevClaims.of(data, DEV)
+    tuning, dev = DevClaims.of(data, TUNING), DevClaims.of(data, DEV)
 
     model = base.model(LABELS)
     # With the embeddings as they are the change is small enough to ship as a delta.
@@ -76,16 +77,19 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         return probabilities(model, tokenizer, pairs, DISTILLED.max_tokens)
 
     def figures(_: Module) -> dict[str, float]:
-        return reading_figures(read_claims(classify, quick), quick.claims)
+        return reading_figures(read_claims(classify, tuning), tuning.claims)
 
     train(model, tokenizer, sentences, LABELLED, run / "labelled", figures)
     taught = distilled(examples, opinions)
     train(model, tokenizer, taught, DISTILLED, run / "distilled", figures)
+    temperature = temperature_of(
+        read_claims(classify, tuning).pooled, [LABELS.index(c.label) for c in tuning.claims]
+    )
     trained = read_claims(classify, dev)
-    truth = [LABELS.index(claim.label) for claim in dev.claims]
-    temperature = temperature_of(trained.pooled, truth)
     digest = save_delta(model, base.model(LABELS), out / "delta.safetensors", RANK)
-    write_config(out, "MiniLM reader", temperature, DISTILLED.max_tokens, digest)
+    write_config(
+        out, Config("MiniLM reader", VERSION, DISTILLED.max_tokens, round(temperature, 2), digest)
+    )
     shipped = read_claims(CrossEncoder(out, base).probabilities, dev)
     card = Card(
         name="Reader",
@@ -102,7 +106,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         digests=data.digests,
         commands=("esoteric train verifier --data DATA", "esoteric train reader --data DATA"),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev))} As shipped: cut to the"
-        f" rank above and scaled by temperature {temperature:.2f}, chosen on dev.",
+        f" rank above and scaled by temperature {temperature:.2f}.",
     )
     write_card(
         out,

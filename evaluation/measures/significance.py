@@ -1,6 +1,12 @@
-"""How far a figure could have come out otherwise, and whether one system really beats another."""
+"""How far a figure could have come out otherwise, and whether one system really beats another.
+
+Claims about the same page are right and wrong together, so both measures draw
+groups of claims: taken one by one they would promise too much.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +18,28 @@ SHUFFLES = 2000
 SEED = 0
 
 
-def confidence_intervals(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def confidence_intervals(
+    scores: NDArray[np.float64], groups: Sequence[Hashable]
+) -> NDArray[np.float64]:
     """Return 95% intervals of ``FIGURES``, shape ``(len(FIGURES), 2)``.
 
-    Percentile bootstrap over the claims (Efron & Tibshirani 1993, chapter 13),
-    from a fixed seed.
+    Percentile bootstrap (Efron & Tibshirani 1993, chapter 13) over groups of
+    claims, from a fixed seed; ``groups`` names the group of each row.
     """
     random = np.random.default_rng(SEED)
+    number = _numbered(groups)
+    members = [np.flatnonzero(number == group) for group in range(number.max() + 1)]
     drawn = np.stack(
-        [figures_of(scores[random.integers(0, len(scores), len(scores))]) for _ in range(RESAMPLES)]
+        [
+            figures_of(
+                scores[
+                    np.concatenate(
+                        [members[g] for g in random.integers(0, len(members), len(members))]
+                    )
+                ]
+            )
+            for _ in range(RESAMPLES)
+        ]
     )
     return np.stack(
         [
@@ -32,20 +51,30 @@ def confidence_intervals(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def paired_p_values(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def paired_p_values(
+    first: NDArray[np.float64], second: NDArray[np.float64], groups: Sequence[Hashable]
+) -> NDArray[np.float64]:
     """Return, for each of ``FIGURES``, how often chance alone differs as much, two-sided.
 
     Approximate randomisation over pairs of answers to the same claims (Noreen
     1989; Yeh 2000, "More accurate tests for the statistical significance of
-    result differences"), from a fixed seed. Rows must belong to the same claims.
+    result differences"), from a fixed seed. Rows must belong to the same
+    claims; ``groups`` names the group of each, whose pairs change places together.
     """
     random = np.random.default_rng(SEED)
+    number = _numbered(groups)
     difference = np.abs(figures_of(first) - figures_of(second))
     as_much = np.ones(len(difference))
     for _ in range(SHUFFLES):
-        exchanged = random.random((len(first), 1)) < 0.5
+        exchanged = (random.random(number.max() + 1) < 0.5)[number, None]
         one = np.where(exchanged, second, first)
         other = np.where(exchanged, first, second)
         # A rounding error must not count as less than the difference itself.
         as_much += np.abs(figures_of(one) - figures_of(other)) >= difference - 1e-12
     return np.where(np.isnan(difference), np.nan, as_much / (SHUFFLES + 1))
+
+
+def _numbered(groups: Sequence[Hashable]) -> NDArray[np.intp]:
+    """Return the number of each row's group, counted from 0 in order of appearance."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(group, len(known)) for group in groups], dtype=np.intp)

@@ -43,6 +43,12 @@ def test_a_claim_needs_several_pages_when_no_set_lies_on_one(tmp_path: Path) -> 
     assert claim.needs_several_pages
 
 
+def test_claims_are_grouped_by_the_page_that_they_were_made_from(tmp_path: Path) -> None:
+    undecided = {"id": 8, "label": NOT_ENOUGH_INFO, "claim": "It hums.", "evidence": []}
+    again = LAMP | {"id": 9}
+    assert [one.group for one in read(tmp_path, LAMP, undecided, again)] == ["Lamp", 8, "Lamp"]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -50,6 +56,7 @@ def test_a_claim_needs_several_pages_when_no_set_lies_on_one(tmp_path: Path) -> 
         ("[]", "not a JSON object"),
         (LAMP | {"label": "MAYBE"}, "the label is none of"),
         ({k: v for k, v in LAMP.items() if k != "claim"}, "no text under 'claim'"),
+        (LAMP | {"claim": " \t"}, "the claim is empty"),
         (LAMP | {"id": "7"}, "no whole number under 'id'"),
         (LAMP | {"id": True}, "no whole number under 'id'"),
         (LAMP | {"evidence": []}, "SUPPORTS without evidence"),

@@ -143,6 +143,26 @@ def test_an_evaluation_without_new_claims_only_counts_again(data: Path, out: Pat
     assert (out / "esoteric" / "predictions.jsonl").read_bytes() == before
 
 
+def test_a_run_of_one_system_leaves_the_others_in_the_report(data: Path, out: Path) -> None:
+    assert evaluate(data, out, "--recipe", "bm25").returncode == 0
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(results["recipes"]) == ["esoteric", "bm25", "minilm", "tfidf"]
+    assert results["data"]["command"].endswith("--recipe bm25")
+    assert results["data"]["profile"] == "small"
+
+
+def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
+    data: Path, tmp_path: Path
+) -> None:
+    claims = tmp_path / "claims.jsonl"
+    write(claims, CLAIMS[2:])
+    run = evaluate(data, tmp_path / "out", "--claims", str(claims))
+    assert run.returncode == 0, run.stderr
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| document recall | 77.4 | – |" in report  # noqa: RUF001
+    assert "| evidence F1 | – |" in report  # noqa: RUF001
+
+
 def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_path: Path) -> None:
     other = tmp_path / "data"
     shutil.copytree(data / "pages", other / "pages")

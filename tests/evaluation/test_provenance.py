@@ -1,21 +1,83 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import cast
+import json
+from dataclasses import replace
+from pathlib import Path
 
-from evaluation.provenance import digest_of_models
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
+import pytest
+
+from evaluation.provenance import Provenance, claim_folder, provenance_of
+from retrieval.errors import BadSource
+
+HERE = Provenance("pages", "claims", "small", "models", "thresholds", "code")
+SOURCE = "def answer():\n    return 42\n"
 
 
-def model(digest: str) -> CrossEncoder:
-    return cast(CrossEncoder, SimpleNamespace(digest=digest))
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    """A checkout in which everything that decides an answer is one line."""
+    for place in ("retrieval/verdict", "evaluation/baselines"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "evaluation" / "systems.py").write_text(SOURCE)
+    (tmp_path / "retrieval" / "verdict" / "judge.py").write_text(SOURCE)
+    return tmp_path
 
 
-def test_results_of_one_model_are_not_those_of_two_or_of_another() -> None:
-    digests = {
-        digest_of_models([model("aa")]),
-        digest_of_models([model("aa"), model("bb")]),
-        digest_of_models([model("cc")]),
-    }
-    assert len(digests) == 3
-    assert digest_of_models([model("aa")]) in digests
+def here(root: Path, *models: str) -> Provenance:
+    return provenance_of("pages", "claims", "small", models, root)
+
+
+def test_results_of_one_model_are_not_those_of_two_or_of_another(code: Path) -> None:
+    one, two, other = here(code, "aa"), here(code, "aa", "bb"), here(code, "cc")
+    assert len({one.models, two.models, other.models}) == 3
+    assert here(code, "aa") == one
+
+
+def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(
+    code: Path,
+) -> None:
+    before = here(code)
+    judge = code / "retrieval" / "verdict" / "judge.py"
+    judge.write_text("# The answer.\n\n\ndef answer():\n    return (42)\n")
+    assert here(code) == before
+    judge.write_text("def answer():\n    return 41\n")
+    assert here(code).code != before.code
+
+
+def test_the_same_code_under_another_name_is_other_code(code: Path) -> None:
+    before = here(code)
+    (code / "retrieval" / "verdict" / "judge.py").rename(code / "retrieval" / "judge.py")
+    assert here(code).code != before.code
+
+
+def test_a_folder_takes_the_same_evaluation_again(tmp_path: Path) -> None:
+    claim_folder(tmp_path / "new" / "results", HERE)
+    claim_folder(tmp_path / "new" / "results", HERE)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (replace(HERE, claims="more"), "results of other claims"),
+        (replace(HERE, models="more", code="more"), "results of other models and code"),
+        (replace(HERE, profile="large", models="more"), "set ESOTERIC_PROFILE=small"),
+    ],
+)
+def test_results_of_something_else_are_named(tmp_path: Path, other: Provenance, said: str) -> None:
+    claim_folder(tmp_path, HERE)
+    with pytest.raises(BadSource) as caught:
+        claim_folder(tmp_path, other)
+    assert said in str(caught.value)
+
+
+def test_a_provenance_with_other_fields_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "provenance.json").write_text(json.dumps({"claims": "aa"}))
+    with pytest.raises(BadSource, match="cannot be read"):
+        claim_folder(tmp_path, HERE)
+
+
+def test_a_file_where_the_folder_should_be_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(BadSource, match="file/results cannot hold results"):
+        claim_folder(tmp_path / "file" / "results", HERE)
+    assert (tmp_path / "file").read_text() == "mine"

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.claims import FeverClaim
 from evaluation.predictions import Answer, read_predictions
-from evaluation.run import Crash, Outcome, run_system
+from evaluation.run import Crash, Outcome, has_answered, run_system
 from retrieval.errors import BadSource, EsotericError
 from tests.evaluation.answers import ANSWERS, CLAIMS
 
@@ -83,10 +83,27 @@ def test_fewer_claims_take_their_own_answers_from_a_longer_run(tmp_path: Path) -
 
 
 def test_something_else_under_the_name_of_predictions_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "predictions.jsonl").write_text('{"mine": 1}\n')
-    with pytest.raises(BadSource, match="no predictions"):
+    run(FromAList(), tmp_path)
+    path = tmp_path / "predictions.jsonl"
+    damaged = path.read_text().splitlines()[0] + '\n{"mine": 1}\n'
+    path.write_text(damaged)
+    with pytest.raises(BadSource, match=r"predictions.jsonl, line 2: not a prediction"):
         run(FromAList(), tmp_path)
-    assert (tmp_path / "predictions.jsonl").read_text() == '{"mine": 1}\n'
+    assert path.read_text() == damaged
+
+
+@pytest.mark.parametrize("line", ["[]", "7", '"text"', "{", "{}"])
+def test_no_line_but_a_prediction_passes_for_one(tmp_path: Path, line: str) -> None:
+    (tmp_path / "predictions.jsonl").write_text(line + "\n")
+    with pytest.raises(BadSource, match="line 1"):
+        run(FromAList(), tmp_path)
+
+
+def test_a_system_has_answered_when_no_claim_is_left(tmp_path: Path) -> None:
+    assert not has_answered(tmp_path / "never-run", CLAIMS)
+    run(FromAList(), tmp_path, CLAIMS[:2])
+    assert has_answered(tmp_path, CLAIMS[:2])
+    assert not has_answered(tmp_path, CLAIMS)
 
 
 def test_the_files_beside_are_those_of_the_shared_task_and_of_trec(tmp_path: Path) -> None:

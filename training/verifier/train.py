@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.mpnet import PackagedMPNet
 from retrieval.types import LABELS
-from training.card import Card, write_card, write_config
+from training.card import Card, Config, write_card, write_config
 from training.data import load_data
 from training.figures import (
     DEV,
-    QUICK_DEV,
+    TUNING,
     DevClaims,
     figure_definitions,
     probabilities,
@@ -35,6 +35,7 @@ from training.loop import Recipe, train
 from training.reading_examples import reading_examples
 from training.verifier.adapters import RANK, adapt, save_adapters
 
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RECIPE = Recipe(
     epochs=1,
     batch_size=32,
@@ -61,7 +62,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     base = PackagedMPNet(cache)
     tokenizer, network = base.tokenizer(), base.model(LABELS)
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    quick, dev = DevClaims.of(data, QUICK_DEV), DevClaims.of(data, DEV)
+    tuning, dev = DevClaims.of(data, TUNING), DevClaims.of(data, DEV)
     adapt(network)
 
     def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -77,16 +78,19 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
             examples,
             recipe,
             run / f"round-{number}",
-            lambda _: reading_figures(read_claims(classify, quick), quick.claims),
+            lambda _: reading_figures(read_claims(classify, tuning), tuning.claims),
         )
         ends.append({name: weight.clone() for name, weight in _trained(network).items()})
     for name, weight in _trained(network).items():
         weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
+    temperature = temperature_of(
+        read_claims(classify, tuning).alone, [LABELS.index(c.label) for c in tuning.claims]
+    )
     trained = read_claims(classify, dev)
-    truth = [LABELS.index(claim.label) for claim in dev.claims]
-    temperature = temperature_of(trained.alone, truth)
     digest = save_adapters(network, out / "delta.safetensors")
-    write_config(out, "MPNet verifier", temperature, RECIPE.max_tokens, digest)
+    write_config(
+        out, Config("MPNet verifier", VERSION, RECIPE.max_tokens, round(temperature, 2), digest)
+    )
     shipped = read_claims(CrossEncoder(out, base).probabilities, dev)
     card = Card(
         name="Verifier",
@@ -103,7 +107,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         digests=data.digests,
         commands=("esoteric train verifier --data DATA",),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev))} As shipped: in"
-        f" float16, scaled by temperature {temperature:.2f}, chosen on dev.",
+        f" float16, scaled by temperature {temperature:.2f}.",
     )
     write_card(
         out,
