@@ -126,11 +126,14 @@ def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Pat
             " question mark, so choose another folder."
         )
     try:
-        return Path(environment.get(variable) or default).expanduser().resolve()
+        folder = Path(environment.get(variable) or default).expanduser().resolve()
     except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
         raise BadSetting(
             f"{variable} is {environment.get(variable)!r} ({error}); set it to a folder."
         ) from error
+    if folder.exists() and not folder.is_dir():
+        raise BadSetting(f"{variable} is {folder}, which is no folder; set it to one.")
+    return folder
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

@@ -63,6 +63,12 @@ def test_only_the_large_profile_has_a_place_for_a_second_model(
     assert settings.verifier_base == (tmp_path / "models" if unpacks else None)
 
 
+def test_a_file_is_no_home(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(BadSetting, match="no folder"):
+        Settings.from_environment({"ESOTERIC_HOME": str(tmp_path / "notes.txt")})
+
+
 def test_names_are_kept_as_browsers_send_them() -> None:
     names = Settings.from_environment({"TRUSTED_HOSTS": "Facts.example, web_1,b\u00fcro.example"})
     assert names.trusted_hosts[2:] == ("facts.example", "web_1", "xn--bro-hoa.example")
