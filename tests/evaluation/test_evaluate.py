@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -133,6 +134,14 @@ def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> No
     for plot in ("recall.png", "confusion.png", "calibration.png", "seconds.png"):
         assert f"]({plot})" in report
         assert (out / plot).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_defines_every_figure_that_it_shows(out: Path) -> None:
+    report = (out / "report.md").read_text(encoding="utf-8")
+    table = report.split("## Figures")[1].split("\n\n")[2].splitlines()[2:]
+    shown = {re.sub(r"@\d+$", "@k", row.split("|")[1].strip()) for row in table}
+    assert len(shown) == 8
+    assert shown == set(re.findall(r"^- \*\*(.+)\*\*: ", report, re.MULTILINE))
 
 
 def test_an_evaluation_without_new_claims_only_counts_again(data: Path, out: Path) -> None:
