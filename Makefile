@@ -29,7 +29,7 @@ lint: $(INSTALLED_TESTS) ## mend what the linter can mend
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-reproduce: $(INSTALLED) ## measure the published figures again on DATA=DIR, tell which differ
+reproduce: $(INSTALLED_LARGE) ## measure the published figures again on DATA=DIR, tell which differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
 	$(BIN)/python -m evaluation.expected --data $(DATA) --out results
 
