@@ -6,23 +6,16 @@ import ast
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from retrieval.config import RetrievalConfig
 from retrieval.errors import BadSource
 from settings import CHECKOUT
 
 FILE = "provenance.json"
-_WORDS = {
-    "wiki_pages": "wiki pages",
-    "claims": "claims",
-    "profile": "profile",
-    "models": "models",
-    "thresholds": "thresholds",
-    "code": "code",
-}
-# What decides an answer; how answers are counted may change without asking them again.
+_WORDS = {"wiki_pages": "wiki pages", "claims": "claims", "models": "models", "code": "code"}
+# What decides an answer, thresholds among it; how answers are counted may change without asking
+# for them again.
 _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 
 
@@ -34,7 +27,6 @@ class Provenance:
     claims: str
     profile: str
     models: str
-    thresholds: str
     code: str
 
 
@@ -47,7 +39,6 @@ def provenance_of(
         claims=claims,
         profile=profile,
         models=_sha256(" ".join(models)),
-        thresholds=_sha256(repr(RetrievalConfig())),
         code=_digest_of_code(root),
     )
 
@@ -79,9 +70,7 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
             f"Name another folder for the results, or set ESOTERIC_PROFILE={found.profile}.",
         )
     different = [
-        _WORDS[field.name]
-        for field in fields(Provenance)
-        if getattr(found, field.name) != getattr(provenance, field.name)
+        word for name, word in _WORDS.items() if getattr(found, name) != getattr(provenance, name)
     ]
     if different:
         raise _refused(folder, f"holds results of other {' and '.join(different)}")

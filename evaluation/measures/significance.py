@@ -29,17 +29,9 @@ def confidence_intervals(
     random = np.random.default_rng(SEED)
     number = _numbered(groups)
     members = [np.flatnonzero(number == group) for group in range(number.max() + 1)]
+    resamples = (random.integers(0, len(members), len(members)) for _ in range(RESAMPLES))
     drawn = np.stack(
-        [
-            figures_of(
-                scores[
-                    np.concatenate(
-                        [members[g] for g in random.integers(0, len(members), len(members))]
-                    )
-                ]
-            )
-            for _ in range(RESAMPLES)
-        ]
+        [figures_of(scores[np.concatenate([members[g] for g in chosen])]) for chosen in resamples]
     )
     return np.stack(
         [

@@ -9,7 +9,7 @@ import pytest
 from evaluation.provenance import Provenance, claim_folder, provenance_of
 from retrieval.errors import BadSource
 
-HERE = Provenance("pages", "claims", "small", "models", "thresholds", "code")
+HERE = Provenance("pages", "claims", "small", "models", "code")
 SOURCE = "def answer():\n    return 42\n"
 
 
