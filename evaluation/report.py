@@ -62,7 +62,8 @@ def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
     if measured:
         parts += [
             "## Figures\n\nPer cent, with 95% bootstrap intervals over the pages that claims are"
-            " about.\n\n" + _figures_table(measured, FIGURES),
+            " about; of an undecided claim no page is known, so it stands for itself.\n\n"
+            + _figures_table(measured, FIGURES),
             _definitions(),
             *_subsets(measured),
             *_comparisons(results["comparisons"]),
