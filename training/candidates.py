@@ -35,11 +35,11 @@ class CandidateFinder:
         nearest = self._pool.nearest(claims, SIMILAR)
         found = []
         for claim, similar in zip(claims, nearest, strict=True):
-            named = [i for page in self._named(claim) for i in self._pool.by_page[page]]
+            named = [i for page in self.named(claim) for i in self._pool.by_page[page]]
             found.append(list(dict.fromkeys([*(int(i) for i in similar), *named[:NAMED]])))
         return found
 
-    def _named(self, claim: str) -> list[str]:
+    def named(self, claim: str) -> list[str]:
         """Return the pages named in the claim, longest names first."""
         words = [word.rstrip(".") for word in _WORD.findall(claim)]
         pages: dict[str, None] = {}

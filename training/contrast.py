@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
+from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.index.title_key import title_key
 from retrieval.language.english import EnglishParser
-from retrieval.types import REFUTES, SUPPORTS
-from training.sentence_pool import SentencePool
+from retrieval.types import REFUTES, SUPPORTS, Label
+from training.sentence_pool import PoolSentence, SentencePool
 
 # Kinds of which a statement has mostly one: where, of which nation, in which language. People and
 # organisations only as those by whom something was done: a film has many actors, and its evidence
@@ -29,10 +30,20 @@ DOERS = frozenset({"PERSON", "ORG"})
 PER_CLAIM = 2
 NEAR = 10  # similar sentences that a convincing exchange is looked for in
 YEARS = 30  # the furthest that a year is moved
-_YEAR = re.compile(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b")
+YEAR = re.compile(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS[1:])})\b")
 _NEGATION = re.compile(r"\b(?:not|no|never|only|without|outside|except|before|after)\b|n't\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A claim that its evidence refutes: ``original`` with ``new`` in place of ``old``."""
+
+    claim: AnnotatedClaim
+    original: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ class _Supported:
 
 def contrast_claims(
     claims: Sequence[AnnotatedClaim], pool: SentencePool, seed: int
-) -> list[AnnotatedClaim]:
+) -> list[Contrast]:
     """Return up to two contrast claims for each supported claim, refuted by the same evidence.
 
     What is exchanged stands in the claim's gold sentences and in no title of
@@ -77,10 +88,39 @@ def contrast_claims(
             *_other_number(known, chance),
         ]
         for old, new in chance.sample(exchanges, min(PER_CLAIM, len(exchanges))):
-            text = new.join(re.split(rf"\b{re.escape(old)}\b", known.claim.text))
-            if text != known.claim.text:
-                contrasts.append(AnnotatedClaim(text, REFUTES, known.claim.evidence))
+            text = exchanged(known.claim.text, old, new)
+            if text != known.claim.text and exchanged(known.gold, old, new) != known.gold:
+                changed = AnnotatedClaim(text, REFUTES, known.claim.evidence)
+                contrasts.append(Contrast(changed, known.claim.text, old, new))
     return contrasts
+
+
+def exchanged(text: str, old: str, new: str) -> str:
+    """Return the text with ``new`` wherever ``old`` stands as words of its own."""
+    return new.join(re.split(rf"\b{re.escape(old)}\b", text))
+
+
+def refuting(contrast: Contrast, pool: SentencePool) -> list[PoolSentence]:
+    """Return the gold sentences that tell what was exchanged; there is at least one."""
+    gold = [pool.sentences[i] for i in sorted(pool.position[key] for key in contrast.claim.gold)]
+    return [s for s in gold if exchanged(s.text, contrast.old, "") != s.text]
+
+
+def symmetric(contrast: Contrast, sentence: PoolSentence) -> list[tuple[str, str, Label]]:
+    """Return claim, evidence and label four times, so that no wording gives a label away.
+
+    Original and contrast, each beside the sentence; then contrast and original beside it changed
+    as the claim was, where the one is true and the other false (symmetric FEVER: Schuster et al.
+    2019, section 3).
+    """
+    as_it_is = evidence_text(sentence.title, sentence.text)
+    changed = evidence_text(sentence.title, exchanged(sentence.text, contrast.old, contrast.new))
+    return [
+        (contrast.original, as_it_is, SUPPORTS),
+        (contrast.claim.text, as_it_is, REFUTES),
+        (contrast.claim.text, changed, SUPPORTS),
+        (contrast.original, changed, REFUTES),
+    ]
 
 
 def _supported(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> list[_Supported]:
@@ -124,7 +164,7 @@ def _other_names(
 
 
 def _other_year(known: _Supported, chance: random.Random) -> list[tuple[str, str]]:
-    shared = [year for year in _YEAR.findall(known.claim.text) if year in known.gold]
+    shared = [year for year in YEAR.findall(known.claim.text) if year in known.gold]
     moved = [
         (year, str(int(year) + chance.choice((-1, 1)) * chance.randint(1, YEARS)))
         for year in shared

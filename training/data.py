@@ -9,8 +9,9 @@ from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
 from retrieval.index.layout import digest_of
+from training.candidates import CandidateFinder
 from training.claims import PageClaim, read_page_claims, read_union_claims
-from training.contrast import contrast_claims
+from training.contrast import Contrast, contrast_claims
 from training.sentence_pool import SentencePool
 
 FILES = (
@@ -25,14 +26,16 @@ FILES = (
 class TrainingData:
     """Claims to train on, claims to measure on, and the sentences of both.
 
-    ``contrasts`` are made from ``train`` (``training/contrast.py``).
+    ``contrasts`` are made from ``train`` (``training/contrast.py``). ``pool`` is
+    what training reads, ``dev_pool`` holds the pages of dev claims beside it.
     """
 
     train: list[AnnotatedClaim]
-    contrasts: list[AnnotatedClaim]
+    contrasts: list[Contrast]
     page_claims: list[PageClaim]
     dev: list[FeverClaim]
     pool: SentencePool
+    dev_pool: SentencePool
     left_out: int
     digests: dict[str, str]
 
@@ -40,19 +43,18 @@ class TrainingData:
     def described(self) -> str:
         """What a card says of the claims."""
         return (
-            f"{len(self.train)} claims of FEVER's development set ({self.left_out} were left out"
-            f" because they cite a page of a dev claim), {len(self.contrasts)} contrast claims made"
-            " from them by exchanging one fact (`training/contrast.py`) and"
-            f" {len(self.page_claims)} of Fool Me Twice"
+            f"{len(self.train)} claims of FEVER's development set, {len(self.contrasts)} contrast"
+            " claims made from them by exchanging one fact (`training/contrast.py`) and"
+            f" {len(self.page_claims)} of Fool Me Twice; {self.left_out} were left out because they"
+            " cite or name a page of a dev claim, and no sentence of such a page was read"
         )
 
 
 def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
     """Read the data; ``cache`` keeps sentence vectors between runs, ``seed`` makes contrasts.
 
-    Training claims that cite a page of a dev claim, or read the same, are left
-    out. The pages of dev claims stay in the pool: their sentences are read as
-    what does not settle a training claim, never as its evidence.
+    Training claims that cite a page of a dev claim, read the same or, where
+    undecided, name such a page are left out, and so are these pages.
 
     Raises:
         BadSource: a file is missing or cannot be read.
@@ -71,14 +73,25 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         *read_fever_claims(data / "fever-dev/train.jsonl"),
         *read_union_claims(data / "fever-dev/train-union.jsonl"),
     ]
-    train = [c for c in annotated if not c.pages & held_out and c.text not in texts]
-    pool = SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache)
+    one_page = read_page_claims(data / "fm2/train.jsonl")
+    dev_pool = SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache)
+    named = CandidateFinder(dev_pool).named
+    train = [
+        claim
+        for claim in annotated
+        if claim.text not in texts
+        and held_out.isdisjoint(claim.pages if claim.evidence else named(claim.text))
+    ]
+    titles = {s.title for s in dev_pool.sentences if s.page in held_out}
+    page_claims = [claim for claim in one_page if claim.title not in titles]
+    pool = dev_pool.without(held_out)
     return TrainingData(
         train=train,
         contrasts=contrast_claims(train, pool, seed),
-        page_claims=read_page_claims(data / "fm2/train.jsonl"),
+        page_claims=page_claims,
         dev=dev,
         pool=pool,
-        left_out=len(annotated) - len(train),
+        dev_pool=dev_pool,
+        left_out=len(annotated) + len(one_page) - len(train) - len(page_claims),
         digests={name: digest_of(data / name) for name in FILES},
     )

@@ -20,13 +20,16 @@ from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import pooled_opinion
 from training.candidates import CandidateFinder
+from training.contrast import Contrast, refuting, symmetric
 from training.data import TrainingData
 from training.sentence_pool import PoolSentence, SentencePool
 
-# Every third dev claim is measured for the card. Of the others every sixth dev claim shows how
-# training goes on and sets the temperature: the error of a confidence is not told by the claims
-# that it was fitted to.
-DEV, TUNING = (3, 0), (6, 1)
+# Parts of the dev claims: in each run of so many, those in these places. The card is of one in
+# three. The temperature is fitted to others, since the error of a confidence is not told by the
+# claims that it was fitted to: to all of them for the reader, where a sixth leaves it a tenth off,
+# and to a sixth, which also shows how training goes on, for the verifier, which is five times as
+# slow.
+DEV, TUNING, OTHERS = (3, (0,)), (6, (1,)), (3, (1, 2))
 
 
 def probabilities(
@@ -64,12 +67,12 @@ class DevClaims:
     pool: SentencePool
 
     @classmethod
-    def of(cls, data: TrainingData, part: tuple[int, int]) -> DevClaims:
-        """Return one in ``part[0]`` of the development claims, from number ``part[1]`` on."""
-        every, first = part
-        claims = data.dev[first::every]
-        found = CandidateFinder(data.pool).find([claim.text for claim in claims])
-        return cls(claims, found, data.pool)
+    def of(cls, data: TrainingData, part: tuple[int, tuple[int, ...]]) -> DevClaims:
+        """Return those of every ``part[0]`` development claims that stand in ``part[1]``."""
+        every, places = part
+        claims = [claim for number, claim in enumerate(data.dev) if number % every in places]
+        found = CandidateFinder(data.dev_pool).find([claim.text for claim in claims])
+        return cls(claims, found, data.dev_pool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +165,41 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
     }
 
 
-def figure_definitions(measured: int, of: int) -> str:
-    """Return what a card says of these figures, measured on so many dev claims of so many."""
+def contrast_figures(
+    classify: Classify, contrasts: Sequence[Contrast], pool: SentencePool
+) -> dict[str, float]:
+    """Return how often the evidence and not the claim's wording decides.
+
+    ``exchanges_right``: of dev contrast claims and their originals, each beside
+    the gold sentence and beside it changed as the claim was, %. Each claim is true
+    once and false once: who reads the claim alone gets half of them
+    (Schuster et al. 2019, section 3).
+    """
+    readings = [
+        reading
+        for contrast in contrasts
+        for reading in symmetric(contrast, refuting(contrast, pool)[0])
+    ]
+    said = classify([(claim, evidence) for claim, evidence, _ in readings]).argmax(axis=1)
+    truth = np.array([LABELS.index(label) for _, _, label in readings])
+    return {"exchanges_right": float(100 * (said == truth).mean())}
+
+
+def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...]]) -> str:
+    """Return what a card says of these figures.
+
+    They are measured on so many dev claims of so many, with a temperature fitted to the part
+    ``fitted``.
+    """
+    every, places = fitted
     return (
-        f"{measured} of {of} dev claims (one in {DEV[0]}), no gold page of which is a training"
-        " claim's evidence (their other readings are not kept out), with about ten candidate"
-        " sentences each. gold_in_first_five: decided claims with a gold sentence among the five"
-        " most relevant, %. stance_right: decided claims whose best gold sentence leans the right"
-        " way, %. alone, together, pooled: claims given the right one of three labels by the most"
-        " relevant sentence, by the selected ones read together, and by both (`pooled_opinion`),"
-        " %. calibration_error: expected, ten bins, 0 to 1; the temperature was fitted to other"
-        f" dev claims (one in {TUNING[0]})."
+        f"{measured} of {of} dev claims (one in {DEV[0]}), no gold page of which was read in"
+        " training, with about ten candidate sentences each. gold_in_first_five: decided claims"
+        " with a gold sentence among the five most relevant, %. stance_right: decided claims whose"
+        " best gold sentence leans the right way, %. alone, together, pooled: claims given the"
+        " right one of three labels by the most relevant sentence, by the selected ones read"
+        " together, and by both (`pooled_opinion`), %. calibration_error: expected, ten bins, 0 to"
+        f" 1; the temperature was fitted to other dev claims ({len(places)} in {every})."
     )
 
 

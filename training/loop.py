@@ -1,4 +1,4 @@
-"""One training loop for every classifier: resumable, deterministic, CPU only."""
+"""One training loop for every model: resumable, deterministic, CPU only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import torch
 from torch import nn
@@ -20,6 +20,19 @@ from transformers import PreTrainedTokenizerBase
 from retrieval.types import LABELS, Label
 
 Model = TypeVar("Model", bound=nn.Module)
+
+
+class Measured(Protocol):
+    """What the loop asks of an example; its ``repr`` tells it from others."""
+
+    @property
+    def length(self) -> int:
+        """About how long it is: examples of like length are read together."""
+        ...
+
+
+ExampleT = TypeVar("ExampleT", bound=Measured)
+Loss: TypeAlias = Callable[[Sequence[ExampleT]], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,11 @@ class Example:
     claim: str
     evidence: str
     target: tuple[float, ...]
+
+    @property
+    def length(self) -> int:
+        """Its characters."""
+        return len(self.claim) + len(self.evidence)
 
 
 def labelled(claim: str, evidence: str, label: Label) -> Example:
@@ -55,8 +73,8 @@ class Recipe:
 
 def train(
     model: Model,
-    tokenizer: PreTrainedTokenizerBase,
-    examples: Sequence[Example],
+    examples: Sequence[ExampleT],
+    loss_of: Loss[ExampleT],
     recipe: Recipe,
     run: Path,
     evaluate: Callable[[Model], dict[str, float]],
@@ -64,9 +82,8 @@ def train(
 ) -> list[dict[str, float]]:
     """Fine-tune in place what of ``model`` is not frozen; return the dev figures of each epoch.
 
-    Called with a tokenizer's tensors, the model returns an object with
-    ``logits``, shape ``(examples, labels)``. Written to
-    ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
+    ``loss_of`` returns the loss of a batch, a scalar that depends on the model.
+    Written to ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
     ``checkpoint.pt``, from which an interrupted run goes on. The order of the
     examples depends on the seed and the epoch alone.
     """
@@ -86,7 +103,7 @@ def train(
         losses: list[float] = []
         started = time.monotonic()
         for batch in batches[step - epoch * steps_per_epoch :]:
-            loss = _loss(model, tokenizer, batch, recipe)
+            loss = loss_of(batch)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -121,27 +138,33 @@ def switch_off_dropout(model: nn.Module) -> None:
             module.p = 0.0
 
 
-def _loss(
-    model: nn.Module,
-    tokenizer: PreTrainedTokenizerBase,
-    batch: Sequence[Example],
-    recipe: Recipe,
-) -> torch.Tensor:
-    inputs = tokenizer(
-        [example.claim for example in batch],
-        [example.evidence for example in batch],
-        truncation="only_second",
-        max_length=recipe.max_tokens,
-        padding=True,
-        return_tensors="pt",
-        return_token_type_ids=False,
-    )
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model(**inputs).logits
-    return cross_entropy(logits.float(), torch.tensor([example.target for example in batch]))
+def classification_loss(
+    model: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int
+) -> Loss[Example]:
+    """Return the cross entropy of what ``model`` says of claims and evidence.
+
+    Called with the tokenizer's tensors, the model returns an object with
+    ``logits``, shape ``(examples, labels)``.
+    """
+
+    def loss_of(batch: Sequence[Example]) -> torch.Tensor:
+        inputs = tokenizer(
+            [example.claim for example in batch],
+            [example.evidence for example in batch],
+            truncation="only_second",
+            max_length=max_tokens,
+            padding=True,
+            return_tensors="pt",
+            return_token_type_ids=False,
+        )
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = model(**inputs).logits
+        return cross_entropy(logits.float(), torch.tensor([example.target for example in batch]))
+
+    return loss_of
 
 
-def _batches(examples: Sequence[Example], recipe: Recipe, epoch: int) -> list[list[Example]]:
+def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[list[ExampleT]]:
     """Shuffle, then sort by length within stretches of 40 batches so that little is padded."""
     order = random.Random(f"{recipe.seed}/{epoch}")
     shuffled = list(examples)
@@ -151,7 +174,7 @@ def _batches(examples: Sequence[Example], recipe: Recipe, epoch: int) -> list[li
     for start in range(0, len(shuffled), stretch):
         part = sorted(
             shuffled[start : start + stretch],
-            key=lambda example: len(example.claim) + len(example.evidence),
+            key=lambda example: example.length,
         )
         batches += [part[i : i + recipe.batch_size] for i in range(0, len(part), recipe.batch_size)]
     order.shuffle(batches)
@@ -217,7 +240,7 @@ def _resume(
     return state["step"], state["history"]
 
 
-def examples_digest(examples: Sequence[Example]) -> str:
+def examples_digest(examples: Sequence[Measured]) -> str:
     """Return what tells one list of examples from another, SHA-256."""
     digest = hashlib.sha256()
     for example in examples:

@@ -15,6 +15,7 @@ from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.candidates import CandidateFinder
 from training.claims import PageClaim
+from training.contrast import YEAR, Contrast, refuting, symmetric
 from training.data import TrainingData
 from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
@@ -23,13 +24,17 @@ SINGLES = 2  # gold sentences that are read alone, and nearest ones of an undeci
 ELSEWHERE = 0.8  # share of decided claims with a convincing sentence of another page
 SAME_PAGE = 0.6  # and with another sentence of a gold page
 CONVINCING = 5  # how deep those from elsewhere are drawn from
+FLIPPED = 0.5  # share of contrast claims that are also read beside evidence changed likewise
 SETS = 0.5  # share of claims that are also read beside several sentences
 SET_SIZES = (2, 3)
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are cut
 
 
-def reading_examples(data: TrainingData, seed: int) -> list[Example]:
-    """Return the examples of all training claims, in an order that depends on the seed alone."""
+def reading_examples(data: TrainingData, seed: int, limit: int) -> list[Example]:
+    """Return examples, ``limit`` at most, drawn from those of all training claims.
+
+    Which they are and their order depend on the seed alone.
+    """
     chance, pool = random.Random(seed), data.pool
     candidates = CandidateFinder(pool).find([claim.text for claim in data.train])
     examples: list[Example] = []
@@ -39,11 +44,11 @@ def reading_examples(data: TrainingData, seed: int) -> list[Example]:
         else:
             examples += _decided(claim, found, pool, chance)
     for contrast in data.contrasts:
-        gold = sorted(pool.position[key] for key in contrast.gold)
-        examples.append(_alone(contrast.text, chance.choice(gold), contrast.label, pool))
+        examples += _contrasted(contrast, pool, chance)
     for page_claim in data.page_claims:
         examples += _of_one_page(page_claim, chance)
-    return examples
+    drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
+    return [examples[i] for i in sorted(drawn)]
 
 
 def _undecided(
@@ -76,8 +81,9 @@ def _decided(
     if elsewhere and chance.random() < ELSEWHERE:
         convincing = chance.choice(elsewhere[:CONVINCING])
         examples.append(_alone(claim.text, convincing, NOT_ENOUGH_INFO, pool))
-    if same and chance.random() < SAME_PAGE:
-        examples.append(_alone(claim.text, chance.choice(same), NOT_ENOUGH_INFO, pool))
+    dated = _of_other_years(claim.text, same, pool)
+    if dated or (same and chance.random() < SAME_PAGE):
+        examples.append(_alone(claim.text, chance.choice(dated or same), NOT_ENOUGH_INFO, pool))
     if chance.random() < SETS or min(len(group) for group in sets) > 1:
         needed = min(sets, key=len)[:MOST_NEEDED]
         size = max(len(needed), chance.choice(SET_SIZES))
@@ -85,6 +91,22 @@ def _decided(
         chosen = [*needed, *beside]
         chance.shuffle(chosen)
         examples.append(labelled(claim.text, _together(chosen, pool), claim.label))
+    return examples
+
+
+def _of_other_years(claim: str, indices: Sequence[int], pool: SentencePool) -> list[int]:
+    """Return the sentences that tell when something else was, where the claim tells a year."""
+    told = set(YEAR.findall(claim))
+    years = {i: set(YEAR.findall(pool.sentences[i].text)) for i in indices} if told else {}
+    return [i for i, others in years.items() if others and not others & told]
+
+
+def _contrasted(contrast: Contrast, pool: SentencePool, chance: random.Random) -> list[Example]:
+    """The sentence that refutes; and, changed as the claim was, what no wording gives away."""
+    readings = symmetric(contrast, chance.choice(refuting(contrast, pool)))
+    examples = [labelled(*readings[1])]
+    if chance.random() < FLIPPED:
+        examples += [labelled(*reading) for reading in readings[2:]]
     return examples
 
 

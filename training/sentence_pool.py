@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,18 +36,24 @@ class SentencePool:
             BadSource: the pages cannot be read.
         """
         corpus = FeverCorpus(wiki_pages)
-        self.sentences = [
-            PoolSentence(page_key(page.id), number, page.title, sentence)
-            for page in corpus
-            for number, sentence in enumerate(page.sentences or ())
-            if sentence
-        ]
-        self.by_page: dict[str, list[int]] = {}
-        for index, sentence in enumerate(self.sentences):
-            self.by_page.setdefault(sentence.page, []).append(index)
-        self.position = {(s.page, s.sentence_id): i for i, s in enumerate(self.sentences)}
+        self._number(
+            [
+                PoolSentence(page_key(page.id), number, page.title, sentence)
+                for page in corpus
+                for number, sentence in enumerate(page.sentences or ())
+                if sentence
+            ]
+        )
         self._encoder = encoder
         self._vectors = self._encoded(cache / f"sentences-{corpus.fingerprint()[:16]}.npy")
+
+    def without(self, pages: Set[str]) -> SentencePool:
+        """Return the pool that holds everything but these pages."""
+        kept = [i for i, sentence in enumerate(self.sentences) if sentence.page not in pages]
+        rest = copy.copy(self)
+        rest._number([self.sentences[i] for i in kept])
+        rest._vectors = self._vectors[kept]
+        return rest
 
     def nearest(self, claims: Sequence[str], count: int) -> NDArray[np.int64]:
         """Return the ``count`` sentences most similar to each claim, best first.
@@ -63,6 +70,13 @@ class SentencePool:
             order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
             found[start : start + 256] = np.take_along_axis(best, order, axis=1)
         return found
+
+    def _number(self, sentences: list[PoolSentence]) -> None:
+        self.sentences = sentences
+        self.by_page: dict[str, list[int]] = {}
+        for index, sentence in enumerate(sentences):
+            self.by_page.setdefault(sentence.page, []).append(index)
+        self.position = {(s.page, s.sentence_id): i for i, s in enumerate(sentences)}
 
     def _encoded(self, path: Path) -> NDArray[np.float32]:
         if path.exists():

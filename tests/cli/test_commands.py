@@ -208,7 +208,7 @@ def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("claim", "judge"), [("Something else.", "MiniLM reader 1"), (CLAIM, "An older reader 0")]
+    ("claim", "judge"), [("Something else.", "MiniLM reader 2"), (CLAIM, "An older reader 0")]
 )
 def test_batch_refuses_an_output_of_other_claims_or_other_models(
     home: Path, tmp_path: Path, claim: str, judge: str

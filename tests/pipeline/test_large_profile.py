@@ -43,7 +43,7 @@ def check(retriever: Retriever, claim: str) -> Report:
 def test_both_models_decide(large: Retriever, claim: str, label: str) -> None:
     report = check(large, claim)
     assert report.verdict.label == label
-    assert report.verdict.judge == "MiniLM reader 1 and MPNet verifier 1"
+    assert report.verdict.judge == "MiniLM reader 2 and MPNet verifier 2"
     assert report.seconds["reranking"] > 0
 
 
@@ -71,5 +71,5 @@ def test_the_best_sentences_have_the_mean_of_two_opinions_whatever_the_round(
 
 def test_the_small_profile_names_its_one_model_and_reads_once(retriever: Retriever) -> None:
     report = check(retriever, "Skerrow Light was designed by Ann Lee.")
-    assert report.verdict.judge == "MiniLM reader 1"
+    assert report.verdict.judge == "MiniLM reader 2"
     assert "reranking" not in report.seconds

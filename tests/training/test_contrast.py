@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.types import REFUTES, SUPPORTS
 from tests.training.pages import pool_of
-from training.contrast import contrast_claims
+from training.contrast import contrast_claims, exchanged, refuting, symmetric
+from training.figures import contrast_figures
 from training.sentence_pool import SentencePool
 
 PAGES = {
@@ -37,7 +42,7 @@ OTHERS = [
 
 def made_from(claim: AnnotatedClaim, pool: SentencePool, seed: int = 0) -> list[AnnotatedClaim]:
     made = contrast_claims([claim, *OTHERS], pool, seed)
-    return [contrast for contrast in made if contrast.evidence == claim.evidence]
+    return [one.claim for one in made if one.original == claim.text]
 
 
 def test_a_country_is_exchanged_for_another_that_the_page_does_not_name(pool: SentencePool) -> None:
@@ -75,6 +80,52 @@ def test_what_cannot_be_exchanged_safely_makes_no_contrast(text: str, pool: Sent
     assert made_from(supported(text, "Cecilia_Bridge", 0), pool) == []
 
 
+def test_a_contrast_tells_what_was_exchanged_for_what(pool: SentencePool) -> None:
+    claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
+    (contrast,) = {one for one in contrast_claims([claim, *OTHERS], pool, 0) if one.old == "Norway"}
+    assert (contrast.original, contrast.new) == (claim.text, "Denmark")
+    assert contrast.claim.evidence == claim.evidence
+
+
+def test_only_whole_words_are_exchanged() -> None:
+    assert exchanged("Iran and the Iranian coast of Iran.", "Iran", "Oman") == (
+        "Oman and the Iranian coast of Oman."
+    )
+
+
 def test_the_same_seed_makes_the_same_contrasts(pool: SentencePool) -> None:
     claims = [supported("The Cecilia Bridge opened in 1931.", "Cecilia_Bridge", 1), *OTHERS]
     assert contrast_claims(claims, pool, 3) == contrast_claims(claims, pool, 3)
+
+
+def test_a_contrast_and_its_original_are_each_true_once_and_false_once(pool: SentencePool) -> None:
+    claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
+    (contrast,) = {one for one in contrast_claims([claim, *OTHERS], pool, 0) if one.old == "Norway"}
+    (sentence,) = refuting(contrast, pool)
+    assert "Norway" in sentence.text
+    as_it_is = f"Cecilia Bridge : {sentence.text}"
+    changed = as_it_is.replace("Norway", "Denmark")
+    assert symmetric(contrast, sentence) == [
+        ("The Cecilia Bridge is in Norway.", as_it_is, SUPPORTS),
+        ("The Cecilia Bridge is in Denmark.", as_it_is, REFUTES),
+        ("The Cecilia Bridge is in Denmark.", changed, SUPPORTS),
+        ("The Cecilia Bridge is in Norway.", changed, REFUTES),
+    ]
+
+
+def test_who_reads_the_claim_alone_gets_half_of_the_exchanges_right(pool: SentencePool) -> None:
+    claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
+    contrasts = contrast_claims([claim, *OTHERS], pool, 0)
+
+    def opinions(supported: list[bool]) -> NDArray[np.float32]:
+        return np.array([(0.9, 0.1, 0.0) if yes else (0.1, 0.9, 0.0) for yes in supported], "f4")
+
+    def by_evidence(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return opinions([claim.rstrip(".").split()[-1] in evidence for claim, evidence in pairs])
+
+    def by_claim(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return opinions(["Norway" in claim for claim, _ in pairs])
+
+    (one,) = {one for one in contrasts if one.old == "Norway"}
+    assert contrast_figures(by_evidence, [one], pool) == {"exchanges_right": 100.0}
+    assert contrast_figures(by_claim, [one], pool) == {"exchanges_right": 50.0}

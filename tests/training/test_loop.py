@@ -9,7 +9,7 @@ import torch
 
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from training.loop import Example, Recipe, labelled, train
+from training.loop import Example, Recipe, classification_loss, labelled, train
 
 RECIPE = Recipe(
     epochs=2,
@@ -44,7 +44,8 @@ def run(folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0) -> tuple[torch.
             raise Stopped
         return tokenizer(*texts, **settings)
 
-    train(model, counted, EXAMPLES, recipe, folder, lambda model: {}, checkpoint_every=1)  # type: ignore[arg-type]
+    loss_of = classification_loss(model, counted, recipe.max_tokens)  # type: ignore[arg-type]
+    train(model, EXAMPLES, loss_of, recipe, folder, lambda model: {}, checkpoint_every=1)
     return model.distilbert.transformer.layer[0].ffn.lin1.weight.detach().clone(), steps
 
 

@@ -9,6 +9,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.claims import PageClaim
+from training.contrast import Contrast
 from training.data import TrainingData
 from training.loop import Example
 from training.reading_examples import reading_examples
@@ -21,19 +22,26 @@ PAGES = {
 LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
 OPENED = AnnotatedClaim("A long pier opened in 1931.", SUPPORTS, ((("Pier", 0), ("Pier", 1)),))
 OLD = AnnotatedClaim("The lamp is old.", NOT_ENOUGH_INFO, ())
-IRON = AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 2),),))
+IRON = Contrast(
+    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),))),
+    original="The pier is made of oak.",
+    old="oak",
+    new="iron",
+)
+BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
 
 
 def examples_of(
     folder: Path,
     *train: AnnotatedClaim,
-    contrasts: tuple[AnnotatedClaim, ...] = (),
+    contrasts: tuple[Contrast, ...] = (),
     page_claims: tuple[PageClaim, ...] = (),
     seed: int = 0,
+    limit: int = 100,
 ) -> list[Example]:
     pool = pool_of(PAGES, WordEncoder(), folder)
-    data = TrainingData(list(train), list(contrasts), list(page_claims), [], pool, 0, {})
-    return reading_examples(data, seed)
+    data = TrainingData(list(train), list(contrasts), list(page_claims), [], pool, pool, 0, {})
+    return reading_examples(data, seed, limit)
 
 
 def label_of(example: Example) -> str:
@@ -66,9 +74,43 @@ def test_an_undecided_claim_is_read_beside_what_was_found_for_it(tmp_path: Path)
     assert {"Lamp : The lamp is red.", "Lamp : The lamp of the pier is bright."} <= alone
 
 
-def test_a_contrast_claim_is_read_beside_the_evidence_that_refutes_it(tmp_path: Path) -> None:
-    (example,) = examples_of(tmp_path, contrasts=(IRON,))
-    assert (example.evidence, label_of(example)) == ("Pier : The pier is made of oak.", REFUTES)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_contrast_claim_is_read_beside_the_sentence_that_holds_the_exchanged_fact(
+    tmp_path: Path, seed: int
+) -> None:
+    first, *_ = examples_of(tmp_path, contrasts=(IRON,), seed=seed)
+    assert (first.claim, first.evidence) == (IRON.claim.text, "Pier : The pier is made of oak.")
+    assert label_of(first) == REFUTES
+
+
+def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
+    tmp_path: Path,
+) -> None:
+    made = [examples_of(tmp_path, contrasts=(IRON,), seed=seed)[1:] for seed in range(6)]
+    flipped = [(e.claim, e.evidence, label_of(e)) for e in next(filter(None, made))]
+    assert flipped == [
+        ("The pier is made of iron.", "Pier : The pier is made of iron.", SUPPORTS),
+        ("The pier is made of oak.", "Pier : The pier is made of iron.", REFUTES),
+    ]
+    assert not all(made)  # half of them are left as they are
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_claim_that_tells_a_year_is_always_read_beside_another_year_of_its_page(
+    tmp_path: Path, seed: int
+) -> None:
+    examples = examples_of(tmp_path, BUILT, seed=seed)
+    assert ("Pier : It was opened in 1931.", NOT_ENOUGH_INFO) in [
+        (example.evidence, label_of(example)) for example in examples
+    ]
+
+
+def test_a_few_of_the_examples_are_drawn_and_the_same_ones_again(tmp_path: Path) -> None:
+    every = examples_of(tmp_path, LONG, OPENED, OLD)
+    drawn = examples_of(tmp_path, LONG, OPENED, OLD, limit=3)
+    assert len(drawn) == 3 < len(every)
+    assert {repr(one) for one in drawn} <= {repr(one) for one in every}
+    assert drawn == examples_of(tmp_path, LONG, OPENED, OLD, limit=3)
 
 
 def test_a_claim_of_one_page_is_read_beside_its_gold_sentences_together(tmp_path: Path) -> None:

@@ -12,9 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.mpnet import PackagedMPNet
@@ -31,11 +29,12 @@ from training.figures import (
     reading_figures,
     temperature_of,
 )
-from training.loop import Recipe, train
+from training.loop import Recipe, classification_loss, train
 from training.reading_examples import reading_examples
 from training.verifier.adapters import RANK, adapt, save_adapters
+from training.weights import Weights, load_mean, trained_weights
 
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "2"  # of what is shipped; the results of two versions are never mixed
 RECIPE = Recipe(
     epochs=1,
     batch_size=32,
@@ -45,9 +44,9 @@ RECIPE = Recipe(
     max_tokens=192,
     seed=0,
 )
-# Each with readings drawn anew and a learning rate that starts afresh. The mean of the weights that
-# the rounds end with reads better than either (stochastic weight averaging, Izmailov et al. 2018).
+# Each with readings drawn anew and a learning rate that starts afresh; their ends are averaged.
 ROUNDS = 2
+READINGS = 20_000  # of a round
 
 
 def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None:
@@ -69,20 +68,19 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         return probabilities(network, tokenizer, pairs, RECIPE.max_tokens)
 
     rounds = [replace(RECIPE, seed=number) for number in range(ROUNDS)]
-    drawn = [reading_examples(data, recipe.seed) for recipe in rounds]
-    ends: list[dict[str, Tensor]] = []
+    drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
+    ends: list[Weights] = []
     for number, (examples, recipe) in enumerate(zip(drawn, rounds, strict=True), start=1):
         train(
             network,
-            tokenizer,
             examples,
+            classification_loss(network, tokenizer, recipe.max_tokens),
             recipe,
             run / f"round-{number}",
             lambda _: reading_figures(read_claims(classify, tuning), tuning.claims),
         )
-        ends.append({name: weight.clone() for name, weight in _trained(network).items()})
-    for name, weight in _trained(network).items():
-        weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
+        ends.append(trained_weights(network))
+    load_mean(network, ends)
     temperature = temperature_of(
         read_claims(classify, tuning).alone, [LABELS.index(c.label) for c in tuning.claims]
     )
@@ -100,13 +98,12 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         f" `requirements-large.txt`) with low-rank adapters (rank {RANK}, LoRA) in"
         " `delta.safetensors` and a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the"
         " first and the mean vector (`retrieval/cross_encoders/mpnet.py`).",
-        data=f"{data.described}, in"
-        f" {' and '.join(str(len(examples)) for examples in drawn)} readings of one sentence or a"
-        " few (`training/reading_examples.py`), one round of training each; the weights are the"
-        " mean of those that the rounds ended with.",
+        data=f"{data.described}. {ROUNDS} rounds of {len(drawn[0])} readings of one sentence or a"
+        " few (`training/reading_examples.py`); the weights are the mean of those that the rounds"
+        " ended with.",
         digests=data.digests,
         commands=("esoteric train verifier --data DATA",),
-        definitions=f"{figure_definitions(len(dev.claims), len(data.dev))} As shipped: in"
+        definitions=f"{figure_definitions(len(dev.claims), len(data.dev), TUNING)} As shipped: in"
         f" float16, scaled by temperature {temperature:.2f}.",
     )
     write_card(
@@ -118,7 +115,3 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
             "as shipped": reading_figures(shipped, dev.claims),
         },
     )
-
-
-def _trained(network: nn.Module) -> dict[str, Tensor]:
-    return {n: weight.detach() for n, weight in network.named_parameters() if weight.requires_grad}

@@ -1,0 +1,31 @@
+"""The trained weights of a model, kept and averaged.
+
+The mean of the weights that several rounds of training end with reads better
+than any of them (Izmailov et al. 2018, "Averaging Weights Leads to Wider Optima
+and Better Generalization"; Wortsman et al. 2022, "Model soups").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+Weights: TypeAlias = Mapping[str, Tensor]
+
+
+def trained_weights(model: nn.Module) -> Weights:
+    """Return a copy of what is not frozen, by name."""
+    return {name: weight.clone() for name, weight in _trained(model).items()}
+
+
+def load_mean(model: nn.Module, ends: Sequence[Weights]) -> None:
+    """Give the model the mean of these weights, which all name the same ones."""
+    for name, weight in _trained(model).items():
+        weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
+
+
+def _trained(model: nn.Module) -> dict[str, Tensor]:
+    return {n: weight.detach() for n, weight in model.named_parameters() if weight.requires_grad}
