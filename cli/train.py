@@ -40,7 +40,7 @@ def command() -> None:
 @_folder("--run", CHECKOUT / "runs" / "verifier", "Folder for logs and checkpoints.")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the large profile's model, also the reader's teacher (an hour and a half on two cores)."""
+    """Train the large profile's model, also the reader's teacher (90 minutes on two cores)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
@@ -57,7 +57,7 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @reports_errors
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
-    """Train the model that reads evidence, after its teacher (an hour and a half on two cores)."""
+    """Train the model that reads evidence, after its teacher (90 minutes on two cores)."""
     from retrieval.cross_encoders.cross_encoder import CrossEncoder
     from retrieval.cross_encoders.mpnet import PackagedMPNet
     from training.reader import train_reader
