@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp
 
 from haystack import component
 
@@ -11,6 +12,12 @@ from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
 TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
+# Fitted to half of the dev claims, with the sentences that were found for them. A mean of opinions
+# is less sure than it may be (Ranjan and Gneiting 2010). And the best of eighty sentences looks
+# like evidence more often than those that a reader is taught on: that many odds, as a logarithm,
+# are given back to NOT ENOUGH INFO.
+SHARPENED = 1.15
+UNDECIDED = 0.6
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
@@ -41,8 +48,9 @@ class CrossEncoderJudge:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
         pooled = pooled_opinion(self._together(claim, evidence), evidence[0].opinion)
-        confidence = max(pooled)
-        label = LABELS[pooled.index(confidence)]
+        opinion = calibrated(pooled)
+        confidence = max(opinion)
+        label = LABELS[opinion.index(confidence)]
         rationale = rationale_of(label, confidence, evidence)
         return {"verdict": Verdict(label, confidence, self._name, rationale)}
 
@@ -61,6 +69,16 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[fl
     on different claims; ``models/reader/README.md`` has the figures of each.
     """
     return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
+
+
+def calibrated(opinion: Sequence[float]) -> list[float]:
+    """Return the opinion, over ``LABELS``, as sure as the verdicts turn out to be right.
+
+    A scale for all labels and a bias for one, a case of vector scaling (Guo et al. 2017, 4.2).
+    """
+    odds = [p**SHARPENED for p in opinion]
+    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(UNDECIDED)
+    return [o / sum(odds) for o in odds]
 
 
 def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:

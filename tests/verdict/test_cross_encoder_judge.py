@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.verdict.cross_encoder_judge import pooled_opinion, rationale_of
+from retrieval.verdict.cross_encoder_judge import calibrated, pooled_opinion, rationale_of
 from tests.evidence import evidence
 
 
@@ -54,3 +56,11 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
+
+
+def test_a_calibrated_opinion_is_surer_and_leaves_more_undecided() -> None:
+    # 0.5 ** 1.15 = 0.4506, 0.25 ** 1.15 = 0.2031, and 0.2031 times e ** 0.6 is 0.3700.
+    assert calibrated([0.5, 0.25, 0.25]) == pytest.approx([0.440, 0.198, 0.361], abs=0.001)
+    # 0.8 ** 1.15 = 0.7737, 0.1 ** 1.15 = 0.0708, with e ** 0.6: 0.1290.
+    assert calibrated([0.1, 0.8, 0.1]) == pytest.approx([0.073, 0.795, 0.133], abs=0.001)
+    assert calibrated([1.0, 0.0, 0.0]) == [1.0, 0.0, 0.0]
