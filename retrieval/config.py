@@ -44,7 +44,7 @@ class RetrievalConfig:
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
     rerank_limit: int = 5
-    selection_share: float = 0.35
+    selection_share: float = 0.4
     selection_limit: int = 5
     mention_sentences: int = 5
     max_hops: int = 2
