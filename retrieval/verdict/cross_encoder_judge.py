@@ -86,14 +86,15 @@ def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) 
 
     For a decided claim that is the most relevant sentence of the same stance;
     where no sentence has it alone, the most relevant one of those read
-    together. Otherwise it is the closest sentence, which settles nothing.
+    together. Otherwise it is the closest sentence, which settles nothing, even
+    where it leans to a side.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
-        return (
-            f"The closest sentence, in “{closest.title}”, does not settle the claim:"
-            f" “{closest.sentence.text}”"
-        )
+        settles = "does not settle the claim"
+        if closest.stance != NOT_ENOUGH_INFO:
+            settles = f"seems to {_VERBS[closest.stance][1]} it, but not surely enough to decide"
+        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
     one, several = _VERBS[label]
     if confidence < FIRM:
         one, several = f"seems to {several}", f"seem to {several}"

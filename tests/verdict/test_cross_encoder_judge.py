@@ -53,6 +53,14 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
     )
 
 
+def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> None:
+    items = [evidence("Harbour", "Its pier is long.", 0.6, SUPPORTS)]
+    assert rationale_of(NOT_ENOUGH_INFO, 0.4, items) == (
+        "The closest sentence, in “Harbour”, seems to support it, but not surely enough to decide:"
+        " “Its pier is long.”"
+    )
+
+
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
