@@ -46,7 +46,8 @@ class TrainingData:
             f"{len(self.train)} claims of FEVER's development set, {len(self.contrasts)} contrast"
             " claims made from them by exchanging one fact (`training/contrast.py`) and"
             f" {len(self.page_claims)} of Fool Me Twice; {self.left_out} were left out because they"
-            " cite or name a page of a dev claim, and no sentence of such a page was read"
+            " cite a page of a dev claim, or name one and are undecided, or read the same as a dev"
+            " claim, and no sentence of such a page was read"
         )
 
 

@@ -91,7 +91,7 @@ class Readings:
 
     @property
     def pooled(self) -> NDArray[np.float64]:
-        """What the judge makes of both, shape ``(claims, labels)``."""
+        """What the judge makes of both before it calibrates, shape ``(claims, labels)``."""
         both = zip(self.together.tolist(), self.alone.tolist(), strict=True)
         return np.array([pooled_opinion(together, alone) for together, alone in both])
 
@@ -193,13 +193,14 @@ def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...
     """
     every, places = fitted
     return (
-        f"{measured} of {of} dev claims (one in {DEV[0]}), no gold page of which was read in"
+        f"{measured} of {of} dev claims (one in {DEV[0]}), no page with their evidence was read in"
         " training, with about ten candidate sentences each. gold_in_first_five: decided claims"
         " with a gold sentence among the five most relevant, %. stance_right: decided claims whose"
         " best gold sentence leans the right way, %. alone, together, pooled: claims given the"
-        " right one of three labels by the most relevant sentence, by the selected ones read"
-        " together, and by both (`pooled_opinion`), %. calibration_error: expected, ten bins, 0 to"
-        f" 1; the temperature was fitted to other dev claims ({len(places)} in {every})."
+        " right one of three labels by the most relevant sentence, by the selected ones (at least"
+        f" {RetrievalConfig().selection_share} as relevant as the best) read together, and by both"
+        " (`pooled_opinion`, before the verdict is calibrated), %. calibration_error: expected, ten"
+        f" bins, 0 to 1; the temperature was fitted to other dev claims ({len(places)} in {every})."
     )
 
 

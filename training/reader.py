@@ -131,9 +131,9 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         commands=("esoteric train verifier --data DATA", "esoteric train reader --data DATA"),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev), OTHERS)}"
         f" exchanges_right: {len(contrasts)} contrast claims made from all dev claims and their"
-        " originals, each beside the gold sentence and beside it changed likewise, so that the"
-        " claim's wording alone gives half of them, %. As shipped: cut to the rank above and scaled"
-        f" by temperature {temperature:.2f}.",
+        " originals, each beside the first gold sentence that tells what was exchanged and beside"
+        " it changed likewise, so that the claim's wording alone gives half of them, %. As shipped:"
+        f" cut to the rank above and scaled by temperature {temperature:.2f}.",
     )
     write_card(
         out,
