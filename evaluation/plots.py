@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from evaluation.measures.scores import PAGE_RANKS, SENTENCE_RANKS
@@ -54,7 +55,7 @@ def _recall(recipes: dict[str, Any]) -> Figure:
 
 
 def _confusion(recipes: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(3.6 * len(recipes), 3.6), layout="constrained")
+    figure = Figure(figsize=(3.6 * len(recipes), 4.2), layout="compressed")
     for axes, (name, recipe) in zip(
         np.atleast_1d(figure.subplots(1, len(recipes))), recipes.items(), strict=True
     ):
@@ -111,11 +112,12 @@ def _seconds(recipes: dict[str, Any]) -> Figure:
     )
     names = list(recipes)
     before = np.zeros(len(names))
-    for stage in stages:
+    for number, stage in enumerate(stages):
         spent = np.array(
             [recipes[name]["seconds"].get(stage, {"mean": 0.0})["mean"] for name in names]
         )
-        axes.barh(names, spent, left=before, label=stage)
+        colour = colormaps["tab20"](number)
+        axes.barh(names, spent, left=before, label=stage, color=colour)
         before += spent
     axes.invert_yaxis()
     axes.set_xlabel("seconds per claim, mean")
