@@ -96,7 +96,7 @@ def _head(data: Mapping[str, Any]) -> str:
 {share} Evidence was read by {" and ".join(data["models"])}, the {data["profile"]} profile.
 
 Baselines have the product's verdict on evidence that they rank themselves: their rows differ from a
-recipe's by retrieval alone."""
+recipe's by retrieval alone; thresholds and calibration were chosen for the recipes."""
 
 
 def _crashes(recipes: Mapping[str, Any]) -> list[str]:

@@ -89,9 +89,10 @@ def contrast_claims(
         ]
         for old, new in chance.sample(exchanges, min(PER_CLAIM, len(exchanges))):
             text = exchanged(known.claim.text, old, new)
-            if text != known.claim.text and exchanged(known.gold, old, new) != known.gold:
-                changed = AnnotatedClaim(text, REFUTES, known.claim.evidence)
-                contrasts.append(Contrast(changed, known.claim.text, old, new))
+            changed = AnnotatedClaim(text, REFUTES, known.claim.evidence)
+            contrast = Contrast(changed, known.claim.text, old, new)
+            if text != known.claim.text and refuting(contrast, pool):
+                contrasts.append(contrast)
     return contrasts
 
 
@@ -101,7 +102,7 @@ def exchanged(text: str, old: str, new: str) -> str:
 
 
 def refuting(contrast: Contrast, pool: SentencePool) -> list[PoolSentence]:
-    """Return the gold sentences that tell what was exchanged; there is at least one."""
+    """Return the gold sentences that tell what was exchanged."""
     gold = [pool.sentences[i] for i in sorted(pool.position[key] for key in contrast.claim.gold)]
     return [s for s in gold if exchanged(s.text, contrast.old, "") != s.text]
 

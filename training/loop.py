@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
 from retrieval.types import LABELS, Label
+from training.weights import weights_digest
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -95,7 +96,11 @@ def train(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
     )
-    origin = {"recipe": asdict(recipe), "examples": examples_digest(examples)}
+    origin = {
+        "recipe": asdict(recipe),
+        "examples": examples_digest(examples),
+        "start": weights_digest(model),
+    }
     step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
     for epoch in range(step // steps_per_epoch, recipe.epochs):
         batches = _batches(examples, recipe, epoch)
@@ -227,7 +232,7 @@ def _resume(
     schedule: torch.optim.lr_scheduler.LambdaLR,
     origin: dict[str, Any],
 ) -> tuple[int, list[dict[str, float]]]:
-    """Go on from a checkpoint of the same recipe and examples; another one is left behind."""
+    """Go on from a checkpoint of the same recipe, examples and start, and from no other."""
     if not path.exists():
         return 0, []
     state = torch.load(path, weights_only=True)

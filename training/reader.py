@@ -19,6 +19,7 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.types import LABELS
+from training.arrays import kept_array
 from training.card import Card, Config, write_card, write_config
 from training.contrast import contrast_claims
 from training.data import load_data
@@ -161,10 +162,5 @@ def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Ex
 def _opinions(teacher: CrossEncoder, examples: list[Example], run: Path) -> NDArray[np.float32]:
     """Return the teacher's opinions; kept in ``run``, they spare a restarted run their making."""
     kept = run / f"opinions-{examples_digest(examples)[:16]}-{teacher.digest[:16]}.npy"
-    if kept.exists():
-        opinions: NDArray[np.float32] = np.load(kept)
-        return opinions
-    opinions = teacher.probabilities([(e.claim, e.evidence) for e in examples])
-    run.mkdir(parents=True, exist_ok=True)
-    np.save(kept, opinions)
-    return opinions
+    pairs = [(example.claim, example.evidence) for example in examples]
+    return kept_array(kept, lambda: teacher.probabilities(pairs))

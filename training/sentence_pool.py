@@ -14,6 +14,7 @@ from evaluation.claims import page_key
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import Encoder
+from training.arrays import kept_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,5 @@ class SentencePool:
         self.position = {(s.page, s.sentence_id): i for i, s in enumerate(sentences)}
 
     def _encoded(self, path: Path) -> NDArray[np.float32]:
-        if path.exists():
-            vectors: NDArray[np.float32] = np.load(path)
-            return vectors
-        vectors = self._encoder.encode([evidence_text(s.title, s.text) for s in self.sentences])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, vectors)
-        return vectors
+        texts = [evidence_text(s.title, s.text) for s in self.sentences]
+        return kept_array(path, lambda: self._encoder.encode(texts))

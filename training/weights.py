@@ -7,6 +7,7 @@ and Better Generalization"; Wortsman et al. 2022, "Model soups").
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -25,6 +26,15 @@ def load_mean(model: nn.Module, ends: Sequence[Weights]) -> None:
     """Give the model the mean of these weights, which all name the same ones."""
     for name, weight in _trained(model).items():
         weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
+
+
+def weights_digest(model: nn.Module) -> str:
+    """Return what tells the weights that are not frozen from others, SHA-256."""
+    digest = hashlib.sha256()
+    for name, weight in _trained(model).items():
+        digest.update(name.encode())
+        digest.update(weight.contiguous().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _trained(model: nn.Module) -> dict[str, Tensor]:

@@ -11,13 +11,22 @@ import pytest
 from retrieval.errors import BadSource
 from training.candidates import CandidateFinder
 from training.data import TrainingData, load_data
+from training.reading_examples import reading_examples
+from training.relevance_examples import relevance_examples
 
 pytestmark = pytest.mark.models
 
 PAGES = {
-    "Elm_Pier": "Elm Pier is a pier of oak .",
-    "Ash_Lamp": "Ash Lamp is a lamp on Elm Pier .",
-    "Fir_Boat": "Fir Boat is a boat of pine .",
+    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
+    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier .", "Its light is green ."],
+    "Fir_Boat": ["Fir Boat is a boat of pine .", "It carried wool to Norway ."],
+    "Yew_Hill": [
+        "Yew Hill is a hill of chalk .",
+        "Sheep graze there in summer .",
+        "A king is said to lie below it .",
+        "Its highest point has a stone cross .",
+        "Nobody lives on it .",
+    ],
 }
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
 TRAIN = [
@@ -34,7 +43,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     write(
         folder / "fever-dev/wiki-pages/wiki-001.jsonl",
-        [{"id": page, "text": text, "lines": f"0\t{text}"} for page, text in PAGES.items()],
+        [
+            {
+                "id": page,
+                "text": " ".join(told),
+                "lines": "\n".join(f"{number}\t{text}" for number, text in enumerate(told)),
+            }
+            for page, told in PAGES.items()
+        ],
     )
     for name, claims in (("dev", DEV), ("train", TRAIN)):
         write(folder / f"fever-dev/{name}.jsonl", [fever(n, *c) for n, c in enumerate(claims)])
@@ -77,7 +93,27 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(data: Train
 
 def test_no_sentence_of_such_a_page_is_found_for_training(data: TrainingData) -> None:
     (found,) = CandidateFinder(data.pool).find(["Elm Pier is a pier of oak."])
-    assert {data.pool.sentences[i].page for i in found} == {"Ash_Lamp", "Fir_Boat"}
+    assert found
+    assert "Elm_Pier" not in {data.pool.sentences[i].page for i in found}
+
+
+@pytest.mark.parametrize("page", ["Ash_Lamp", "Fir_Boat", "Yew_Hill"])
+def test_what_is_left_is_found_by_its_own_vectors(data: TrainingData, page: str) -> None:
+    for number, text in enumerate(PAGES[page]):
+        title = page.replace("_", " ")
+        ((nearest,),) = data.pool.nearest([f"{title} : {text.removesuffix(' .')}."], 1)
+        found = data.pool.sentences[nearest]
+        assert (found.page, found.sentence_id) == (page, number)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_that_is_read_comes_from_such_a_page(data: TrainingData, seed: int) -> None:
+    read = [
+        *reading_examples(data, seed, 1000),
+        *relevance_examples(data.train, data.page_claims, data.pool, seed),
+    ]
+    assert len(read) > 10
+    assert not [one for one in read if "Elm Pier :" in one.evidence or "storm" in one.evidence]
 
 
 def test_dev_claims_find_it(data: TrainingData) -> None:

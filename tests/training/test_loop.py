@@ -32,9 +32,13 @@ class Stopped(Exception):
     """What stops a run in these tests."""
 
 
-def run(folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0) -> tuple[torch.Tensor, int]:
+def run(
+    folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0, moved: float = 0.0
+) -> tuple[torch.Tensor, int]:
     """Train, and return a weight of the result and the steps that it took."""
     model, tokenizer = FoldedMiniLM().model(LABELS), FoldedMiniLM().tokenizer()
+    with torch.no_grad():
+        model.classifier.bias.add_(moved)
     steps = 0
 
     def counted(*texts: Any, **settings: Any) -> Any:
@@ -62,4 +66,10 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
 def test_a_checkpoint_of_another_recipe_is_not_gone_on_from(tmp_path: Path) -> None:
     run(tmp_path)
     _, steps = run(tmp_path, replace(RECIPE, learning_rate=2e-4))
+    assert steps == 4
+
+
+def test_a_checkpoint_that_started_elsewhere_is_not_gone_on_from(tmp_path: Path) -> None:
+    run(tmp_path)
+    _, steps = run(tmp_path, moved=0.5)
     assert steps == 4

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from training.weights import load_mean, trained_weights
+from training.weights import load_mean, trained_weights, weights_digest
 
 
 def layer() -> nn.Linear:
@@ -31,3 +31,14 @@ def test_a_model_takes_the_mean_of_weights_and_keeps_what_is_frozen() -> None:
     )
     assert model.weight.tolist() == [[2.0, 4.0]]
     assert model.bias.tolist() == [7.0]
+
+
+def test_weights_are_told_from_others_by_what_is_trained_alone() -> None:
+    one, other = layer(), layer()
+    assert weights_digest(one) == weights_digest(other)
+    with torch.no_grad():
+        other.bias.fill_(9.0)  # frozen
+    assert weights_digest(one) == weights_digest(other)
+    with torch.no_grad():
+        other.weight[0, 0] = 1.5
+    assert weights_digest(one) != weights_digest(other)
