@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-StageState: TypeAlias = Literal["done", "running", "waiting"]
+StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
 
 
@@ -63,7 +63,10 @@ class ClaimRow:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A stage of the work; ``message`` is empty until the stage is done."""
+    """A stage of the work; ``message`` is empty until the stage is done.
+
+    It is skipped where a later one is done and it was not needed.
+    """
 
     name: str
     label: str
@@ -88,8 +91,19 @@ class Confidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Cited:
+    """A sentence named by its document; ``rank``: the evidence that it is, or ``None``."""
+
+    title: str
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """A sentence with its stance; ``rank`` counts from 1 and names its anchor."""
+    """A sentence with its stance; ``rank`` counts from 1 and names its anchor.
+
+    The stance is that of the sentence alone, or of what it was ``read_with`` too.
+    """
 
     rank: int
     title: str
@@ -99,6 +113,7 @@ class EvidenceItem:
     confidence: Confidence
     hop: int
     selected: bool
+    read_with: tuple[Cited, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +143,89 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
-class HopItem:
-    """What one round of retrieval found; ``missing`` are words of the claim."""
+class Saying:
+    """A sentence of ours around words of the claim, which may be none."""
+
+    before: str
+    quoted: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What a part of the claim was held against.
+
+    ``pieces``: the sentence cut at the words that are meant.
+    """
+
+    source: Cited
+    pieces: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the claim and what the evidence says of it; ``number`` counts from 1."""
 
     number: int
-    sufficient: bool
-    missing: tuple[str, ...]
+    words: str
+    badge: Badge
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """What a look means on the claim, and how many parts have it."""
+
+    look: Look
+    meaning: str
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProofItem:
+    """The proof of a claim.
+
+    ``drawn``: the claim cut at its parts; a segment's first rank is the number
+    of its part. ``differs``: says that the verdict is another than the proof's,
+    else empty.
+    """
+
+    summary: Saying
+    differs: str
+    drawn: tuple[Segment, ...]
+    legend: tuple[LegendEntry, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A sentence that led on to further documents.
+
+    ``sentence`` is empty where only its document is known. ``more``: how many
+    documents it led to beyond those named.
+    """
+
+    sentence: str
+    source: Cited
+    led_to: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class HopItem:
+    """What one round of retrieval found.
+
+    ``open``: words of the claim that were still open after it. ``ended``: why
+    no round followed, else empty.
+    """
+
+    number: int
+    leads: tuple[Lead, ...]
     documents: int
     sentences: int
+    sufficient: bool
+    open: tuple[str, ...]
+    ended: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +273,10 @@ class ProgressPage:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """A claim that is done. ``other_evidence`` and ``silent`` come after, collapsed."""
+    """A claim that is done. ``other_evidence`` and ``silent`` come after, collapsed.
+
+    ``proof``: ``None`` where the recipe makes none.
+    """
 
     template: ClassVar[str] = "result.html"
     id: str
@@ -196,6 +289,7 @@ class ResultPage:
     finished: Moment
     permalink: str
     notices: tuple[str, ...]
+    proof: ProofItem | None
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]
     articles: tuple[Article, ...]

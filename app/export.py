@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.hops import hop_items
 from app.links import safe_url
-from app.wording import STANCES, VERDICTS, confidence
+from app.proof import proof_item
+from app.wording import STANCES, VERDICTS, confidence, counted, listed
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker.jobs import Job
 
@@ -77,12 +79,62 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
         ]
     if not result["evidence"]:
         lines.append("None was found.")
-    lines += ["", "## Questions asked", ""]
+    lines += [*_proof(result), "", "## Questions asked", ""]
     lines += [f"- {_escaped(question['text'])}" for question in result["questions"]]
+    lines += ["", "## Rounds", "", *_rounds(result)]
     searched = f"{_escaped(corpus['name'])} ({corpus['documents']} documents,"
     searched += f" built {_escaped(corpus['built_at'])})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _proof(result: dict[str, Any]) -> list[str]:
+    """Return the lines of the proof, none where there is no proof."""
+    proof = proof_item(result)
+    if proof is None:
+        return []
+    summary = proof.summary
+    lines = ["", "## Proof", "", _told(summary.before, summary.quoted, summary.after)]
+    if proof.differs:
+        lines.append(_escaped(proof.differs))
+    lines.append("")
+    for part in proof.parts:
+        line = f"{part.number}. {_quoted(part.words)}: {part.badge.word.lower()}"
+        if part.excerpt is not None:
+            words = "".join(piece.text for piece in part.excerpt.pieces if piece.look)
+            source = part.excerpt.source
+            line += f", {_quoted(words)} in {_escaped(source.title)}"
+            line += f", evidence {source.rank}" if source.rank else ""
+        lines.append(line)
+    return lines
+
+
+def _rounds(result: dict[str, Any]) -> list[str]:
+    lines = []
+    for hop in hop_items(result):
+        lines.append(
+            f"{hop.number}. {counted(hop.documents, 'document')} read,"
+            f" {counted(hop.sentences, 'sentence')} found"
+        )
+        for lead in hop.leads:
+            said = f"{_quoted(lead.sentence)} in " if lead.sentence else ""
+            titles = [_escaped(title) for title in lead.led_to]
+            titles += [f"{lead.more} more"] if lead.more else []
+            lines.append(f"   - {said}{_escaped(lead.source.title)} led to {listed(titles)}")
+        if hop.open:
+            lines.append(f"   - {_told('Still open:', hop.open, '')}")
+        if hop.ended:
+            lines.append(f"   - The search ended: {hop.ended}")
+    return lines
+
+
+def _told(before: str, quoted: Sequence[str], after: str) -> str:
+    words = f" {listed([_quoted(words) for words in quoted])}" if quoted else ""
+    return f"{_escaped(before)}{words}{_escaped(after)}"
+
+
+def _quoted(words: str) -> str:
+    return f"“{_escaped(words)}”"
 
 
 def _csv(job: Job, result: dict[str, Any], page: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from app.export import EXPORTS
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.types import LABELS
+from retrieval.types import LABELS, OPERATORS, FoundBy, Stopped
 from worker.jobs import STATES
 
 Schema = dict[str, Any]
@@ -18,8 +18,18 @@ _URL: Schema = {"type": ["string", "null"]}
 _TIME: Schema = {"type": "string", "format": "date-time"}
 _TIME_OR_NULL: Schema = {"type": ["string", "null"], "format": "date-time"}
 _LABEL: Schema = {"enum": list(LABELS)}
+_LABEL_OR_NULL: Schema = {"enum": [*LABELS, None]}
 _STATE: Schema = {"enum": list(STATES)}
 _OFFSETS: Schema = {"type": "array", "items": _WHOLE, "minItems": 2, "maxItems": 2}
+# Which sentence: its document's id and its number; with offsets, which words of it.
+_SENTENCE: Schema = {"type": "array", "prefixItems": [_TEXT, _WHOLE], "minItems": 2, "maxItems": 2}
+_WORDS: Schema = {
+    "type": "array",
+    "prefixItems": [_TEXT, _WHOLE, _WHOLE, _WHOLE],
+    "minItems": 4,
+    "maxItems": 4,
+}
+_NULL: Schema = {"type": "null"}
 
 
 def openapi_document() -> Schema:
@@ -58,8 +68,8 @@ def openapi_document() -> Schema:
                     started_at=_TIME_OR_NULL,
                     finished_at=_TIME_OR_NULL,
                     attempts=_WHOLE,
-                    result={"anyOf": [_ref("Result"), {"type": "null"}]},
-                    error={"anyOf": [_ref("Problem"), {"type": "null"}]},
+                    result={"anyOf": [_ref("Result"), _NULL]},
+                    error={"anyOf": [_ref("Problem"), _NULL]},
                     links=_ref("Links"),
                 ),
                 "Event": _object(
@@ -215,6 +225,7 @@ def _health_paths() -> Schema:
 
 def _result() -> Schema:
     result = _object(
+        _added=("proof_label",),
         claim=_TEXT,
         recipe=_TEXT,
         notices=_list(_TEXT),
@@ -222,6 +233,7 @@ def _result() -> Schema:
         verdict=_object(label=_LABEL, confidence=_SHARE, judge=_TEXT, rationale=_TEXT),
         evidence=_list(
             _object(
+                _added=("path",),
                 document=_TEXT,
                 title=_TEXT,
                 url=_URL,
@@ -234,16 +246,19 @@ def _result() -> Schema:
                 stance_confidence=_SHARE,
                 hop=_WHOLE,
                 selected={"type": "boolean"},
+                path=_list(_SENTENCE),
             )
         ),
         documents=_list(
             _object(
+                _added=("led_by",),
                 id=_TEXT,
                 title=_TEXT,
                 url=_URL,
                 score={"type": "number"},
-                found_by=_list(_TEXT),
+                found_by=_list({"enum": list(get_args(FoundBy))}),
                 hop=_WHOLE,
+                led_by={"anyOf": [_SENTENCE, _NULL]},
                 text=_TEXT,
             )
         ),
@@ -254,27 +269,42 @@ def _result() -> Schema:
                 kind={"enum": ["wh", "polar"]},
             )
         ),
-        proof=_list({"type": "object"}),
+        proof=_list(
+            _object(
+                claim_span=_OFFSETS,
+                operator={"enum": list(OPERATORS)},
+                evidence={"anyOf": [_WORDS, _NULL]},
+            )
+        ),
+        proof_label=_LABEL_OR_NULL,
         hops=_list(
             _object(
+                _added=("label", "best", "stopped"),
                 hop=_WHOLE,
                 sufficient={"type": "boolean"},
                 missing=_list(_OFFSETS),
                 documents=_WHOLE,
                 sentences=_WHOLE,
+                label=_LABEL,
+                best=_list(_SENTENCE),
+                stopped={"enum": [*get_args(Stopped), None]},
             )
         ),
         seconds={"type": "object", "additionalProperties": {"type": "number"}},
     )
-    result["description"] = "Offsets count characters: of the claim, or of the document's text."
+    result["description"] = (
+        "Offsets count characters: of the claim, or of the document's text. A sentence is its"
+        " document's id and its number; words of it have two offsets behind."
+    )
     return result
 
 
-def _object(**properties: Schema) -> Schema:
+def _object(_added: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    """Return an object's schema; results that are kept from before lack what was ``_added``."""
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": [name for name in properties if name not in _added],
         "additionalProperties": False,
     }
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from app.contexts import Article, Corpus, EvidenceItem, HopItem, Look, ResultPage, Timing
+from app.contexts import Article, Corpus, EvidenceItem, Look, ResultPage, Timing
 from app.highlighting import Highlight, segments
+from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
+from app.proof import proof_item
+from app.sentences import CitedSentences
 from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
 from worker.jobs import Job
 
@@ -20,7 +23,8 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     assert result is not None
     assert finished is not None
     verdict = result["verdict"]
-    evidence = [_evidence(rank, item) for rank, item in enumerate(result["evidence"], 1)]
+    sentences = CitedSentences(result)
+    evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result["evidence"], 1)]
     articles = _articles(result)
     return ResultPage(
         id=job.id,
@@ -33,12 +37,13 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
         finished=moment(finished),
         permalink=permalink,
         notices=tuple(result.get("notices", ())),
+        proof=proof_item(result),
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
         articles=tuple(article for article in articles if article.sentences),
         silent=tuple(article for article in articles if not article.sentences),
         questions=tuple(question["text"] for question in result["questions"]),
-        hops=tuple(_hop(result["claim"], hop) for hop in result["hops"]),
+        hops=hop_items(result),
         corpus=Corpus(
             name=result["corpus"]["name"],
             documents=result["corpus"]["documents"],
@@ -55,7 +60,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     )
 
 
-def _evidence(rank: int, item: dict[str, Any]) -> EvidenceItem:
+def _evidence(rank: int, item: dict[str, Any], sentences: CitedSentences) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
         title=item["title"],
@@ -65,6 +70,8 @@ def _evidence(rank: int, item: dict[str, Any]) -> EvidenceItem:
         confidence=confidence(item["stance_confidence"]),
         hop=item["hop"],
         selected=item["selected"],
+        # Results that are kept from before have no paths.
+        read_with=tuple(sentences.cited(*key) for key in item.get("path", ())),
     )
 
 
@@ -92,13 +99,3 @@ def _articles(result: dict[str, Any]) -> list[Article]:
         )
         for document in ranked
     ]
-
-
-def _hop(claim: str, hop: dict[str, Any]) -> HopItem:
-    return HopItem(
-        number=hop["hop"],
-        sufficient=hop["sufficient"],
-        missing=tuple(claim[start:end] for start, end in hop["missing"]),
-        documents=hop["documents"],
-        sentences=hop["sentences"],
-    )

@@ -1,11 +1,20 @@
-"""The words that verdicts, stances, states, stages and moments have on the pages."""
+"""The words that verdicts, stances, operators, states, stages and moments have on the pages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.contexts import Badge, Confidence, Moment
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from app.contexts import Badge, Confidence, Look, Moment
+from retrieval.types import (
+    ALTERNATION,
+    EQUIVALENCE,
+    INDEPENDENCE,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+)
 from worker.jobs import ListedJob
 
 VERDICTS = {
@@ -30,25 +39,46 @@ STAGES = {
     "texts": "Look for articles that mention them",
     "questions": "Turn the claim into questions",
     "ranking": "Choose articles that may answer",
+    "dense": "Look for sentences that mean something similar",
     "sentences": "Open the articles",
     "relevance": "Judge each sentence",
+    "paths": "Read sentences together",
     "semantic": "Pick the closest sentences",
     "reranking": "Read the closest ones again",
     "selection": "Select what decides",
     "verdict": "Weigh them together",
+    "proof": "Prove the claim part by part",
+    "next": "Follow what is missing",
+    # Results that are kept from before "next" was there have times of it.
     "mentions": "Follow what the evidence mentions",
 }
-FIRST_ROUND = (
-    *("spans", "titles", "texts", "questions", "ranking"),
-    *("sentences", "relevance", "semantic", "verdict"),
-)
-LATER_ROUND = ("mentions", "sentences", "relevance", "semantic", "verdict")
+OPERATORS = {
+    EQUIVALENCE: Badge("supported", "Says the same"),
+    NEGATION: Badge("refuted", "Says the opposite"),
+    ALTERNATION: Badge("refuted", "Says something else"),
+    INDEPENDENCE: Badge("unsettled", "Nothing was found"),
+}
+LEGEND: dict[Look, str] = {
+    "supported": "Proved: the evidence says the same",
+    "refuted": "Contradicted: the evidence says the opposite or something else",
+    "unsettled": "Open: nothing was found about it",
+}
+STOPPED: dict[str, str] = {
+    "proved": "every part of the claim is covered",
+    "decided": "the evidence was enough to decide",
+    "unchanged": "the best sentences no longer changed",
+    "nothing new": "nothing new was found",
+    "hops": "the limit of rounds was reached",
+    "time": "the time allowed was used up",
+}
 _FOUND_BY = {
     "title": "its title",
     "disambiguation": "a title with words in parentheses",
     "text": "a phrase in its text",
     "words": "words in its text",
     "mention": "a mention in earlier evidence",
+    "generation": "a title predicted from the evidence",
+    "dense": "a sentence similar in meaning",
 }
 _CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low"))
 
@@ -85,7 +115,11 @@ def job_badge(job: ListedJob) -> Badge:
 
 def found_by(ways: list[str]) -> str:
     """Return how a document was found."""
-    words = [_FOUND_BY.get(way, way) for way in ways]
+    return listed([_FOUND_BY.get(way, way) for way in ways])
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list within a sentence."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -100,3 +134,8 @@ def elapsed(whole_seconds: int) -> str:
     """Return how long a claim has been worked on; ``static/progress.js`` words it alike."""
     minutes, rest = divmod(whole_seconds, 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

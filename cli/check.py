@@ -23,6 +23,20 @@ _WORDS = {
     "NOT ENOUGH INFO": "NOT ENOUGH INFORMATION",
 }
 _SHOWN = 5
+_OPERATORS = {
+    "equivalence": "= {}: the evidence says the same",
+    "negation": "! {}: the evidence says the opposite",
+    "alternation": "! {}: the evidence says something else",
+    "independence": "? {}: nothing was found",
+}
+_STOPPED = {
+    "proved": "every part of the claim is covered",
+    "decided": "the evidence was enough to decide",
+    "unchanged": "the best sentences no longer changed",
+    "nothing new": "nothing new was found",
+    "hops": "the limit of rounds was reached",
+    "time": "the time allowed was used up",
+}
 
 
 @click.command(
@@ -53,7 +67,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
         # JSON is UTF-8, whatever the terminal is.
         click.echo(json.dumps(claim_document(report), ensure_ascii=False).encode())
     else:
-        click.echo(_as_text(report))
+        click.echo(as_text(report))
 
 
 def _ignore(progress: Progress) -> None:
@@ -66,7 +80,8 @@ def _show_progress(progress: Progress) -> None:
     click.echo("\r\x1b[K" + ("" if progress.stage == "done" else line[:_WIDTH]), nl=False, err=True)
 
 
-def _as_text(report: Report) -> str:
+def as_text(report: Report) -> str:
+    """Return the verdict, its evidence, the proof and why the search ended, for a terminal."""
     verdict = report.verdict
     how_sure = f" ({verdict.confidence:.0%} confident)" if report.evidence else ""
     lines = [f"{_WORDS[verdict.label]}{how_sure}: {report.claim}"]
@@ -80,11 +95,35 @@ def _as_text(report: Report) -> str:
         lines += _wrapped(head + item.sentence.text, "   ")
         if item.url:
             lines.append(f"   {item.url}")
+    lines += ["", *_proof(report)] if report.proof else []
+    last = report.hops[-1]
+    assert last.stopped is not None  # only the last one tells
+    lines += ["", f"The search ended after round {last.hop}: {_STOPPED[last.stopped]}."]
     corpus, seconds = report.corpus, report.seconds["total"]
     built = corpus.built_at[:10]
     searched = f"{corpus.name}, {corpus.documents} documents, built {built}"
-    lines += ["", f"{searched}; judged by {verdict.judge}; {seconds:.2f} s."]
+    lines.append(f"{searched}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
+
+
+def _proof(report: Report) -> list[str]:
+    assert report.proof is not None  # the caller has looked
+    texts = {ranked.document.id: ranked.document for ranked in report.documents}
+    lines = ["The claim, part by part:"]
+    for mutation in report.proof.mutations:
+        line = _OPERATORS[mutation.operator].format(report.claim[mutation.start : mutation.end])
+        span = mutation.evidence
+        if span is not None:
+            document = texts[span.key.document_id]
+            line += f' ("{document.text[span.start : span.end]}", {document.title})'
+        lines += _wrapped(line, "  ")
+    if report.proof.label != report.verdict.label:
+        lines += _wrapped(
+            f"These parts alone would come to: {_WORDS[report.proof.label]}. The verdict follows"
+            " the sentences read together.",
+            "",
+        )
+    return lines
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

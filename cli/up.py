@@ -22,8 +22,11 @@ import click
 from cli.errors import reports_errors
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
 from retrieval.errors import EsotericError
+from retrieval.index.versions import outdated_source
 from retrieval.mends import esoteric_command
 from settings import Settings
+
+_DEFAULT_SOURCE = "vital"
 
 
 class CannotStart(EsotericError):
@@ -42,7 +45,7 @@ class CannotStart(EsotericError):
 )
 @reports_errors
 def command(host: str | None, port: int | None, home: Path | None) -> None:
-    """Start the web pages and the worker, and build the default index if there is none."""
+    """Start the web pages and the worker, and build the default index where it is missing."""
     environment = dict(os.environ)
     if host is not None:
         environment["HOST"] = host
@@ -56,7 +59,7 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     stop = _told_to_stop()
     with _locked_home(settings.home):
         _check_address(settings)
-        _build_missing_index(settings, environment, stop)
+        _build_default_index(settings, environment, stop)
         if not stop.is_set():
             _serve(settings, environment, stop)
 
@@ -119,12 +122,18 @@ class _Readiness:
             _complain(f"Not ready: {message}")
 
 
-def _build_missing_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
-    """Build the default index in a process of its own, so that its memory goes with it."""
+def _build_default_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
+    """Build the default index where it is missing or another version's.
+
+    In a process of its own, so that its memory goes with it. An index of another
+    source is left to the user: building it may take hours.
+    """
     if (settings.index / "current").exists():
-        return
+        if outdated_source(settings.index) != _DEFAULT_SOURCE:
+            return
+        _complain("The index was built by another version of ESOTERIC and is built anew.")
     with subprocess.Popen(
-        tethered("cli", "index", "build", "--source", "vital"),
+        tethered("cli", "index", "build", "--source", _DEFAULT_SOURCE),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=with_our_modules(environment),

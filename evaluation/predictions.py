@@ -15,6 +15,18 @@ MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et a
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerHop:
+    """One round of retrieval: did the system think it enough, what did its best sentences say?
+
+    ``best`` are at most five sentences, best first.
+    """
+
+    sufficient: bool
+    label: Label
+    best: tuple[SentenceKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a system says of a claim.
 
@@ -24,6 +36,7 @@ class Answer:
         evidence: what the verdict rests on, best first.
         ranked: every sentence that it ranked, best first, with its score.
         pages: every document handed to the sentence stage, best first.
+        hops: the rounds of retrieval; none for systems that know no rounds.
         seconds: time spent by stage; ``total`` is the whole.
     """
 
@@ -32,6 +45,7 @@ class Answer:
     evidence: tuple[SentenceKey, ...]
     ranked: tuple[tuple[SentenceKey, float], ...]
     pages: tuple[str, ...]
+    hops: tuple[AnswerHop, ...]
     seconds: dict[str, float]
 
 
@@ -51,6 +65,14 @@ def as_line(prediction: Prediction) -> str:
         "confidence": answer.confidence,
         "seconds": answer.seconds["total"],
         "stage_seconds": {k: v for k, v in answer.seconds.items() if k != "total"},
+        "hops": [
+            {
+                "sufficient": hop.sufficient,
+                "label": hop.label,
+                "best": [[page, n] for page, n in hop.best],
+            }
+            for hop in answer.hops
+        ],
         "ranked_sentences": [[page, n, score] for (page, n), score in answer.ranked],
     }
     return json.dumps(record, ensure_ascii=False) + "\n"
@@ -99,6 +121,12 @@ def _prediction(line: bytes, number: int) -> Prediction:
                 evidence=tuple((page, n) for page, n in record["predicted_evidence"]),
                 ranked=tuple(((page, n), score) for page, n, score in record["ranked_sentences"]),
                 pages=tuple(record["predicted_pages"]),
+                hops=tuple(
+                    AnswerHop(
+                        hop["sufficient"], hop["label"], tuple((page, n) for page, n in hop["best"])
+                    )
+                    for hop in record["hops"]
+                ),
                 seconds={"total": record["seconds"], **record["stage_seconds"]},
             ),
         )

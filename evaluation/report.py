@@ -67,6 +67,7 @@ def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
             _definitions(),
             *_subsets(measured),
             *_comparisons(results["comparisons"]),
+            *_hops(measured),
             _calibration(measured),
             _confusion(measured),
             _esoteric_table(measured),
@@ -165,6 +166,46 @@ def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
         "## Differences\n\nPoints, and how likely chance alone makes as much of one (approximate"
         " randomisation over the pages that claims are about, two-sided).\n\n"
         + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
+    ]
+
+
+def _hops(recipes: Mapping[str, Any]) -> list[str]:
+    several = {name: r["hops"] for name, r in recipes.items() if r["hops"]["mean"] is not None}
+    if not several:
+        return []
+    rows = []
+    for name, hops in several.items():
+        known = hops["insufficiency"]
+        told = (
+            [
+                f"{_with_interval(known[who][figure], known[who][f'{figure}_interval'])}"
+                for who in ("own", "verdict")
+                for figure in ("precision", "recall")
+            ]
+            if known
+            else [""] * 4
+        )
+        always = _percent(known["always"]["precision"]) if known else ""
+        multi = hops["mean_multi_page"]
+        mean = "" if multi is None else f"{multi:.2f}"
+        rows.append([name, f"{hops['mean']:.2f}", mean, *told, always])
+    head = [
+        "",
+        "hops, mean",
+        "of multi-page claims",
+        "precision",
+        "recall",
+        "verdict: precision",
+        "verdict: recall",
+        "always: precision",
+    ]
+    return [
+        "## Hops, and knowing that more is needed\n\nOf claims that need more than one page, after"
+        " the first hop: how many that a recipe goes on with have no whole set of gold evidence"
+        " among the best five sentences yet (precision), and how many of these it goes on with"
+        " (recall). Beside it a plain classifier, which goes on where these sentences come to NOT"
+        " ENOUGH INFO, and whoever always goes on (recall 100); never going on has recall 0.\n\n"
+        + _table(head, rows)
     ]
 
 

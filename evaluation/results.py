@@ -16,6 +16,7 @@ from evaluation.measures.calibration import accuracy_of_the_surest, calibration_
 from evaluation.measures.esoteric_table import Ratio, esoteric_table
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.measures.significance import confidence_intervals, paired_p_values
+from evaluation.measures.sufficiency import mean_hops, sufficiency
 from evaluation.predictions import Answer
 from evaluation.run import Outcome
 from retrieval.types import LABELS
@@ -79,6 +80,7 @@ def _recipe(claims: Mapping[int, FeverClaim], outcome: Outcome) -> dict[str, Any
         },
         "calibration": _calibration(asked, answers),
         "esoteric_table": _table(asked, answers),
+        "hops": _hops(asked, answers),
         "seconds": _seconds(answers),
     }
 
@@ -106,6 +108,16 @@ def _calibration(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dic
         "bins": [asdict(part) for part in reliability(sure, right)],
         "accuracy_of_the_surest": surest,
         "gain_of_leaving_out": surest - float(right.mean()),
+    }
+
+
+def _hops(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, Any]:
+    known = sufficiency(claims, answers)
+    several = [a for c, a in zip(claims, answers, strict=True) if c.needs_several_pages]
+    return {
+        "mean": mean_hops(answers),
+        "mean_multi_page": mean_hops(several),
+        "insufficiency": asdict(known) if known else None,
     }
 
 

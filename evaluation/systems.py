@@ -1,18 +1,22 @@
-"""Everything that ``esoteric evaluate`` can measure: the recipes, and baselines to hold them to."""
+"""Everything that ``esoteric evaluate`` can measure.
+
+The recipes, baselines to hold them to, and ablations: the default recipe
+without one of its parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from evaluation.baselines.ranked import RankedBaseline
-from evaluation.predictions import Answer
+from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.corpus import Corpus
 from retrieval.errors import UnknownRecipe
-from retrieval.recipes import RECIPES
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Expansion, Recipe
 from retrieval.types import Progress, Report
 
 
@@ -46,9 +50,9 @@ class Bench:
 
 
 class RecipeSystem:
-    """A recipe of the product."""
+    """A recipe of the product, or one that lacks a part of it."""
 
-    def __init__(self, retriever: Retriever, recipe: str) -> None:
+    def __init__(self, retriever: Retriever, recipe: Recipe) -> None:
         """Wrap a retriever."""
         self._retriever = retriever
         self._recipe = recipe
@@ -58,8 +62,8 @@ class RecipeSystem:
         self._retriever.warm_up()
 
     def answer(self, claim: str) -> Answer:
-        """Check the claim; raises what ``Retriever.check`` raises."""
-        return _answer(self._retriever.check(claim, self._recipe, _ignore))
+        """Check the claim; raises what ``Retriever.follow`` raises."""
+        return _answer(self._retriever.follow(self._recipe, claim, _ignore))
 
 
 def _bm25(bench: Bench) -> System:
@@ -88,26 +92,51 @@ BASELINES: dict[str, Callable[[Bench], System]] = {
 }
 
 
+def _without(recipe: Recipe, way: Expansion) -> Recipe:
+    kept = tuple(expansion for expansion in recipe.expansions if expansion != way)
+    return replace(recipe, expansions=kept)
+
+
+_DEFAULT = RECIPES[DEFAULT_RECIPE]
+ABLATIONS: dict[str, Recipe] = {
+    f"{DEFAULT_RECIPE}-{name}": changed
+    for name, changed in {
+        "one-hop": replace(_DEFAULT, max_hops=1),
+        "always-three": replace(_DEFAULT, ending="never"),
+        "without-proof": replace(_DEFAULT, proof=False, ending="decided"),
+        "without-mentions": _without(_DEFAULT, "mentions"),
+        "without-generation": _without(_DEFAULT, "generation"),
+        "without-dense": _without(_DEFAULT, "dense"),
+        "without-hybrid": replace(_DEFAULT, ranking="surest"),
+    }.items()
+}
+
+
+_SEVERAL = {"all": [*RECIPES, *BASELINES], "ablations": [*ABLATIONS]}
+
+
 def system_names() -> list[str]:
-    """Return every name that ``open_system`` knows, recipes first."""
-    return [*RECIPES, *BASELINES]
+    """Return every name that ``open_system`` knows, recipes first, ablations last."""
+    return [*RECIPES, *BASELINES, *ABLATIONS]
 
 
 def checked_names(names: str) -> list[str]:
-    """Return the names of a comma-separated list, without repetitions; ``all`` is every recipe.
+    """Return the names of a comma-separated list, without repetitions.
+
+    ``all`` is every recipe and baseline, ``ablations`` every ablation.
 
     Raises:
         UnknownRecipe: a name is none of ``system_names``.
     """
     chosen: list[str] = []
     for name in (name.strip() for name in names.split(",")):
-        if name != "all" and name not in system_names():
+        if name not in _SEVERAL and name not in system_names():
             raise UnknownRecipe(
                 "unknown_recipe",
                 f"There is no recipe or baseline named {name!r}.",
-                f"Use some of: {', '.join(system_names())}, or all.",
+                f"Use some of: {', '.join(system_names())}, or all, or ablations.",
             )
-        chosen += system_names() if name == "all" else [name]
+        chosen += _SEVERAL.get(name, [name])
     return list(dict.fromkeys(chosen))
 
 
@@ -115,7 +144,8 @@ def open_system(name: str, bench: Bench) -> System:
     """Return the system of this name; ``checked_names`` has let it pass."""
     if name in BASELINES:
         return BASELINES[name](bench)
-    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.verifier_base), name)
+    recipe = ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
+    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.verifier_base), recipe)
 
 
 def _answer(report: Report) -> Answer:
@@ -132,6 +162,14 @@ def _answer(report: Report) -> Answer:
             for item in report.evidence
         ),
         pages=tuple(ranked.document.id for ranked in report.documents),
+        hops=tuple(
+            AnswerHop(
+                hop.sufficient,
+                hop.label,
+                tuple((key.document_id, key.sentence_id) for key in hop.best),
+            )
+            for hop in report.hops
+        ),
         seconds=report.seconds,
     )
 

@@ -9,6 +9,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config, version_of
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.versions import current_version
+from retrieval.recipes import Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
+PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
+DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 
 
 class Retriever:
@@ -56,15 +59,29 @@ class Retriever:
         return self._pipeline is not None and current_version(self._index) != self._version
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
-        """Check one claim; raises what ``warm_up`` and ``Pipeline.check`` raise."""
+        """Check one claim by the recipe of this name.
+
+        Raises:
+            UnknownRecipe: there is none. And what ``warm_up`` and ``Pipeline.check`` raise.
+        """
+        return self.follow(recipe_named(recipe), claim, on_progress)
+
+    def follow(self, recipe: Recipe, claim: str, on_progress: ProgressListener) -> Report:
+        """Check one claim by a recipe, which need not be one of the shipped."""
         self.warm_up()
         assert self._pipeline is not None
         return self._pipeline.check(claim, recipe, on_progress)
 
     def _assembled(self) -> Pipeline:
+        from retrieval.dense.query_encoder import QueryEncoder
+        from retrieval.dense.sentence_retriever import DenseSentenceRetriever
+        from retrieval.generation.minilm import MiniLMTitleModel
+        from retrieval.generation.title_generator import TitleGenerator
         from retrieval.hops.mention_expander import MentionExpander
         from retrieval.index.embedded_store import EmbeddedStore
         from retrieval.language.english import EnglishParser
+        from retrieval.paths.path_ranker import PathRanker
+        from retrieval.paths.path_reader import PathReader
         from retrieval.phrases.phrase_matcher import PhraseMatcher
         from retrieval.pipeline import Pipeline, Stages
         from retrieval.questions.rule_question_generator import RuleQuestionGenerator
@@ -75,7 +92,11 @@ class Retriever:
         )
         from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
         from retrieval.selection.relative_selector import RelativeSelector
+        from retrieval.selection.utility_model import UtilityModel
+        from retrieval.selection.utility_selector import UtilitySelector
         from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+        from retrieval.sufficiency.proof_model import ProofModel
+        from retrieval.sufficiency.prover import NaturalLogicProver
         from retrieval.titles.title_matcher import TitleMatcher
         from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
         from retrieval.words.word_matcher import WordMatcher
@@ -96,14 +117,29 @@ class Retriever:
             ranking=DenseDocumentRanker(
                 store, encoder, config.document_cutoff, config.document_limit
             ),
+            dense=DenseSentenceRetriever(store, QueryEncoder(DENSE), config.dense_limit),
             relevance=CrossEncoderRelevanceClassifier(
                 model, config.relevance_cutoff, config.sentence_limit
             ),
+            paths=PathReader(
+                path_reader(), config.path_leads, config.path_neighbours, config.path_limit
+            ),
+            path_ranking=PathRanker(config.path_threshold, config.path_weight),
             semantic=SemanticSentenceRanker(encoder, config.semantic_cutoff),
             reranking=CrossEncoderReranker(verifier(base), config.rerank_limit) if base else None,
-            selection=RelativeSelector(config.selection_share, config.selection_limit),
+            relative=RelativeSelector(config.selection_share, config.selection_limit),
+            utility=UtilitySelector(
+                UtilityModel(SELECTOR, READER), config.utility_candidates, config.selection_limit
+            ),
             judge=CrossEncoderJudge(model, judge_name(base)),
+            prover=NaturalLogicProver(ProofModel(PROVER), config.independence_cutoff),
             mentions=MentionExpander(store),
+            generation=TitleGenerator(
+                MiniLMTitleModel(TITLES),
+                store.titles(),
+                config.generation_beams,
+                config.expansion_limit,
+            ),
         )
         return Pipeline(stages, store, config)
 
@@ -117,6 +153,13 @@ def reader() -> CrossEncoder:
     from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 
     return CrossEncoder(READER, FoldedMiniLM())
+
+
+def path_reader() -> CrossEncoder:
+    """Return the model that reads sentences beside those that led to them, as ``reader`` does."""
+    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+
+    return CrossEncoder(PATH, FoldedMiniLM())
 
 
 def verifier(base: Path) -> CrossEncoder:

@@ -30,8 +30,18 @@ class RetrievalConfig:
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
-        mention_sentences: sentences whose mentions the next hop follows, selected or not.
-        max_hops: rounds of retrieval.
+        utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
+        lead_sentences: best sentences that the next hop goes on from, selected or not.
+        expansion_limit: most documents that a hop after the first opens.
+        generation_beams: beam of title generation (AdMIRaL, A.2: 25).
+        dense_limit: nearest sentences whose documents dense retrieval proposes.
+        path_leads: sentences behind which others are read again.
+        path_neighbours: sentences known already that are read behind each of them.
+        path_limit: most paths read per hop.
+        path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
+        path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
+        independence_cutoff: least probability with which a span of the claim is open.
+        seconds: no further hop begins when so many have passed.
     """
 
     disambiguation_cutoff: float = 0.25
@@ -46,5 +56,15 @@ class RetrievalConfig:
     rerank_limit: int = 5
     selection_share: float = 0.4
     selection_limit: int = 5
-    mention_sentences: int = 5
-    max_hops: int = 2
+    utility_candidates: int = 10
+    lead_sentences: int = 5
+    expansion_limit: int = 12
+    generation_beams: int = 5
+    dense_limit: int = 20
+    path_leads: int = 3
+    path_neighbours: int = 15
+    path_limit: int = 90
+    path_threshold: float = 0.1
+    path_weight: float = 0.5
+    independence_cutoff: float = 0.5
+    seconds: float = 10.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from retrieval.types import Evidence, Hop, Question, RankedDocument, Report
+from retrieval.types import Evidence, Hop, Mutation, Question, RankedDocument, Report
 
 
 def claim_document(report: Report) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def claim_document(report: Report) -> dict[str, Any]:
         "evidence": [_evidence(item) for item in report.evidence],
         "documents": [_document(ranked) for ranked in report.documents],
         "questions": [_question(question) for question in report.questions],
-        # No stage of today's recipe aligns claim and evidence span by span.
-        "proof": [],
+        "proof": [_mutation(m) for m in report.proof.mutations] if report.proof else [],
+        "proof_label": report.proof.label if report.proof else None,
         "hops": [_hop(hop) for hop in report.hops],
         "seconds": {stage: _rounded(seconds) for stage, seconds in report.seconds.items()},
     }
@@ -48,6 +48,7 @@ def _evidence(item: Evidence) -> dict[str, Any]:
         "stance_confidence": _rounded(item.stance_confidence),
         "hop": item.hop,
         "selected": item.selected,
+        "path": [[key.document_id, key.sentence_id] for key in item.path],
     }
 
 
@@ -59,6 +60,7 @@ def _document(ranked: RankedDocument) -> dict[str, Any]:
         "score": _rounded(ranked.score),
         "found_by": list(ranked.found_by),
         "hop": ranked.hop,
+        "led_by": [ranked.led_by.document_id, ranked.led_by.sentence_id] if ranked.led_by else None,
         "text": ranked.document.text,
     }
 
@@ -71,6 +73,17 @@ def _question(question: Question) -> dict[str, Any]:
     }
 
 
+def _mutation(mutation: Mutation) -> dict[str, Any]:
+    span = mutation.evidence
+    return {
+        "claim_span": [mutation.start, mutation.end],
+        "operator": mutation.operator,
+        "evidence": [span.key.document_id, span.key.sentence_id, span.start, span.end]
+        if span
+        else None,
+    }
+
+
 def _hop(hop: Hop) -> dict[str, Any]:
     return {
         "hop": hop.hop,
@@ -78,6 +91,9 @@ def _hop(hop: Hop) -> dict[str, Any]:
         "missing": [list(span) for span in hop.missing],
         "documents": hop.documents,
         "sentences": hop.sentences,
+        "label": hop.label,
+        "best": [[key.document_id, key.sentence_id] for key in hop.best],
+        "stopped": hop.stopped,
     }
 
 

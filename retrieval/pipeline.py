@@ -2,11 +2,16 @@
 
     claim ─ spans ─┬─ titles ─────────────────┐
                    ├─ texts, words ┐          │
-                   └─ questions ─ ranking ─ sentences ─ relevance ─ semantic ─ selection ─ verdict
-                                                ▲                                             │
-                                                └──────── mentions ◄── not sufficient ────────┘
+                   ├─ questions ─ ranking ────┤
+                   └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic
+                                                   ▲                                 │
+                     next: mentions, generation,   │                             selection
+                     dense ────────────────────────┘                                 │
+                       ▲                                                             │
+                       └─────────── not sufficient ──── proof ◄──── verdict ◄────────┘
 
-In the large profile ``reranking`` stands before ``selection``.
+A recipe (``recipes``) says which of these a claim meets. In the large profile
+``reranking`` stands before ``selection``.
 
 Each stage is a Haystack component in a folder of its own and can be taken into
 a Haystack pipeline; ``docs/decisions/0002-one-function.md`` tells why they are
@@ -18,23 +23,33 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from spacy.tokens import Doc
 
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
+from retrieval.dense.sentence_retriever import DenseSentenceRetriever
+from retrieval.generation.title_generator import TitleGenerator
 from retrieval.hops.mention_expander import MentionExpander
+from retrieval.hops.merging import interleaved
 from retrieval.hops.missing_spans import missing_spans
 from retrieval.index.store import DocumentStore
 from retrieval.language.english import EnglishParser
+from retrieval.paths.path_ranker import PathRanker
+from retrieval.paths.path_reader import PathReader
 from retrieval.phrases.phrase_matcher import PhraseMatcher
 from retrieval.questions.rule_question_generator import RuleQuestionGenerator
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
-from retrieval.recipes import recipe_named
+from retrieval.recipes import Recipe
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.selection.utility_selector import UtilitySelector
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+from retrieval.sufficiency.agreement import agreed
+from retrieval.sufficiency.prover import NaturalLogicProver
 from retrieval.titles.title_matcher import TitleMatcher
 from retrieval.types import (
     NOT_ENOUGH_INFO,
@@ -44,17 +59,17 @@ from retrieval.types import (
     Hop,
     Progress,
     ProgressListener,
+    Proof,
     Question,
     RankedDocument,
     Report,
+    SentenceKey,
     Span,
+    Stopped,
     Verdict,
 )
 from retrieval.verdict.judge import Judge
 from retrieval.words.word_matcher import WordMatcher
-
-_STAGES_BEFORE_HOPS = 5
-_STAGES_PER_HOP = 5
 
 
 @dataclass(frozen=True)
@@ -68,12 +83,45 @@ class Stages:
     words: WordMatcher
     questions: RuleQuestionGenerator
     ranking: DenseDocumentRanker
+    dense: DenseSentenceRetriever
     relevance: CrossEncoderRelevanceClassifier
+    paths: PathReader
+    path_ranking: PathRanker
     semantic: SemanticSentenceRanker
     reranking: CrossEncoderReranker | None
-    selection: RelativeSelector
+    relative: RelativeSelector
+    utility: UtilitySelector
     judge: Judge
+    prover: NaturalLogicProver
     mentions: MentionExpander
+    generation: TitleGenerator
+
+
+@dataclass
+class _Found:
+    """What a claim's hops have brought together so far.
+
+    ``read``: every sentence, read alone. ``relevant``: those that bear on the
+    claim. ``paths``: sentences read behind others. ``evidence``: all of it as it
+    is ranked now.
+    """
+
+    documents: list[RankedDocument] = field(default_factory=list)
+    read: list[Evidence] = field(default_factory=list)
+    relevant: list[Evidence] = field(default_factory=list)
+    paths: list[Evidence] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+
+    @property
+    def selected(self) -> list[Evidence]:
+        return [item for item in self.evidence if item.selected]
+
+    @property
+    def seen(self) -> set[str]:
+        return {ranked.document.id for ranked in self.documents}
+
+    def best(self, count: int) -> tuple[SentenceKey, ...]:
+        return tuple(item.key for item in self.evidence[:count])
 
 
 class Pipeline:
@@ -91,133 +139,245 @@ class Pipeline:
             self._stages.parser,
             self._stages.titles,
             self._stages.ranking,
+            self._stages.dense,
             self._stages.relevance,
+            self._stages.paths,
             self._stages.semantic,
             self._stages.reranking,
+            self._stages.utility,
             self._stages.judge,
+            self._stages.prover,
+            self._stages.generation,
         ):
             if stage is not None:
                 stage.warm_up()
 
-    def check(self, text: str, recipe: str, on_progress: ProgressListener) -> Report:
+    def check(self, text: str, way: Recipe, on_progress: ProgressListener) -> Report:
         """Find evidence for the claim and decide it.
 
         Raises:
             InvalidClaim: the text is not something that can be checked.
-            UnknownRecipe: no recipe has this name.
             Cancelled: ``on_progress`` raised it.
         """
-        recipe_named(recipe)
         claim = read_claim(text)
         info = self._store.info()
-        stages, clock = self._stages, _Clock(on_progress, self._config.max_hops)
+        stages, clock = self._stages, _Clock(on_progress, way)
 
         with clock.stage("spans"):
-            parsed = stages.parser.parse(claim.text)
-            spans: list[Span] = stages.spans.run(parsed)["spans"]
+            doc = stages.parser.parse(claim.text)
+            spans: list[Span] = stages.spans.run(doc)["spans"]
         clock.report("spans", f"Looking for: {'; '.join(span.text for span in spans)}")
+        questions, candidates = self._first(doc, spans, way, clock)
 
-        with clock.stage("titles"):
-            by_title = stages.titles.run(parsed, spans)
-        exact, disambiguated = by_title["exact"], by_title["disambiguated"]
-        clock.report(
-            "titles",
-            f"{_count(len(exact), 'title')} match exactly, {len(disambiguated)} by a title"
-            " with words in parentheses",
-        )
-
-        with clock.stage("texts"):
-            by_text: list[Candidate] = stages.texts.run(spans)["candidates"]
-            by_words: list[Candidate] = stages.words.run(parsed)["candidates"]
-        clock.report("texts", f"{_count(len(by_text), 'document')} mention something of the claim")
-
-        with clock.stage("questions"):
-            questions: list[Question] = stages.questions.run(parsed, spans)["questions"]
-        clock.report("questions", f"Asking: {' '.join(question.text for question in questions)}")
-
-        with clock.stage("ranking"):
-            candidates: list[Candidate] = stages.ranking.run(
-                questions, exact, [*disambiguated, *by_text], by_words
-            )["candidates"]
-        clock.report("ranking", f"{_count(len(candidates), 'document')} may hold an answer")
-
-        documents: list[RankedDocument] = []
-        found: list[Evidence] = []  # as the reader alone ranks it
-        evidence: list[Evidence] = []
-        hops: list[Hop] = []
-        verdict: Verdict | None = None
-        for hop in range(1, self._config.max_hops + 1):
-            with clock.stage("sentences"):
-                opened = self._open(candidates)
-                documents += opened
-            sentences = sum(len(ranked.document.sentences) for ranked in opened)
-            clock.report(
-                "sentences",
-                f"Reading {_count(sentences, 'sentence')} of {_count(len(opened), 'document')}",
-            )
-
-            with clock.stage("relevance"):
-                relevant = stages.relevance.run(claim.text, opened)["evidence"]
-            clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
-
-            with clock.stage("semantic"):
-                found = stages.semantic.run(claim.text, [*found, *relevant])["evidence"]
-            evidence = found
-            if stages.reranking is not None:
-                with clock.stage("reranking"):
-                    evidence = stages.reranking.run(claim.text, found)["evidence"]
-            with clock.stage("selection"):
-                evidence = stages.selection.run(evidence)["evidence"]
-                selected = [item for item in evidence if item.selected]
-            clock.report("semantic", f"{_count(len(selected), 'sentence')} selected as evidence")
-
-            with clock.stage("verdict"):
-                verdict = stages.judge.run(claim.text, selected)["verdict"]
-                missing = missing_spans(spans, selected)
-            sufficient = verdict.label != NOT_ENOUGH_INFO
+        found, hops = _Found(), list[Hop]()
+        before: tuple[SentenceKey, ...] | None = None
+        while True:
+            hop = len(hops) + 1
+            opened, relevant = self._read(claim.text, candidates, found, way, clock)
+            verdict, proof = self._decide(doc, found, way, clock)
+            sufficient, missing = self._sufficient(way, spans, found, verdict, proof, before)
+            before = found.best(self._config.selection_limit)
+            stopped: Stopped | None = None
+            if sufficient and way.ending != "never":
+                stopped = way.ending
+            elif hop == way.max_hops:
+                stopped = "hops"
+            elif clock.spent() > self._config.seconds:
+                stopped = "time"
+            else:
+                candidates = self._next(claim.text, spans, missing, found, hop + 1, way, clock)
+                # Behind the first hop's best sentences even those that are known say more.
+                if not candidates and (way.ranking == "alone" or hop > 1):
+                    stopped = "nothing new"
             hops.append(
-                Hop(
-                    hop,
-                    sufficient,
-                    tuple((span.start, span.end) for span in missing),
-                    len(opened),
-                    len(relevant),
-                )
+                Hop(hop, sufficient, missing, opened, relevant, verdict.label, before, stopped)
             )
-            clock.report("verdict", f"Read together: {verdict.label.lower()}")
-
-            if sufficient or hop == self._config.max_hops:
+            if stopped is not None:
                 break
-            with clock.stage("mentions"):
-                seen = {ranked.document.id for ranked in documents}
-                closest = evidence[: self._config.mention_sentences]
-                candidates = stages.mentions.run(spans, closest, seen, hop + 1)["candidates"]
-            clock.report(
-                "mentions",
-                f"Not sufficient; the evidence mentions {_count(len(candidates), 'document')}"
-                " not read yet",
-            )
-            if not candidates:
-                break
-        assert verdict is not None
         clock.finish()
         return Report(
             claim=claim.text,
-            recipe=recipe,
+            recipe=way.name,
             notices=claim.notices,
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
-            evidence=tuple(evidence),
-            documents=tuple(sorted(documents, key=lambda d: (-d.score, d.document.id))),
+            evidence=tuple(found.evidence),
+            documents=tuple(sorted(found.documents, key=lambda d: (-d.score, d.document.id))),
             questions=tuple(questions),
+            proof=proof,
             hops=tuple(hops),
             seconds=clock.seconds(),
         )
 
+    def _first(
+        self, doc: Doc, spans: list[Span], way: Recipe, clock: _Clock
+    ) -> tuple[list[Question], list[Candidate]]:
+        """Find the documents of the first hop."""
+        stages = self._stages
+        questions: list[Question] = []
+        ways: list[list[Candidate]] = []
+        if "questions" in way.first:
+            with clock.stage("titles"):
+                by_title = stages.titles.run(doc, spans)
+            exact, disambiguated = by_title["exact"], by_title["disambiguated"]
+            clock.report(
+                "titles",
+                f"{_count(len(exact), 'title')} match exactly, {len(disambiguated)} by a title"
+                " with words in parentheses",
+            )
+            with clock.stage("texts"):
+                by_text: list[Candidate] = stages.texts.run(spans)["candidates"]
+                by_words: list[Candidate] = stages.words.run(doc)["candidates"]
+            clock.report(
+                "texts", f"{_count(len(by_text), 'document')} mention something of the claim"
+            )
+            with clock.stage("questions"):
+                questions = stages.questions.run(doc, spans)["questions"]
+            clock.report(
+                "questions", f"Asking: {' '.join(question.text for question in questions)}"
+            )
+            with clock.stage("ranking"):
+                ranked: list[Candidate] = stages.ranking.run(
+                    questions, exact, [*disambiguated, *by_text], by_words
+                )["candidates"]
+            clock.report("ranking", f"{_count(len(ranked), 'document')} may hold an answer")
+            ways.append(ranked)
+        if "dense" in way.first:
+            with clock.stage("dense"):
+                near = stages.dense.run(doc.text, [], set(), 1)["candidates"]
+            clock.report("dense", f"{_count(len(near), 'document')} hold a sentence close to it")
+            ways.append(near)
+        return questions, interleaved(ways, sum(len(way) for way in ways))
+
+    def _read(
+        self,
+        claim: str,
+        candidates: Sequence[Candidate],
+        found: _Found,
+        way: Recipe,
+        clock: _Clock,
+    ) -> tuple[int, int]:
+        """Read what the candidates say and rank all that was read.
+
+        Returns how many documents were opened and how many of their sentences
+        bear on the claim.
+        """
+        stages = self._stages
+        with clock.stage("sentences"):
+            opened = self._open(candidates)
+            found.documents += opened
+        sentences = sum(len(ranked.document.sentences) for ranked in opened)
+        clock.report(
+            "sentences",
+            f"Reading {_count(sentences, 'sentence')} of {_count(len(opened), 'document')}",
+        )
+        with clock.stage("relevance"):
+            read = stages.relevance.run(claim, opened)
+            found.read += read["read"]
+            relevant: list[Evidence] = read["evidence"]
+        clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
+        if way.ranking != "alone" and found.evidence:
+            with clock.stage("paths"):
+                paths = stages.paths.run(claim, found.evidence, found.read, found.documents)[
+                    "paths"
+                ]
+                found.paths += paths
+            clock.report("paths", f"{_count(len(paths), 'sentence')} read beside what led to them")
+        with clock.stage("semantic"):
+            found.relevant = stages.semantic.run(claim, [*found.relevant, *relevant])["evidence"]
+            found.evidence = found.relevant
+            if found.paths:
+                found.evidence = stages.path_ranking.run(
+                    found.relevant, found.paths, way.ranking == "hybrid"
+                )["evidence"]
+        if stages.reranking is not None:
+            with clock.stage("reranking"):
+                found.evidence = stages.reranking.run(claim, found.evidence)["evidence"]
+        with clock.stage("selection"):
+            if way.selection == "utility":
+                found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
+            else:
+                found.evidence = stages.relative.run(found.evidence)["evidence"]
+        clock.report("semantic", f"{_count(len(found.selected), 'sentence')} selected as evidence")
+        return len(opened), len(relevant)
+
+    def _decide(
+        self, doc: Doc, found: _Found, way: Recipe, clock: _Clock
+    ) -> tuple[Verdict, Proof | None]:
+        with clock.stage("verdict"):
+            verdict: Verdict = self._stages.judge.run(doc.text, found.selected)["verdict"]
+        clock.report("verdict", f"Read together: {verdict.label.lower()}")
+        if not way.proof:
+            return verdict, None
+        with clock.stage("proof"):
+            proof: Proof = self._stages.prover.run(doc, found.selected)["proof"]
+        still_open = [f"“{doc.text[start:end]}”" for start, end in proof.open]
+        clock.report(
+            "proof",
+            f"Nothing found yet about {', '.join(still_open)}"
+            if still_open
+            else "Every part of the claim is covered",
+        )
+        return agreed(doc.text, verdict, proof), proof
+
+    def _sufficient(
+        self,
+        way: Recipe,
+        spans: Sequence[Span],
+        found: _Found,
+        verdict: Verdict,
+        proof: Proof | None,
+        before: tuple[SentenceKey, ...] | None,
+    ) -> tuple[bool, tuple[tuple[int, int], ...]]:
+        """Return whether the search may end, and what of the claim is still open."""
+        if proof is not None:
+            return proof.sufficient, proof.open
+        missing = tuple((s.start, s.end) for s in missing_spans(spans, found.selected))
+        if way.ending == "unchanged":
+            return found.best(self._config.selection_limit) == before, missing
+        return verdict.label != NOT_ENOUGH_INFO, missing
+
+    def _next(
+        self,
+        claim: str,
+        spans: list[Span],
+        missing: Sequence[tuple[int, int]],
+        found: _Found,
+        hop: int,
+        way: Recipe,
+        clock: _Clock,
+    ) -> list[Candidate]:
+        """Find documents that were not read yet, from the claim and the best sentences so far."""
+        stages, seen = self._stages, found.seen
+        leads = found.evidence[: self._config.lead_sentences]
+        ways: list[list[Candidate]] = []
+        with clock.stage("next"):
+            if "mentions" in way.expansions:
+                ways.append(stages.mentions.run(spans, leads, seen, hop)["candidates"])
+            if "generation" in way.expansions:
+                ways.append(stages.generation.run(claim, leads, seen, hop)["candidates"])
+            if "dense" in way.expansions:
+                paths = [self._path(lead, found) for lead in leads[: self._config.path_leads]]
+                ways.append(stages.dense.run(claim, paths, seen, hop)["candidates"])
+            candidates = interleaved(ways, self._config.expansion_limit)
+        words = ", ".join(f"“{claim[start:end]}”" for start, end in missing)
+        clock.report(
+            "next",
+            f"{'Still missing: ' + words if words else 'Not sufficient'};"
+            f" {_count(len(candidates), 'document')} to go on with",
+        )
+        return candidates
+
+    def _path(self, lead: Evidence, found: _Found) -> list[Evidence]:
+        known = {item.key: item for item in found.read}
+        return [*(known[key] for key in lead.path), lead]
+
     def _open(self, candidates: Sequence[Candidate]) -> list[RankedDocument]:
         documents = self._store.documents([candidate.document_id for candidate in candidates])
         return [
-            RankedDocument(document, candidate.score, candidate.found_by, candidate.hop)
+            RankedDocument(
+                document, candidate.score, candidate.found_by, candidate.hop, candidate.led_by
+            )
             for document, candidate in zip(documents, candidates, strict=True)
         ]
 
@@ -225,9 +385,9 @@ class Pipeline:
 class _Clock:
     """Times the stages of one claim and tells the listener how far it is."""
 
-    def __init__(self, on_progress: ProgressListener, max_hops: int) -> None:
+    def __init__(self, on_progress: ProgressListener, way: Recipe) -> None:
         self._on_progress = on_progress
-        self._of = _STAGES_BEFORE_HOPS + _STAGES_PER_HOP * max_hops
+        self._of = len(way.stages_first) + len(way.stages_per_hop) * way.max_hops
         self._done = 0
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
@@ -247,8 +407,11 @@ class _Clock:
     def finish(self) -> None:
         self._on_progress(Progress("done", "Finished", self._of, self._of))
 
+    def spent(self) -> float:
+        return time.perf_counter() - self._started
+
     def seconds(self) -> dict[str, float]:
-        return {"total": time.perf_counter() - self._started, **self._seconds}
+        return {"total": self.spent(), **self._seconds}
 
 
 def _count(number: int, noun: str) -> str:

@@ -17,12 +17,26 @@ from typing import Literal, TypeAlias
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
 QuestionKind: TypeAlias = Literal["wh", "polar"]
-FoundBy: TypeAlias = Literal["title", "disambiguation", "text", "words", "mention"]
+FoundBy: TypeAlias = Literal[
+    "title", "disambiguation", "text", "words", "mention", "generation", "dense"
+]
+Operator: TypeAlias = Literal["equivalence", "negation", "alternation", "independence"]
+Stopped: TypeAlias = Literal["proved", "decided", "unchanged", "nothing new", "hops", "time"]
 
 SUPPORTS: Label = "SUPPORTS"
 REFUTES: Label = "REFUTES"
 NOT_ENOUGH_INFO: Label = "NOT ENOUGH INFO"
 LABELS: tuple[Label, Label, Label] = (SUPPORTS, REFUTES, NOT_ENOUGH_INFO)
+EQUIVALENCE: Operator = "equivalence"
+NEGATION: Operator = "negation"
+ALTERNATION: Operator = "alternation"
+INDEPENDENCE: Operator = "independence"
+OPERATORS: tuple[Operator, Operator, Operator, Operator] = (
+    EQUIVALENCE,
+    NEGATION,
+    ALTERNATION,
+    INDEPENDENCE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +102,33 @@ class PhraseMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceKey:
+    """Which sentence of which document."""
+
+    document_id: str
+    sentence_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMatch:
+    """A sentence near a query vector; ``similarity`` is their cosine, -1 to 1."""
+
+    key: SentenceKey
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A document that some matcher proposed; ``score`` is set by the ranker (0 before)."""
+    """A document that some matcher proposed; ``score`` is set by the ranker (0 before).
+
+    ``led_by``: the sentence of an earlier hop that led to it.
+    """
 
     document_id: str
     found_by: tuple[FoundBy, ...]
     score: float
     hop: int
+    led_by: SentenceKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +139,16 @@ class RankedDocument:
     score: float
     found_by: tuple[FoundBy, ...]
     hop: int
+    led_by: SentenceKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence with what the models that read it alone say of it.
+    """A sentence with what the models that read it say of it.
 
-    ``opinion`` holds the probabilities of ``LABELS``, in their order.
+    ``opinion`` holds the probabilities of ``LABELS``, in their order. ``path``
+    names the sentences that led to this one, in the order of the hops; where
+    there are any, ``opinion`` is of all of them read together.
     """
 
     sentence: Sentence
@@ -120,6 +157,12 @@ class Evidence:
     opinion: tuple[float, float, float]
     hop: int
     selected: bool = False
+    path: tuple[SentenceKey, ...] = ()
+
+    @property
+    def key(self) -> SentenceKey:
+        """Which sentence of which document it is."""
+        return SentenceKey(self.sentence.document_id, self.sentence.sentence_id)
 
     @property
     def score(self) -> float:
@@ -148,14 +191,65 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceSpan:
+    """A piece of a sentence; ``start`` and ``end`` are offsets into ``Document.text``."""
+
+    key: SentenceKey
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One step of a proof: a span of the claim, rewritten into a span of the evidence.
+
+    Only a span that nothing is found about (independence) may have no evidence.
+    """
+
+    start: int
+    end: int
+    operator: Operator
+    evidence: EvidenceSpan | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the evidence says of each span of the claim, in the claim's order.
+
+    ``label`` is what the mutations come to (``sufficiency.automaton``).
+    """
+
+    mutations: tuple[Mutation, ...]
+    label: Label
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether no span is left open (AdMIRaL, section 3.2)."""
+        return not self.open
+
+    @property
+    def open(self) -> tuple[tuple[int, int], ...]:
+        """The claim offsets of the spans that nothing is found about."""
+        return tuple((m.start, m.end) for m in self.mutations if m.operator == INDEPENDENCE)
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
-    """One round of retrieval. ``missing``: claim offsets of spans no evidence speaks of."""
+    """One round of retrieval.
+
+    ``missing``: claim offsets of what was still open after it. ``label``: what the
+    best sentences came to. ``best``: these, five at most, best first. ``stopped``:
+    why no round followed, on the last one alone.
+    """
 
     hop: int
     sufficient: bool
     missing: tuple[tuple[int, int], ...]
     documents: int
     sentences: int
+    label: Label
+    best: tuple[SentenceKey, ...]
+    stopped: Stopped | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +273,7 @@ class Report:
     evidence: tuple[Evidence, ...]
     documents: tuple[RankedDocument, ...]
     questions: tuple[Question, ...]
+    proof: Proof | None
     hops: tuple[Hop, ...]
     seconds: dict[str, float]
 

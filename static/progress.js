@@ -61,30 +61,40 @@ function take(event) {
     startAgain();
   } else {
     begun = true;
-    if (event.stage === "mentions" && rounds.querySelector("[data-stage=verdict].done")) addRound();
     const row = lastRound().querySelector(`[data-stage="${CSS.escape(event.stage)}"]`);
     if (row) {
       setRow(row, "done", "done");
       row.querySelector(".message").textContent = event.message;
     }
+    if (event.stage === "next") addRound();
   }
   const share = Math.floor((100 * event.done) / Math.max(1, event.of));
   bar.value = share;
   percent.textContent = `${share}%`;
 }
 
-function markRunning(state) {
-  for (const row of rounds.querySelectorAll("li.running")) setRow(row, "waiting", "to come");
-  if (state !== "running" || next === 0) return;
-  const row = lastRound().querySelector("li:not(.done)");
-  if (row) setRow(row, "running", "running");
+function markUndone(state) {
+  const working = state === "running" && next > 0;
+  for (const round of rounds.children) {
+    let passed = false; // a later stage of the round is done
+    let following = null;
+    for (const row of [...round.querySelectorAll("li")].reverse()) {
+      if (row.classList.contains("done")) passed = true;
+      else if (passed) setRow(row, "skipped", "not needed");
+      else {
+        setRow(row, "waiting", "to come");
+        following = row;
+      }
+    }
+    if (working && following && round === lastRound()) setRow(following, "running", "running");
+  }
 }
 
 function show(answer) {
   if (next === 0 && answer.events.length > 0) startAgain();
   for (const event of answer.events) take(event);
   next = answer.next;
-  markRunning(answer.state);
+  markUndone(answer.state);
   const last = answer.events.at(-1);
   if (last) say(last.message);
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);

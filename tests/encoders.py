@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import EncodableDocument, Encoder
 
 
 class WordEncoder:
@@ -28,6 +28,17 @@ class WordEncoder:
                 row[zlib.crc32(word.encode()) % self.dimension] += 1
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(norms == 0, 1, norms)
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Return what ``encode`` says of the documents and of each sentence alone."""
+        whole = self.encode([f"{document.title}. {document.text}" for document in documents])
+        parts = [
+            self.encode([document.text[start:end] for start, end in document.sentences])
+            for document in documents
+        ]
+        return whole, parts
 
 
 _: Encoder = WordEncoder()

@@ -114,6 +114,7 @@ class RankedBaseline:
             ),
             ranked=tuple(((s.page, s.number), s.score) for s in ranked),
             pages=tuple(pages),
+            hops=(),
             seconds={
                 "total": ended - started,
                 "ranking": ranked_at - started,

@@ -27,8 +27,7 @@ def confidence_intervals(
     claims, from a fixed seed; ``groups`` names the group of each row.
     """
     random = np.random.default_rng(SEED)
-    number = _numbered(groups)
-    members = [np.flatnonzero(number == group) for group in range(number.max() + 1)]
+    members = group_members(groups)
     resamples = (random.integers(0, len(members), len(members)) for _ in range(RESAMPLES))
     drawn = np.stack(
         [figures_of(scores[np.concatenate([members[g] for g in chosen])]) for chosen in resamples]
@@ -41,6 +40,12 @@ def confidence_intervals(
             for column in drawn.T
         ]
     )
+
+
+def group_members(groups: Sequence[Hashable]) -> list[NDArray[np.intp]]:
+    """Return the rows of each group, which ``groups`` names for each row."""
+    number = _numbered(groups)
+    return [np.flatnonzero(number == group) for group in range(number.max() + 1)]
 
 
 def paired_p_values(

@@ -90,8 +90,8 @@ class CrossEncoder:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs.
 
-        Shape ``(len(pairs), labels)``, in the order of the pairs. Evidence longer
-        than the model's window is cut at its end. Pairs are batched by length, so
+        Shape ``(len(pairs), labels)``, in the order of the pairs. Of what does not fit
+        the model's window the longer one is cut at its end. Pairs are batched by length, so
         that little is padded.
         """
         self.warm_up()
@@ -106,7 +106,8 @@ class CrossEncoder:
             inputs = self._tokenizer(
                 [pairs[i][0] for i in part],
                 [pairs[i][1] for i in part],
-                truncation="only_second",
+                # A claim of up to half the window is never cut; 500 Chinese signs are more.
+                truncation="longest_first",
                 max_length=self._config["max_tokens"],
                 padding=True,
                 return_tensors="pt",

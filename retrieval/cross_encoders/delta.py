@@ -1,7 +1,7 @@
 """What training changed, kept apart from the packaged weights that it changed.
 
 A fine-tuned model is the base weights plus a small difference. The embeddings
-were frozen, so only the transformer layers and the head differ; each matrix of
+were frozen, so only the transformer layers and the heads differ; each matrix of
 the difference is kept as the product of two thin ones, everything else as it
 is, all in float16. The reader was trained whole and its difference cut to a low
 rank (a truncated singular value decomposition); the verifier was trained in
@@ -21,23 +21,25 @@ from retrieval.errors import ModelUnavailable
 from retrieval.mends import restore_model
 
 LEFT, RIGHT = "@left", "@right"
+_BODIES = ("distilbert.", "mpnet.")  # what has base weights; all else is a head, kept whole
 
 
 def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> str:
     """Write ``trained - base`` and return the file's SHA-256.
 
-    Matrices of the layers are cut to ``rank``; the head, which has no base, and
+    Matrices of the layers are cut to ``rank``; the heads, which have no base, and
     the vectors are kept whole.
     """
-    before = base.state_dict()
+    before = dict(base.named_parameters())
     tensors: dict[str, torch.Tensor] = {}
-    for name, weight in trained.state_dict().items():
+    for name, parameter in trained.named_parameters():
+        weight = parameter.detach()
         if name.startswith("distilbert.embeddings."):
             continue
-        if name.startswith(("classifier", "pre_classifier")):
+        if not name.startswith(_BODIES):
             tensors[name] = weight.half()
             continue
-        difference = weight.float() - before[name].float()
+        difference = weight.float() - before[name].detach().float()
         if difference.ndim == 2:
             left, singular, right = torch.linalg.svd(difference, full_matrices=False)
             root = singular[:rank].sqrt()
@@ -81,7 +83,7 @@ def add_delta(base: nn.Module, path: Path, sha256: str) -> None:
             plain = name.removesuffix(LEFT)
             if name.endswith(LEFT):
                 weights[plain].add_(tensor.float() @ tensors[plain + RIGHT].float())
-            elif plain.startswith(("classifier", "pre_classifier")):
+            elif not plain.startswith(_BODIES):
                 weights[plain].copy_(tensor)
             else:
                 weights[plain].add_(tensor.float())

@@ -13,3 +13,12 @@ def evidence_text(title: str, sentence: str) -> str:
 def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:
     """Return several (title, sentence) pairs as one text, best first."""
     return " [SEP] ".join(evidence_text(title, sentence) for title, sentence in sentences)
+
+
+def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> str:
+    """Return a candidate beside the path that led to it, each a (title, sentence).
+
+    The candidate stands first, and behind it the path from its end, so that what
+    does not fit a model's window is cut where it matters least.
+    """
+    return evidence_set_text([candidate, *reversed(path)])

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class EncodableDocument:
+    """A document to encode; ``sentences`` are (start, end) offsets into ``text``, in order."""
+
+    title: str
+    text: str
+    sentences: tuple[tuple[int, int], ...]
 
 
 class Encoder(Protocol):
@@ -21,4 +31,15 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return an array of shape ``(len(texts), dimension)`` of unit vectors."""
+        ...
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Return unit vectors of the documents and of the sentences of each.
+
+        Shapes ``(len(documents), dimension)`` and, for each document,
+        ``(len(document.sentences), dimension)``. A document's vector is that of
+        ``encode(["{title}. {text}"])``.
+        """
         ...

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.encoders.encoder import EncodableDocument
+from retrieval.encoders.late_chunking import Window, windows
 from retrieval.encoders.minilm_weights import minilm_folder
 
 
@@ -43,7 +45,7 @@ class MiniLMEncoder:
                 device="cpu",
                 local_files_only=True,
                 model_kwargs={"dtype": fastest_precision()},
-            )
+            ).eval()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(texts), 384)``; texts past 256 tokens are cut."""
@@ -60,6 +62,89 @@ class MiniLMEncoder:
             .float()
             .numpy()
         )
-        # Normalised here and not in bfloat16, where a unit vector is one to 0.4% only.
-        norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / norms
+        return _unit(vectors)
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """See ``Encoder.encode_documents``.
+
+        A document is read once, up to 256 tokens, and a sentence is the mean of its
+        tokens' last hidden states there; sentences beyond them are read in windows
+        of their own (``late_chunking``). One without any token, of white space that
+        no model knows, gets its document's vector.
+        """
+        whole = np.zeros((len(documents), self.dimension), dtype=np.float32)
+        parts = [
+            np.zeros((len(document.sentences), self.dimension), dtype=np.float32)
+            for document in documents
+        ]
+        if not documents:
+            return whole, parts
+        self.warm_up()
+        queue = [
+            (number, nth == 0, window)
+            for number, found in enumerate(self._windows(documents))
+            for nth, window in enumerate(found)
+        ]
+        queue.sort(key=lambda item: -len(item[2].tokens))  # so that little of a batch is padding
+        for start in range(0, len(queue), self._batch_size):
+            batch = queue[start : start + self._batch_size]
+            pooled, tokens = self._read([window for _, _, window in batch])
+            for (number, beginning, window), vector, states in zip(
+                batch, pooled, tokens, strict=True
+            ):
+                if beginning:
+                    whole[number] = vector
+                for sentence in window.sentences:
+                    # Behind [CLS], which no window counts.
+                    own = states[1 + sentence.first : 1 + sentence.last]
+                    parts[number][sentence.number] = own.mean(axis=0)
+        whole = _unit(whole)
+        for document, vectors in zip(whole, parts, strict=True):
+            vectors[~vectors.any(axis=1)] = document
+        return whole, [_unit(vectors) for vectors in parts]
+
+    def _windows(self, documents: Sequence[EncodableDocument]) -> Iterator[list[Window]]:
+        """Yield the windows of each document."""
+        heads = [f"{document.title}. " for document in documents]
+        read = self._model.tokenizer(
+            [head + document.text for head, document in zip(heads, documents, strict=True)],
+            add_special_tokens=False,
+            truncation=False,
+            padding=False,
+            return_offsets_mapping=True,
+            verbose=False,  # texts are longer than a window; that is no mistake here
+        )
+        size = self._model.max_seq_length - 2  # the special tokens
+        for head, document, tokens, offsets in zip(
+            heads, documents, read["input_ids"], read["offset_mapping"], strict=True
+        ):
+            sentences = [(len(head) + start, len(head) + end) for start, end in document.sentences]
+            yield windows(tokens, offsets, len(head), sentences, size)
+
+    def _read(self, batch: Sequence[Window]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return each window's pooled vector and its tokens' last hidden states."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        tokenizer = self._model.tokenizer
+        ids = [
+            torch.tensor([tokenizer.cls_token_id, *window.tokens, tokenizer.sep_token_id])
+            for window in batch
+        ]
+        features = {
+            "input_ids": pad_sequence(ids, batch_first=True, padding_value=tokenizer.pad_token_id),
+            "attention_mask": pad_sequence([torch.ones_like(row) for row in ids], batch_first=True),
+        }
+        with torch.inference_mode():
+            out = self._model(features)
+        pooled: NDArray[np.float32] = out["sentence_embedding"].float().numpy()
+        states: NDArray[np.float32] = out["token_embeddings"].float().numpy()
+        return pooled, states
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    # Normalised here and not in bfloat16, where a unit vector is one to 0.4% only.
+    norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / norms

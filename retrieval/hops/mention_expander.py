@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from haystack import component
 
 from retrieval.index.store import DocumentStore
+from retrieval.language.function_words import FUNCTION_WORDS
+from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.titles.title_trie import TitleNode
 from retrieval.types import Candidate, Evidence, Span
-
-_TOKEN = re.compile(r"\w+(?:[.'’-]\w+)*")  # noqa: RUF001 - the curly one is meant
-_LONGEST = 6  # words of a title
 
 
 @component
 class MentionExpander:
-    """Looks up every run of words in the evidence that may be a title.
+    """Finds every title that stands in the evidence, in one pass over its tokens.
 
     Most corpora have no hyperlinks; a title that occurs in a sentence is the next
-    best sign that its page tells more.
+    best sign that its page tells more. From each word that may begin a name the
+    pass follows the tree of all titles as far as it goes.
     """
 
     def __init__(self, store: DocumentStore, limit: int = 10) -> None:
         """Return ``limit`` documents at most."""
         self._store = store
+        self._trie = store.titles()
+        self._tokenizer = TitleTokenizer()
         self._limit = limit
+        # Who is called the Beatles in a sentence may be "The Beatles" in a title.
+        root, articles = [self._trie.root()], self._tokenizer.tokens(["the", "an", "a"])
+        self._beginnings = root + [n for article in articles for n in self._walked(root, article)]
 
     @component.output_types(candidates=list[Candidate])
     def run(
@@ -33,41 +38,42 @@ class MentionExpander:
     ) -> dict[str, list[Candidate]]:
         """Return documents not ``seen`` yet that the evidence mentions.
 
-        In the order of the evidence, longer names first. What the claim itself
-        names was looked up in the first hop and is left out.
+        In the order of the evidence, longer names first, and a title before others
+        that only add words in parentheses. What the claim itself names was looked
+        up in the first hop and is left out.
         """
         claimed = {span.text.casefold() for span in spans}
-        names = [
-            name
-            for item in evidence
-            for name in _names(item.sentence.text)
-            if name.casefold() not in claimed
-        ]
-        found = dict.fromkeys(
-            match.document_id
-            for match in self._store.title_matches(names)
-            if match.disambiguation is None and match.document_id not in seen
-        )
-        return {
-            "candidates": [
-                Candidate(document_id, ("mention",), 1.0, hop)
-                for document_id in list(found)[: self._limit]
-            ]
-        }
+        found: dict[str, Candidate] = {}
+        for item in evidence:
+            names = [n for n in self._names(item.sentence.text) if n.casefold() not in claimed]
+            for match in self._store.title_matches(sorted(names, key=lambda name: -len(name))):
+                if match.document_id not in seen:
+                    found.setdefault(
+                        match.document_id,
+                        Candidate(match.document_id, ("mention",), 1.0, hop, item.key),
+                    )
+        return {"candidates": list(found.values())[: self._limit]}
+
+    def _names(self, sentence: str) -> Iterator[str]:
+        """Yield the runs of words that are a title, or all of one but its parentheses."""
+        words = self._tokenizer.words(sentence)
+        for first, word in enumerate(words):
+            if not _may_bound(sentence[word.start]):
+                continue
+            nodes = self._beginnings
+            for last in words[first:]:
+                nodes = self._walked(nodes, last.tokens)
+                if not nodes:
+                    break
+                name = sentence[word.start : last.end]
+                if _may_bound(sentence[last.start]) and name.casefold() not in FUNCTION_WORDS:
+                    yield name
+
+    def _walked(self, nodes: list[TitleNode], tokens: Iterable[int]) -> list[TitleNode]:
+        for token in tokens:
+            nodes = [n for node in nodes if (n := self._trie.step(node, token)) is not None]
+        return nodes
 
 
-def _names(sentence: str) -> Iterator[str]:
-    """Yield runs of words that begin and end with a capital letter or a digit, longest first."""
-    words = list(_TOKEN.finditer(sentence))
-    runs = [
-        (first, last)
-        for first in range(len(words))
-        for last in range(first, min(len(words), first + _LONGEST))
-        if _may_bound(words[first][0]) and _may_bound(words[last][0])
-    ]
-    for first, last in sorted(runs, key=lambda run: (run[0] - run[1], run[0])):
-        yield sentence[words[first].start() : words[last].end()]
-
-
-def _may_bound(word: str) -> bool:
-    return word[0].isupper() or word[0].isdigit()
+def _may_bound(letter: str) -> bool:
+    return letter.isupper() or letter.isdigit()

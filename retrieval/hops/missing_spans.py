@@ -6,15 +6,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from retrieval.language.function_words import FUNCTION_WORDS
 from retrieval.types import Evidence, Span
 
 _WORD = re.compile(r"\w+")
-# Words that a sentence need not repeat to speak of a span.
-_FUNCTION_WORDS = """
-    a an the of in on at to for from by with and or as is was were be been are
-    his her its their he she it they who which that this these those not no only
-"""
-_LIGHT = frozenset(_FUNCTION_WORDS.split())
 _STEM = 5  # "novelist" is covered by "novels", "Cubist" by "Cubism"
 
 
@@ -42,4 +37,4 @@ def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[S
 def _stems(text: str) -> set[str]:
     plain = unicodedata.normalize("NFKD", text).casefold()
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return {word[:_STEM] for word in _WORD.findall(plain) if word not in _LIGHT}
+    return {word[:_STEM] for word in _WORD.findall(plain) if word not in FUNCTION_WORDS}

@@ -9,7 +9,8 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,17 +24,20 @@ import tantivy
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus, Page
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import EncodableDocument, Encoder
 from retrieval.errors import BadSource, EsotericError
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import (
     DOCUMENTS,
-    FORMAT,
     IDS,
     LEXICAL,
     LOCK,
-    META,
     OFFSETS,
+    SENTENCE_STARTS,
+    SENTENCE_VECTORS,
+    TITLE_DOCUMENTS,
+    TITLE_STARTS,
+    TITLE_TOKENS,
     TITLES,
     VECTORS,
     digest_of,
@@ -44,6 +48,9 @@ from retrieval.index.layout import (
 from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.versions import FORMAT, META
+from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.titles.title_trie import TitleTrie
 
 # Parts are fixed ranges of pages, so that what is encoded together, and with it
 # every last bit of a vector, does not depend on where a build was interrupted.
@@ -177,6 +184,7 @@ class _Part:
 
     documents: Path
     vectors: Path
+    sentence_vectors: Path
     pages: int
     records: list[dict[str, Any]] | None
 
@@ -193,8 +201,9 @@ def _parts(
     on_progress(0, total)
     for part in _one_ahead(_split_parts(corpus, building)):
         if part.records is not None:
-            encoded = encoder.encode([f"{r['title']}. {r['text']}" for r in part.records])
-            _write_array(part.vectors, encoded.astype(np.float16))
+            whole, sentences = encoder.encode_documents([_encodable(r) for r in part.records])
+            _write_array(part.vectors, whole.astype(np.float16))
+            _write_array(part.sentence_vectors, np.concatenate(sentences).astype(np.float16))
             lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in part.records)
             # The documents are written last: where they are, the vectors are too.
             _write(part.documents, "".join(lines).encode("utf-8"))
@@ -212,7 +221,13 @@ def _split_parts(corpus: Corpus, building: Path) -> Iterator[_Part]:
             return
         documents = building / f"part-{number:06}.jsonl"
         records = None if documents.exists() else _records(batch, splitter)
-        yield _Part(documents, building / f"part-{number:06}.npy", len(batch), records)
+        yield _Part(
+            documents,
+            building / f"part-{number:06}.npy",
+            building / f"part-{number:06}.sentences.npy",
+            len(batch),
+            records,
+        )
 
 
 def _one_ahead(parts: Iterator[_Part]) -> Iterator[_Part]:
@@ -257,25 +272,36 @@ def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> dic
     }
 
 
+def _encodable(record: dict[str, Any]) -> EncodableDocument:
+    bounds = tuple((start, end) for _, start, end in record["sentences"])
+    return EncodableDocument(record["title"], record["text"], bounds)
+
+
 def _assemble(corpus: Corpus, encoder: Encoder, building: Path, parts: list[_Part]) -> Path:
     """Put the parts together as a version; ``meta.json`` is written last."""
     version = building / "version"
     (version / LEXICAL).mkdir(parents=True)
     digest = hashlib.sha256(encoder.name.encode())
-    ids, titles, offsets = [], [], [0]
-    sentences = 0
+    ids, titles, offsets, sentences = [], [], [0], [0]
+    tokenizer = TitleTokenizer()
+    # All tokens in one array: a list for each of millions of titles would take ten times as much.
+    title_tokens, title_lengths = array("H"), array("I")
     lexical = open_lexical(version / LEXICAL)
     # One thread keeps the order of the documents, and with it that of equal scores.
     writer = lexical.writer(heap_size=64_000_000, num_threads=1)
     with (version / DOCUMENTS).open("wb") as stream:
         for part in parts:
-            for line in part.documents.read_bytes().splitlines(keepends=True):
+            lines = part.documents.read_bytes().splitlines(keepends=True)
+            records = [json.loads(line) for line in lines]
+            for tokens in tokenizer.tokens([record["title"] for record in records]):
+                title_tokens.extend(tokens)
+                title_lengths.append(len(tokens))
+            for line, record in zip(lines, records, strict=True):
                 number = len(offsets) - 1
-                record = json.loads(line)
                 stream.write(line)
                 digest.update(line)
                 offsets.append(offsets[-1] + len(line))
-                sentences += len(record["sentences"])
+                sentences.append(sentences[-1] + len(record["sentences"]))
                 ids.append((key_hash(record["id"]), number))
                 titles += _title_entries(record["title"], number)
                 entry = tantivy.Document(text=record["text"])
@@ -284,9 +310,17 @@ def _assemble(corpus: Corpus, encoder: Encoder, building: Path, parts: list[_Par
         _flush(stream)
     writer.commit()
     writer.wait_merging_threads()
-    vectors = _joined([part.vectors for part in parts], encoder.dimension)
-    digest.update(vectors.tobytes())
-    _write_array(version / VECTORS, vectors)
+    for name, rows, paths in (
+        (VECTORS, len(ids), [part.vectors for part in parts]),
+        (SENTENCE_VECTORS, sentences[-1], [part.sentence_vectors for part in parts]),
+    ):
+        for vectors in _join(version / name, (rows, encoder.dimension), paths):
+            digest.update(vectors.tobytes())
+    trie_tokens, trie_starts, trie_documents = TitleTrie.build(_pieces(title_tokens, title_lengths))
+    _write_array(version / TITLE_TOKENS, trie_tokens)
+    _write_array(version / TITLE_STARTS, trie_starts)
+    _write_array(version / TITLE_DOCUMENTS, trie_documents)
+    _write_array(version / SENTENCE_STARTS, np.array(sentences, dtype=np.uint64))
     _write_array(version / OFFSETS, np.array(offsets, dtype=np.uint64))
     _write_array(version / IDS, table(ids))
     _write_array(version / TITLES, table(titles))
@@ -296,7 +330,7 @@ def _assemble(corpus: Corpus, encoder: Encoder, building: Path, parts: list[_Par
         "source": corpus.source,
         "encoder": encoder.name,
         "documents": len(ids),
-        "sentences": sentences,
+        "sentences": sentences[-1],
         "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "checksum": digest.hexdigest(),
         "files": {
@@ -321,10 +355,29 @@ def _title_entries(title: str, number: int) -> list[tuple[int, int]]:
     return entries
 
 
-def _joined(paths: list[Path], dimension: int) -> NDArray[np.float16]:
-    if not paths:
-        return np.zeros((0, dimension), dtype=np.float16)
-    return np.concatenate([np.load(path) for path in paths])
+def _pieces(tokens: array[int], lengths: array[int]) -> Iterator[tuple[Sequence[int], int]]:
+    """Yield the tokens of each title with the number of its document."""
+    start = 0
+    for number, length in enumerate(lengths):
+        yield tokens[start : start + length], number
+        start += length
+
+
+def _join(
+    path: Path, shape: tuple[int, int], parts: Sequence[Path]
+) -> Iterator[NDArray[np.float16]]:
+    """Write the rows of all parts as one array; yield them when they are written.
+
+    Part by part, because all vectors of a large corpus are larger than the memory.
+    """
+    with path.open("wb") as stream:
+        header = {"descr": "<f2", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        for part in parts:
+            vectors: NDArray[np.float16] = np.load(part)
+            stream.write(vectors.tobytes())
+            yield vectors
+        _flush(stream)
 
 
 def _swap_in(folder: Path, version: Path) -> None:

@@ -12,11 +12,17 @@ import tantivy
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
+from retrieval.index.inner_products import nearest_rows
 from retrieval.index.layout import (
     DOCUMENTS,
     IDS,
     LEXICAL,
     OFFSETS,
+    SENTENCE_STARTS,
+    SENTENCE_VECTORS,
+    TITLE_DOCUMENTS,
+    TITLE_STARTS,
+    TITLE_TOKENS,
     TITLES,
     VECTORS,
     digest_of,
@@ -30,7 +36,15 @@ from retrieval.index.layout import (
 from retrieval.index.store import IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.versions import current_version
-from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
+from retrieval.titles.title_trie import TitleTrie
+from retrieval.types import (
+    Document,
+    PhraseMatch,
+    Sentence,
+    SentenceKey,
+    SentenceMatch,
+    TitleMatch,
+)
 
 
 class EmbeddedStore:
@@ -59,6 +73,14 @@ class EmbeddedStore:
         self._ids = np.load(version / IDS, mmap_mode="r")
         self._titles = np.load(version / TITLES, mmap_mode="r")
         self._vectors = np.load(version / VECTORS, mmap_mode="r")
+        self._sentence_vectors = np.load(version / SENTENCE_VECTORS, mmap_mode="r")
+        self._sentence_starts = np.load(version / SENTENCE_STARTS, mmap_mode="r")
+        self._trie = TitleTrie(
+            np.load(version / TITLE_TOKENS, mmap_mode="r"),
+            np.load(version / TITLE_STARTS, mmap_mode="r"),
+            np.load(version / TITLE_DOCUMENTS, mmap_mode="r"),
+            self._id,
+        )
         self._schema = lexical_schema()
         self._analyzer = words_analyzer()
         self._searcher = open_lexical(version / LEXICAL).searcher()
@@ -147,6 +169,34 @@ class EmbeddedStore:
         numbers = [self._known(document_id) for document_id in ids]
         chosen: NDArray[np.float32] = np.asarray(self._vectors[numbers], dtype=np.float32)
         return chosen
+
+    def nearest_sentences(
+        self, queries: NDArray[np.float32], limit: int
+    ) -> list[list[SentenceMatch]]:
+        """See ``DocumentStore.nearest_sentences``."""
+        return [
+            self._sentence_matches(rows, similarities)[:limit]
+            for rows, similarities in nearest_rows(self._sentence_vectors, queries, limit)
+        ]
+
+    def titles(self) -> TitleTrie:
+        """See ``DocumentStore.titles``."""
+        return self._trie
+
+    def _sentence_matches(
+        self, rows: NDArray[np.int64], similarities: NDArray[np.float64]
+    ) -> list[SentenceMatch]:
+        """Return the rows of the sentence vectors as matches, in their order."""
+        numbers = np.searchsorted(self._sentence_starts, rows, side="right") - 1
+        matches = []
+        for row, number, similarity in zip(rows, numbers, similarities, strict=True):
+            record = self._record(int(number))
+            sentence_id = record["sentences"][row - int(self._sentence_starts[number])][0]
+            # In float16 a unit vector is a little longer or shorter than one.
+            cosine = min(1.0, max(-1.0, float(similarity)))
+            matches.append(SentenceMatch(SentenceKey(record["id"], sentence_id), cosine))
+        matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
+        return matches
 
     def _phrase(self, terms: tuple[str, ...]) -> tantivy.Query | None:
         if not terms:

@@ -8,6 +8,11 @@ index/
     documents.npy                  where each line begins, uint64, and where the last ends
     ids.npy, titles.npy            sorted hashes and the documents they stand for
     vectors.npy                    float16, shape (documents, dimension)
+    sentence_vectors.npy           float16, shape (sentences, dimension), in the documents' order
+    sentence_starts.npy            which of them is each document's first, and how many there are
+    title_tokens.npy               the titles as tokens, sorted: a prefix tree (titles.title_trie)
+    title_starts.npy               where in it each title begins, and where the last ends
+    title_documents.npy            which document each title is of
     lexical/                       tantivy
   building/                        what an unfinished build has done so far
   lock                             held while a build runs
@@ -27,15 +32,19 @@ import tantivy
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
+from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
 
-FORMAT = 2
-META = "meta.json"
 DOCUMENTS = "documents.jsonl"
 OFFSETS = "documents.npy"
 IDS = "ids.npy"
 TITLES = "titles.npy"
 VECTORS = "vectors.npy"
+SENTENCE_VECTORS = "sentence_vectors.npy"
+SENTENCE_STARTS = "sentence_starts.npy"
+TITLE_TOKENS = "title_tokens.npy"
+TITLE_STARTS = "title_starts.npy"
+TITLE_DOCUMENTS = "title_documents.npy"
 LEXICAL = "lexical"
 LOCK = "lock"
 _META_KEYS = frozenset(

@@ -9,14 +9,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.types import Document, PhraseMatch, TitleMatch
+from retrieval.titles.title_trie import TitleTrie
+from retrieval.types import Document, PhraseMatch, SentenceMatch, TitleMatch
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
     """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
-    ``checksum`` is a digest of the indexed documents and their vectors: two
+    ``checksum`` is a digest of the indexed documents and of all vectors: two
     builds of one source agree on it, however often they were interrupted.
     """
 
@@ -72,4 +73,19 @@ class DocumentStore(Protocol):
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
         """
+        ...
+
+    def nearest_sentences(
+        self, queries: NDArray[np.float32], limit: int
+    ) -> list[list[SentenceMatch]]:
+        """Return the ``limit`` sentences nearest to each query, best first.
+
+        ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
+        each. Every sentence is compared; ties are broken by document id, then by
+        sentence id.
+        """
+        ...
+
+    def titles(self) -> TitleTrie:
+        """Return all titles as a prefix tree of their tokens."""
         ...

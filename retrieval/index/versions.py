@@ -1,10 +1,28 @@
-"""Which of an index's versions is the current one."""
+"""Which of an index's versions is the current one, and whether it is of this version's format."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+FORMAT = 3
+META = "meta.json"
 
 
 def current_version(folder: Path) -> Path:
     """Return the folder that ``current`` points at; it need not exist."""
     return (folder / "current").resolve()
+
+
+def outdated_source(folder: Path) -> str | None:
+    """Return the source of the current index if another version of ESOTERIC built it.
+
+    None where there is no index, where it is of this format, or where it does not
+    say what it is; whoever opens it tells.
+    """
+    try:
+        meta = json.loads((current_version(folder) / META).read_text(encoding="utf-8"))
+        source = str(meta["source"])
+        return None if meta["format"] == FORMAT else source
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

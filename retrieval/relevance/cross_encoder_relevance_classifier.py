@@ -6,7 +6,7 @@ from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, RankedDocument
+from retrieval.types import Evidence, RankedDocument
 
 
 @component
@@ -27,9 +27,9 @@ class CrossEncoderRelevanceClassifier:
         """Load the model."""
         self._model.warm_up()
 
-    @component.output_types(evidence=list[Evidence])
+    @component.output_types(evidence=list[Evidence], read=list[Evidence])
     def run(self, claim: str, documents: list[RankedDocument]) -> dict[str, list[Evidence]]:
-        """Return the relevant sentences, most relevant first.
+        """Return the relevant sentences as ``evidence`` and all as ``read``, most relevant first.
 
         Documents come best first; where they hold more than ``limit`` sentences
         the first sentences of each are read before the later ones of any.
@@ -44,8 +44,7 @@ class CrossEncoderRelevanceClassifier:
         scores = self._model.probabilities(
             [(claim, evidence_text(ranked.document.title, s.text)) for _, _, s, ranked in chosen]
         )
-        undecided = LABELS.index(NOT_ENOUGH_INFO)
-        evidence = [
+        read = [
             Evidence(
                 sentence=sentence,
                 title=ranked.document.title,
@@ -54,9 +53,8 @@ class CrossEncoderRelevanceClassifier:
                 hop=ranked.hop,
             )
             for (_, _, sentence, ranked), row in zip(chosen, scores, strict=True)
-            if 1 - row[undecided] >= self._cutoff
         ]
-        evidence.sort(
+        read.sort(
             key=lambda item: (-item.score, item.sentence.document_id, item.sentence.sentence_id)
         )
-        return {"evidence": evidence}
+        return {"evidence": [item for item in read if item.score >= self._cutoff], "read": read}

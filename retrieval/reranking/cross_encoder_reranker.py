@@ -7,7 +7,7 @@ from dataclasses import replace
 from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.cross_encoders.inputs import path_text
 from retrieval.types import Evidence
 
 
@@ -32,11 +32,20 @@ class CrossEncoderReranker:
     def run(self, claim: str, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
         """Return the evidence, which comes best first, in its new order.
 
+        A sentence that others led to is read beside those again.
+
         What was read twice stays before what was read once.
         """
         best, rest = evidence[: self._limit], evidence[self._limit :]
+        known = {item.key: (item.title, item.sentence.text) for item in evidence}
         second = self._model.probabilities(
-            [(claim, evidence_text(item.title, item.sentence.text)) for item in best]
+            [
+                (
+                    claim,
+                    path_text(known[item.key], [known[key] for key in item.path if key in known]),
+                )
+                for item in best
+            ]
         )
         pooled = [
             replace(item, opinion=_mean(item.opinion, row.tolist()))

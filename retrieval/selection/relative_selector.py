@@ -16,7 +16,9 @@ class RelativeSelector:
     A verifier is served by the few sentences that decide, not by all that are
     about the same thing (FER, section 1). How relevant the best sentence is
     differs from claim to claim, so the bar is a share of it: one sentence where
-    one stands out, several where several are alike.
+    one stands out, several where several are alike. The sentences that led to
+    a selected one say nothing without it nor it without them: they are selected
+    with it.
     """
 
     def __init__(self, share: float, limit: int) -> None:
@@ -27,10 +29,8 @@ class RelativeSelector:
     @component.output_types(evidence=list[Evidence])
     def run(self, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
         """Return the evidence, which comes best first, with ``selected`` set anew on each."""
-        bar = self._share * (evidence[0].score if evidence else 0.0)
-        return {
-            "evidence": [
-                replace(item, selected=rank < self._limit and item.score >= bar)
-                for rank, item in enumerate(evidence)
-            ]
-        }
+        bar = self._share * max((item.score for item in evidence), default=0.0)
+        best = [item for item in evidence[: self._limit] if item.score >= bar]
+        wanted = dict.fromkeys(key for item in best for key in (item.key, *item.path))
+        selected = set(list(wanted)[: self._limit])
+        return {"evidence": [replace(item, selected=item.key in selected) for item in evidence]}

@@ -47,7 +47,8 @@ class CrossEncoderJudge:
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
-        pooled = pooled_opinion(self._together(claim, evidence), evidence[0].opinion)
+        most_relevant = max(evidence, key=lambda item: item.score)
+        pooled = pooled_opinion(self._together(claim, evidence), most_relevant.opinion)
         opinion = calibrated(pooled)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from retrieval.types import Label, Operator, Stopped
+
 LIGHTHOUSE = (
     "The Lighthouse of Varn stands on a rock off the coast of Ostrea. It was built in 1874 by the"
     " engineer Ida Holm, who lived in it until her death. Its lamp is seen from forty kilometres."
@@ -47,11 +49,17 @@ def evidence(
         "stance_confidence": round(0.6 + score / 3, 4),
         "hop": hop,
         "selected": selected,
+        "path": [],
     }
 
 
 def document(
-    title: str, text: str, score: float, found_by: list[str], hop: int = 1
+    title: str,
+    text: str,
+    score: float,
+    found_by: list[str],
+    hop: int = 1,
+    led_by: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return a document that was read."""
     return {
@@ -61,7 +69,47 @@ def document(
         "score": score,
         "found_by": found_by,
         "hop": hop,
+        "led_by": list(led_by) if led_by else None,
         "text": text,
+    }
+
+
+def mutation(
+    claim: str,
+    words: str,
+    operator: Operator,
+    document: str = "",
+    sentence_id: int = 0,
+    text: str = "",
+    aligned: str = "",
+) -> dict[str, Any]:
+    """Return one step of a proof; without ``aligned`` words it has no evidence."""
+    start = claim.index(words)
+    at = text.index(aligned)
+    return {
+        "claim_span": [start, start + len(words)],
+        "operator": operator,
+        "evidence": [document, sentence_id, at, at + len(aligned)] if aligned else None,
+    }
+
+
+def hop(
+    number: int,
+    missing: list[list[int]],
+    documents: int,
+    sentences: int,
+    stopped: Stopped | None = None,
+) -> dict[str, Any]:
+    """Return a round of retrieval; the one that stopped was sufficient if it proved or decided."""
+    return {
+        "hop": number,
+        "sufficient": stopped in ("proved", "decided"),
+        "missing": missing,
+        "documents": documents,
+        "sentences": sentences,
+        "label": "SUPPORTS" if stopped in ("proved", "decided") else "NOT ENOUGH INFO",
+        "best": [["Lighthouse of Varn", 1]],
+        "stopped": stopped,
     }
 
 
@@ -120,7 +168,7 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
         "documents": [
             document("Ostrea", OSTREA, 1.0, ["title"]),
             document("Lighthouse of Varn", LIGHTHOUSE, 0.8, ["title", "text"]),
-            document("Ida Holm", HOLM, 0.7, ["mention"], hop=2),
+            document("Ida Holm", HOLM, 0.7, ["mention"], hop=2, led_by=("Lighthouse of Varn", 1)),
             document("Varnby", VARNBY, 0.3, ["text"]),
         ],
         "questions": [
@@ -136,10 +184,8 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
             },
         ],
         "proof": [],
-        "hops": [
-            {"hop": 1, "sufficient": False, "missing": [[4, 14]], "documents": 3, "sentences": 2},
-            {"hop": 2, "sufficient": True, "missing": [], "documents": 1, "sentences": 2},
-        ],
+        "proof_label": None,
+        "hops": [hop(1, [[4, 14]], 3, 2), hop(2, [], 1, 2, "decided")],
         "seconds": {
             "total": 0.8123,
             "spans": 0.0312,
@@ -162,7 +208,78 @@ def document_without_evidence(claim: str) -> dict[str, Any]:
     result["documents"] = []
     result["questions"] = []
     result["verdict"]["rationale"] = "No sentence in the corpus speaks about this claim."
+    result["hops"] = [hop(1, [], 0, 0, "nothing new")]
+    return result
+
+
+def document_kept_from_before(claim: str) -> dict[str, Any]:
+    """Return a result as it was stored before there were proofs."""
+    result = claim_document(claim)
+    del result["proof_label"]
+    for document in result["documents"]:
+        del document["led_by"]
+    for item in result["evidence"]:
+        del item["path"]
+    for hop in result["hops"]:
+        del hop["label"], hop["best"], hop["stopped"]
+    return result
+
+
+PROVED_CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def document_with_proof(label: Label = "SUPPORTS") -> dict[str, Any]:
+    """Return a result whose proof covers ``PROVED_CLAIM``: three parts, one sentence."""
+    claim, lighthouse = PROVED_CLAIM, "Lighthouse of Varn"
+    builder = "by the engineer Ida Holm"
+    result = claim_document(claim, label)
+    result["proof"] = [
+        mutation(claim, "The Lighthouse of Varn", "equivalence", lighthouse, 1, LIGHTHOUSE, "It"),
+        mutation(claim, "was built", "equivalence", lighthouse, 1, LIGHTHOUSE, "was built"),
+        mutation(claim, "by Ida Holm", "equivalence", lighthouse, 1, LIGHTHOUSE, builder),
+    ]
+    result["proof_label"] = "SUPPORTS"
+    result["evidence"][1]["path"] = [["Lighthouse of Varn", 1]]
+    result["hops"][-1]["stopped"] = "proved"
+    return result
+
+
+LONG_CLAIM = (
+    "The Lighthouse of Varn was built in 1875 by Ida Holm, an Ostrean engineer who planned eleven"
+    " bridges and was born in Varnby."
+)
+
+
+def document_with_a_long_proof() -> dict[str, Any]:
+    """Return a result with eight parts, every operator and three rounds."""
+    claim, lighthouse, holm = LONG_CLAIM, "Lighthouse of Varn", "Ida Holm"
+    result = claim_document(claim, "NOT ENOUGH INFO", 0.78)
+    stands = "The Lighthouse of Varn"
+    builder = "by the engineer Ida Holm"
+    found = "eleven lighthouses and two bridges"
+    result["proof"] = [
+        mutation(claim, stands, "equivalence", lighthouse, 0, LIGHTHOUSE, stands),
+        mutation(claim, "was built", "equivalence", lighthouse, 1, LIGHTHOUSE, "was built"),
+        mutation(claim, "in 1875", "alternation", lighthouse, 1, LIGHTHOUSE, "in 1874"),
+        mutation(claim, "by Ida Holm", "equivalence", lighthouse, 1, LIGHTHOUSE, builder),
+        mutation(claim, "an Ostrean engineer", "equivalence", holm, 0, HOLM, "an Ostrean engineer"),
+        mutation(claim, "who planned", "equivalence", holm, 1, HOLM, "She planned"),
+        mutation(claim, "eleven bridges", "negation", holm, 1, HOLM, found),
+        mutation(claim, "was born in Varnby", "independence"),
+    ]
+    result["proof_label"] = "NOT ENOUGH INFO"
+    bridges = claim.index("an Ostrean")
+    born = claim.index("was born")
+    result["documents"].append(
+        document("Whaling", "Whaling was a trade.", 0.2, ["dense"], 3, ("Varnby", 0))
+    )
+    result["documents"].append(
+        document("Ostrean bridges", "They are many.", 0.1, ["generation"], 3, ("Ida Holm", 1))
+    )
+    end = len(claim) - 1
     result["hops"] = [
-        {"hop": 1, "sufficient": False, "missing": [], "documents": 0, "sentences": 0}
+        hop(1, [[bridges, end]], 3, 2),
+        hop(2, [[born, end]], 1, 2),
+        hop(3, [[born, end]], 2, 0, "nothing new"),
     ]
     return result

@@ -8,12 +8,20 @@ from itertools import pairwise
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
+from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from retrieval.errors import EsotericError
 from tests.app.browser import open_chromium
-from tests.app.documents import claim_document, document_without_evidence
+from tests.app.documents import (
+    LONG_CLAIM,
+    claim_document,
+    document_with_a_long_proof,
+    document_without_evidence,
+)
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
 from worker.jobs import Job, JobStore
@@ -105,7 +113,7 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     done = worker.record(run, FIRST_ROUND[5:], done)
     done = worker.record(run, SECOND_ROUND[:1], done)
     wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
-    assert text_of(browser, "#percent") == "66%"  # step 10 of 15
+    assert text_of(browser, "#percent") == "73%"  # step 11 of 15
     assert browser.execute_script("return window.sameDocument")
     worker.record(run, SECOND_ROUND[1:], done)
     assert store.finish(run, claim_document(CLAIM))
@@ -169,31 +177,27 @@ def test_the_keyboard_is_enough(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     browser.get(web.address)
-
-    def press(*keys: str) -> None:
-        ActionChains(browser).send_keys(*keys).perform()
-
-    press(Keys.TAB)
+    press(browser, Keys.TAB)
     assert browser.switch_to.active_element.text == "Skip to the content"
-    press(Keys.ENTER)
+    press(browser, Keys.ENTER)
     wait_for(browser, "document.activeElement.id === 'main'")
-    press(Keys.TAB)
+    press(browser, Keys.TAB)
     assert browser.switch_to.active_element.get_attribute("id") == "claim"
     outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
-    press(CLAIM, Keys.ENTER)
+    press(browser, CLAIM, Keys.ENTER)
     wait_for(browser, "document.getElementById('progress')")
     worker.finish(wait_for_the_job(browser, store), claim_document(CLAIM))
     wait_for(browser, "document.querySelector('.verdict')")
     for _ in range(40):
-        press(Keys.TAB)
+        press(browser, Keys.TAB)
         if browser.switch_to.active_element.get_attribute("href") == (
             f"{browser.current_url}#evidence-2"
         ):
             break
     else:
         pytest.fail("no link to the second evidence was reached")
-    press(Keys.ENTER)
+    press(browser, Keys.ENTER)
     # The second article was closed; the link opens it.
     wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
     assert browser.find_element(By.ID, "evidence-2").is_displayed()
@@ -226,7 +230,7 @@ def test_everything_works_without_scripts(
 def test_no_page_is_wider_than_its_window(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand, width: int
 ) -> None:
-    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdef"}
+    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefg"}
     result = claim_document(f"a {LONG}")
     result["documents"][1]["text"] += LONG
     result["evidence"][0] |= {"title": LONG, "sentence": LONG}
@@ -237,6 +241,14 @@ def test_no_page_is_wider_than_its_window(
     worker.finish(jobs["b"], document_without_evidence(f"b {LONG}"))
     worker.fail(jobs["c"], EsotericError(LONG, LONG, LONG))
     store.cancel(jobs["d"].id)
+    proved = document_with_a_long_proof()
+    proved |= {"claim": LONG}
+    proved["evidence"][0]["sentence"] = LONG
+    for mutation in proved["proof"][:2]:
+        mutation["claim_span"] = [0, len(LONG)]
+    for read in proved["documents"]:
+        read["title"] = LONG
+    worker.finish(jobs["g"], proved)
     run = worker.start(jobs["e"])
     worker.record(run, (("start", ""), ("spans", LONG), *FIRST_ROUND[2:], *SECOND_ROUND[:2]))
     resize(browser, width)
@@ -252,11 +264,12 @@ def test_no_page_is_wider_than_its_window(
 def test_what_can_be_pressed_is_large_enough(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    worker.finish(job, claim_document(CLAIM))
+    job = store.submit(LONG_CLAIM, "esoteric")[0]
+    worker.finish(job, document_with_a_long_proof())
     resize(browser, 320)
     for path in ("/", "/claims", f"/claims/{job.id}", "/nothing"):
         browser.get(web.address + path)
+        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
         small = browser.execute_script(
             """
@@ -266,7 +279,8 @@ def test_what_can_be_pressed_is_large_enough(
                 const box = element.getBoundingClientRect();
                 const sentence = getComputedStyle(element).display === 'inline'
                   && element.parentElement.textContent.trim() !== element.textContent.trim();
-                return !sentence && (box.width < 24 || box.height < 24);
+                const alone = !sentence || element.matches('.part');
+                return alone && (box.width < 24 || box.height < 24);
               })
               .map(element => element.outerHTML)
             """
@@ -277,8 +291,8 @@ def test_what_can_be_pressed_is_large_enough(
 def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    done, pending = (store.submit(claim, "esoteric")[0] for claim in (CLAIM, "Snow is white."))
-    worker.finish(done, claim_document(CLAIM))
+    done, pending = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, "Snow is white."))
+    worker.finish(done, document_with_a_long_proof())
     for path in ("/", "/claims", f"/claims/{done.id}", f"/claims/{pending.id}", "/nothing"):
         browser.get(web.address + path)
         levels = browser.execute_script(
@@ -297,6 +311,144 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
             " !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
         )
         assert nameless == 0
+
+
+@pytest.fixture
+def proof(browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand) -> Chrome:
+    """The browser on the page of a claim with a proof in eight parts."""
+    job = store.submit(LONG_CLAIM, "esoteric")[0]
+    worker.finish(job, document_with_a_long_proof())
+    browser.get(f"{web.address}/claims/{job.id}")
+    return browser
+
+
+def part(browser: Chrome, number: int) -> WebElement:
+    return browser.find_element(By.CSS_SELECTOR, f'.part[href="#part-{number}"]')
+
+
+def press(browser: Chrome, *keys: str) -> None:
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+def focus_on(browser: Chrome, number: int) -> None:
+    """Come to a part from the one before it, as the Tab key does."""
+    browser.execute_script("arguments[0].focus()", part(browser, number - 1))
+    press(browser, Keys.ESCAPE, Keys.TAB)
+
+
+CARD = "document.querySelector('.part-card:popover-open')"
+
+
+def test_pointing_at_a_part_shows_its_evidence_for_as_long_as_it_is_wanted(proof: Chrome) -> None:
+    ActionChains(proof).move_to_element(part(proof, 3)).perform()
+    wait_for(proof, CARD)
+    shown = text_of(proof, ".part-card")
+    assert "It was built in 1874 by the engineer Ida Holm" in shown
+    assert text_of(proof, ".part-card mark") == "in 1874"
+    assert part(proof, 3).get_attribute("aria-expanded") == "true"
+    # WCAG 2.2, 1.4.13: the pointer may move onto it, and it goes only when told or left.
+    link = proof.find_element(By.CSS_SELECTOR, ".part-card a")
+    ActionChains(proof).move_to_element(link).pause(0.6).perform()
+    assert proof.execute_script(f"return Boolean({CARD})")
+    press(proof, Keys.ESCAPE)
+    wait_for(proof, f"!{CARD}")
+    ActionChains(proof).move_to_element(part(proof, 8)).perform()
+    wait_for(proof, CARD)
+    assert "No sentence that was read speaks of it." in text_of(proof, ".part-card")
+    ActionChains(proof).move_to_element(proof.find_element(By.TAG_NAME, "h1")).perform()
+    wait_for(proof, f"!{CARD}")
+    assert_no_complaints(proof)
+
+
+def test_the_keyboard_reaches_the_evidence_of_a_part(proof: Chrome) -> None:
+    focus_on(proof, 3)
+    wait_for(proof, CARD)
+    assert proof.switch_to.active_element == part(proof, 3)
+    assert "in 1874" in text_of(proof, ".part-card")
+    press(proof, Keys.TAB)
+    assert proof.switch_to.active_element.get_attribute("hash") == "#evidence-1"
+    press(proof, Keys.ESCAPE)
+    wait_for(proof, f"!{CARD}")
+    assert proof.switch_to.active_element == part(proof, 3)
+    press(proof, Keys.SPACE)
+    wait_for(proof, CARD)
+    press(proof, Keys.ENTER)
+    wait_for(proof, f"!{CARD}")
+    press(proof, Keys.TAB)
+    wait_for(proof, f"{CARD}?.textContent.includes('by Ida Holm')")
+    assert proof.switch_to.active_element == part(proof, 4)
+    press(proof, Keys.TAB, Keys.ENTER)
+    wait_for(proof, f"location.hash === '#evidence-1' && !{CARD}")
+    assert_no_complaints(proof)
+
+
+def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) -> None:
+    finger = PointerInput("touch", "finger")
+
+    def tap(element: WebElement) -> None:
+        actions = ActionBuilder(proof, mouse=finger)
+        actions.pointer_action.move_to(element).pointer_down().pointer_up()
+        actions.perform()
+
+    resize(proof, 320)
+    proof.execute_script("arguments[0].scrollIntoView({block: 'center'})", part(proof, 3))
+    tap(part(proof, 3))
+    wait_for(proof, CARD)
+    box = proof.execute_script(f"return {CARD}.getBoundingClientRect().toJSON()")
+    assert box["left"] >= 0
+    assert box["right"] <= proof.execute_script("return document.documentElement.clientWidth")
+    tap(part(proof, 3))
+    wait_for(proof, f"!{CARD}")
+    tap(part(proof, 1))
+    wait_for(proof, f"{CARD}?.textContent.includes('stands on a rock')")
+    tap(proof.find_element(By.CSS_SELECTOR, ".legend"))
+    wait_for(proof, f"!{CARD}")
+    assert_no_complaints(proof)
+
+
+def test_without_scripts_a_part_leads_to_its_evidence_in_the_list(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(LONG_CLAIM, "esoteric")[0]
+    worker.finish(job, document_with_a_long_proof())
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get(f"{web.address}/claims/{job.id}")
+    assert part(browser, 3).get_attribute("role") is None
+    part(browser, 3).click()
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_element(By.ID, "part-3").is_displayed()
+    )
+    assert "It was built in 1874" in text_of(browser, "#part-3")
+
+
+def test_a_part_is_told_by_more_than_its_colour(proof: Chrome) -> None:
+    lines = proof.execute_script(
+        "return [1, 3, 8].map(n => getComputedStyle(document.querySelector("
+        "`.part[href='#part-${n}']`)).borderBottomStyle)"
+    )
+    assert lines == ["solid", "double", "dotted"]
+    told = part(proof, 3).get_attribute("textContent") or ""
+    assert " ".join(told.split()) == "in 1875 (says something else)"
+    signs = proof.execute_script(
+        "return [1, 3, 8].map(n => document.querySelector(`.part[href='#part-${n}'] .icon`)"
+        ".innerHTML)"
+    )
+    assert len(set(signs)) == 3
+
+
+def test_a_stage_that_is_passed_over_is_not_shown_at_work(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    run = worker.start(job)
+    worker.record(run, FIRST_ROUND[:3])
+    browser.get(f"{web.address}/claims/{job.id}")
+    wait_for(browser, "document.querySelector('li[data-stage=texts].running')")
+    worker.record(run, FIRST_ROUND[4:5])
+    wait_for(browser, "document.querySelector('li[data-stage=texts].skipped')")
+    assert "not needed" in text_of(browser, "li[data-stage=texts]")
+    wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
+    assert_no_complaints(browser)
 
 
 def test_nothing_moves_for_those_who_ask_for_that(

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app.links import is_wikipedia, safe_url
 from retrieval.errors import EsotericError
-from tests.app.documents import claim_document
+from tests.app.documents import claim_document, document_with_proof
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
 
@@ -58,6 +58,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
         evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address}
         document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address}
         document["found_by"] = [HOSTILE]
+    result["documents"][2]["led_by"] = [HOSTILE, 0]
     worker.finish(job, result)
     page = client.get(f"/claims/{job.id}").text
     assert_harmless(page)
@@ -66,6 +67,38 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
     assert page.count("&lt;script&gt;alert(") > 20
     for path in ("/", "/claims", "/claims?q=%3Cscript%3Ealert(1)%3C/script%3E"):
         assert_harmless(client.get(path).text)
+
+
+@pytest.mark.parametrize(
+    "offsets", [(0, 8), (3, 400), (-7, 9), (40, 2), (10**9, 10**10), (-9, -1), (0, 0)]
+)
+def test_a_hostile_proof_with_odd_offsets_is_shown_and_does_nothing(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, offsets: tuple[int, int]
+) -> None:
+    job = store.submit(HOSTILE, "esoteric")[0]
+    result = {**document_with_proof(), "claim": HOSTILE}
+    for evidence in result["evidence"]:
+        evidence["sentence"] = HOSTILE
+        evidence["path"] = [[HOSTILE, 0], ["Ida Holm", 10**9]]
+    for read in result["documents"]:
+        read |= {"title": HOSTILE, "text": HOSTILE}
+    documents = [HOSTILE, "Lighthouse of Varn", "Ida Holm"]
+    result["proof"] = [
+        {"claim_span": list(span), "operator": operator, "evidence": [document, 1, *offsets]}
+        for span in (offsets, (5, 30), (20, 60))
+        for operator in ("equivalence", "alternation", "independence")
+        for document in documents
+    ]
+    result["documents"][1]["led_by"] = ["Lighthouse of Varn", 1]
+    result["documents"][2]["led_by"] = [HOSTILE, -4]
+    result["hops"][0]["missing"] = [list(offsets), [5, 30]]
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}")
+    assert page.status_code == 200
+    assert_harmless(page.text)
+    assert 'class="drawn"' in page.text
+    for name in ("json", "md", "csv", "claimreview"):
+        assert client.get(f"/api/v1/claims/{job.id}/export?format={name}").status_code == 200
 
 
 def test_hostile_progress_errors_and_forms_do_nothing(

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests.app.documents import claim_document, document_without_evidence
+from tests.app.documents import (
+    claim_document,
+    document_kept_from_before,
+    document_with_a_long_proof,
+    document_with_proof,
+    document_without_evidence,
+)
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import Job, JobStore
 
@@ -140,6 +146,50 @@ def test_markdown_tells_the_verdict_and_its_evidence(
     assert f"<http://localhost/claims/{job.id}>" in text
 
 
+def test_markdown_tells_the_proof_and_the_rounds(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_a_long_proof())
+    text = fetch(client, job, "md").text
+    assert (
+        "## Proof\n\n"
+        "Nothing was found about “was born in Varnby”, so the evidence is not sufficient\\.\n\n"
+        "1. “The Lighthouse of Varn”: says the same, “The Lighthouse of Varn” in Lighthouse of"
+        " Varn, evidence 3\n"
+    ) in text
+    assert (
+        "3. “in 1875”: says something else, “in 1874” in Lighthouse of Varn, evidence 1\n" in text
+    )
+    assert "8. “was born in Varnby”: nothing was found\n\n## Questions asked\n" in text
+    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
+    planned = "“She planned eleven lighthouses and two bridges\\.”"
+    assert text.split("## Rounds\n\n")[1].split("\n\nChecked by")[0].splitlines()[2:] == [
+        "2. 1 document read, 2 sentences found",
+        f"   - {built} in Lighthouse of Varn led to Ida Holm",
+        "   - Still open\\: “was born in Varnby”",
+        "3. 2 documents read, 0 sentences found",
+        "   - Varnby led to Whaling",
+        f"   - {planned} in Ida Holm led to Ostrean bridges",
+        "   - Still open\\: “was born in Varnby”",
+        "   - The search ended: nothing new was found",
+    ]
+
+
+def test_markdown_tells_a_verdict_against_the_proof(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_proof("REFUTES"))
+    assert "\nThe verdict, “Refuted”, differs\\: it follows" in fetch(client, job, "md").text
+
+
+@pytest.mark.parametrize("name", ["json", "md", "csv", "claimreview"])
+def test_a_result_from_before_is_exported_as_ever(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, name: str
+) -> None:
+    job = done(store, worker, document_kept_from_before(CLAIM))
+    assert "## Proof" not in fetch(client, job, name).text
+
+
 def test_markdown_obeys_nothing_in_the_texts(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
@@ -147,11 +197,13 @@ def test_markdown_obeys_nothing_in_the_texts(
     hostile = "[x](javascript:alert)\n\n# Title\n<b>`code`</b>"
     result["evidence"][0] |= {"sentence": hostile, "title": hostile, "url": "javascript:x"}
     result["evidence"][1] |= {"title": "T", "url": "https://x.example/>)<b>"}
+    result["documents"][2] |= {"title": hostile}
     job = done(store, worker, result)
     lines = fetch(client, job, "md").text.splitlines()
     safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
     assert f"1. {safe}" in lines
     assert f"   {safe}: supports (93%), the verdict rests on it" in lines
+    assert f"   - “{safe}” in Lighthouse of Varn led to {safe}" in lines
     assert any(line.startswith("   [T](<https://x.example/%3E)%3Cb%3E>)") for line in lines)
 
 

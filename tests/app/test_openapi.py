@@ -12,7 +12,13 @@ from flask.testing import FlaskClient
 
 from app.openapi import openapi_document
 from retrieval.errors import EsotericError
-from tests.app.documents import claim_document
+from tests.app.documents import (
+    claim_document,
+    document_kept_from_before,
+    document_with_a_long_proof,
+    document_with_proof,
+    document_without_evidence,
+)
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
 
@@ -72,6 +78,35 @@ def test_a_claim_in_every_state_is_as_described(
     failing = store.submit("Varnby has a theatre.", "esoteric")[0]
     worker.fail(failing, EsotericError("worker_lost", "It is gone.", "Try again."))
     check("Job", client.get(f"/api/v1/claims/{failing.id}").json)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        document_with_proof(),
+        document_with_a_long_proof(),
+        document_without_evidence("Varnby has a harbour."),
+        document_kept_from_before("Varnby has a harbour."),
+    ],
+)
+def test_every_result_is_as_described(result: dict[str, Any]) -> None:
+    check("Result", result)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("operator", "entailment"),
+        ("evidence", ["Ida Holm", 0, 3]),
+        ("evidence", [0, "Ida Holm", 3, 4]),
+        ("claim_span", [1]),
+    ],
+)
+def test_a_proof_of_another_form_is_not_as_described(place: str, value: object) -> None:
+    result = document_with_proof()
+    result["proof"][0][place] = value
+    with pytest.raises(jsonschema.ValidationError):
+        check("Result", result)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ from app.pages import EXAMPLES
 from app.wording import elapsed
 from retrieval.errors import EsotericError
 from settings import Settings
-from tests.app.documents import claim_document, document_without_evidence
+from tests.app.documents import (
+    PROVED_CLAIM,
+    claim_document,
+    document_kept_from_before,
+    document_with_a_long_proof,
+    document_with_proof,
+    document_without_evidence,
+)
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
 from worker.jobs import Job, JobStore
@@ -114,7 +121,7 @@ def test_a_pending_claim_shows_its_stages(
     run = worker.start(job)
     worker.record(run, FIRST_ROUND[:5])
     page = client.get(f"/claims/{job.id}").text
-    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:9]
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:10]
     assert rows == [
         ("spans", "done"),
         ("titles", "done"),
@@ -125,6 +132,7 @@ def test_a_pending_claim_shows_its_stages(
         ("relevance", "waiting"),
         ("semantic", "waiting"),
         ("verdict", "waiting"),
+        ("next", "waiting"),
     ]
     text = words(page)
     assert "Asking: Who built the Lighthouse of Varn?" in text
@@ -144,11 +152,11 @@ def test_a_second_round_stands_under_the_first(
     assert len(rounds) == 2
     assert "waiting" not in rounds[0]
     assert re.findall(r'data-stage="(\w+)" class="(\w+)"', rounds[1]) == [
-        ("mentions", "done"),
         ("sentences", "done"),
-        ("relevance", "running"),
-        ("semantic", "waiting"),
+        ("relevance", "done"),
+        ("semantic", "running"),
         ("verdict", "waiting"),
+        ("next", "waiting"),
     ]
 
 
@@ -198,8 +206,9 @@ def test_the_result_stands_at_the_same_address(
     assert shown in text
     rests = "does not settle it: " if label == "NOT ENOUGH INFO" else "It rests on "
     assert f"{rests}the 3 sentences below, read together." in text
-    assert "3 documents read, 2 sentences found. That was not enough." in text
-    assert "No evidence spoke of “Lighthouse”." in text
+    assert "Round 1 3 documents read, 2 sentences found. Still open: “Lighthouse”." in text
+    assert "in Lighthouse of Varn led to Ida Holm. 1 document read, 2 sentences found." in text
+    assert "The search ended: the evidence was enough to decide." in text
     assert "Who built the Lighthouse of Varn?" in text
     assert "vital, 9,842 documents, indexed on 20 November 2026. Text from Wikipedia" in text
     assert "in 0.81 s" in text
@@ -245,6 +254,103 @@ def test_a_claim_without_evidence_says_so(
     text = words(client.get(f"/claims/{job.id}").text)
     assert "Not enough information" in text
     assert "Nothing in the corpus speaks about this claim." in text
+
+
+def test_the_proof_is_drawn_on_the_claim_and_told_in_a_list(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_a_long_proof()
+    job = submitted(store, result["claim"])
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert re.findall(r'<a class="part (\w+)" href="#part-(\d)">', page) == [
+        ("supported", "1"),
+        ("supported", "2"),
+        ("refuted", "3"),
+        ("supported", "4"),
+        ("supported", "5"),
+        ("supported", "6"),
+        ("refuted", "7"),
+        ("unsettled", "8"),
+    ]
+    text = words(page)
+    assert (
+        "The claim, part by part Nothing was found about “was born in Varnby”,"
+        " so the evidence is not sufficient."
+    ) in text
+    assert (
+        "“in 1875” Says something else It was built in 1874 by the engineer Ida Holm, who lived in"
+        " it until her death. Lighthouse of Varn Show in the article: evidence 1"
+    ) in text
+    assert "“was born in Varnby” Nothing was found No sentence that was read speaks of it." in text
+    assert "Contradicted: the evidence says the opposite or something else (2 parts)" in text
+    assert '<blockquote dir="auto">It was built <mark class="refuted">in 1874</mark> by' in page
+    assert "differs" not in text
+    assert "Found by a sentence similar in meaning, in round 3" in text
+    assert "Found by a title predicted from the evidence, in round 3" in text
+
+
+def test_words_that_do_not_cover_an_open_part_are_said_to_be_the_closest(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof("NOT ENOUGH INFO")
+    result["proof"][2]["operator"] = "independence"
+    result["proof_label"] = "NOT ENOUGH INFO"
+    job = submitted(store, PROVED_CLAIM)
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert '<mark class="unsettled">by the engineer Ida Holm</mark>' in page
+    assert "The closest words, in Lighthouse of Varn" in words(page)
+
+
+def test_a_sentence_read_with_others_is_not_said_to_be_read_alone(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store, PROVED_CLAIM)
+    worker.finish(job, document_with_proof())
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert text.count("sure, from this sentence alone") == 3
+    assert "88% sure, read together with Lighthouse of Varn Ida Holm (1831" in text
+
+
+def test_a_verdict_against_the_proof_is_told(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store, PROVED_CLAIM)
+    worker.finish(job, document_with_proof("REFUTES"))
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert "so by its parts alone the claim would be supported. The verdict, “Refuted”," in text
+
+
+@pytest.mark.parametrize("result", [claim_document(CLAIM), document_kept_from_before(CLAIM)])
+def test_without_a_proof_nothing_is_said_of_one(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, result: dict[str, object]
+) -> None:
+    job = submitted(store)
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}")
+    assert page.status_code == 200
+    assert "part by part" not in page.text
+    assert "proof.js" not in page.text
+
+
+def test_a_result_from_before_says_whether_its_rounds_were_enough(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    result = document_kept_from_before(CLAIM)
+    result["hops"][0]["missing"] = []
+    worker.finish(job, result)
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert "3 documents read, 2 sentences found. That was not enough." in text
+    assert "1 document read, 2 sentences found. That was enough." in text
+
+
+def test_a_claim_that_waits_for_a_recipe_of_before_has_a_page(
+    client: FlaskClient, store: JobStore
+) -> None:
+    job = store.submit(CLAIM, "soup")[0]
+    assert client.get(f"/claims/{job.id}").status_code == 200
 
 
 def test_notices_are_shown(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> None:

@@ -25,9 +25,9 @@ FIRST_ROUND = (
     ("relevance", "9 sentences bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
     ("verdict", "Read together: not enough info"),
+    ("next", "Not sufficient; the evidence leads to 3 documents not read yet"),
 )
 SECOND_ROUND = (
-    ("mentions", "Not sufficient; the evidence mentions 3 documents not read yet"),
     ("sentences", "Reading 31 sentences of 3 documents"),
     ("relevance", "4 sentences bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.islands import write_source
 
@@ -63,6 +64,7 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
         "documents",
         "questions",
         "proof",
+        "proof_label",
         "hops",
         "seconds",
     }
@@ -91,7 +93,7 @@ def test_what_is_no_claim_gets_one_line(home: Path, claim: str, said: str) -> No
 
 def test_an_unknown_recipe_names_the_known_ones(home: Path) -> None:
     said = complaint(esoteric(home, "check", CLAIM, "--recipe", "soup"), status=2)
-    assert "Use one of: esoteric." in said
+    assert f"Use one of: {', '.join(RECIPES)}." in said
 
 
 def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path) -> None:
@@ -134,7 +136,9 @@ def test_every_command_helps_with_an_example(home: Path, command: list[str]) -> 
 
 
 def test_recipes_are_listed_one_a_line(home: Path) -> None:
-    assert esoteric(home, "recipes").stdout.startswith("esoteric (default): ")
+    lines = esoteric(home, "recipes").stdout.splitlines()
+    assert [line.split(": ")[0].removesuffix(" (default)") for line in lines] == list(RECIPES)
+    assert [line for line in lines if line.startswith(f"{DEFAULT_RECIPE} (default): ")]
 
 
 def test_index_build_and_info_agree(tmp_path: Path) -> None:
@@ -214,7 +218,7 @@ def test_batch_refuses_an_output_of_other_claims_or_other_models(
     home: Path, tmp_path: Path, claim: str, judge: str
 ) -> None:
     (tmp_path / "claims.txt").write_text(CLAIM + "\n")
-    line = {"claim": claim, "recipe": "esoteric", "verdict": {"judge": judge}}
+    line = {"claim": claim, "recipe": DEFAULT_RECIPE, "verdict": {"judge": judge}}
     (tmp_path / "out.jsonl").write_text(json.dumps(line) + "\n")
     run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / "out.jsonl"))
     assert "out.jsonl, line 1: holds something else" in complaint(run)

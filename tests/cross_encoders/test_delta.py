@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
 from retrieval.cross_encoders.delta import add_delta, save_delta
@@ -39,6 +40,30 @@ def test_a_model_comes_back_from_its_base_and_its_difference(tmp_path: Path) -> 
     with torch.inference_mode():
         assert torch.allclose(restored(ids).logits, trained(ids).logits, atol=5e-3)
         assert not torch.allclose(base(ids).logits, trained(ids).logits, atol=5e-2)
+
+
+class Pointed(torch.nn.Module):
+    """A body with a head of another name, which training starts afresh."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.distilbert = small_model(0).distilbert
+        torch.manual_seed(seed)
+        self.pointer = torch.nn.Linear(16, 2)
+
+
+def test_a_head_of_any_name_is_kept_whole_and_the_embeddings_never(tmp_path: Path) -> None:
+    trained = Pointed(seed=1)
+    digest = save_delta(trained, small_model(0), tmp_path / "delta.safetensors", rank=1)
+    names = set(load_file(tmp_path / "delta.safetensors"))
+    assert {name for name in names if not name.startswith("distilbert.")} == {
+        "pointer.weight",
+        "pointer.bias",
+    }
+    assert not any(name.startswith("distilbert.embeddings.") for name in names)
+    restored = Pointed(seed=2)
+    add_delta(restored, tmp_path / "delta.safetensors", digest)
+    assert torch.allclose(restored.pointer.weight, trained.pointer.weight, atol=1e-3)
 
 
 def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.claims import FeverClaim, SentenceKey
-from evaluation.predictions import Answer
+from evaluation.predictions import Answer, AnswerHop
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 
@@ -22,6 +22,7 @@ def answer(
     pages: Sequence[str] = (),
     confidence: float = 0.5,
     ranked: Sequence[SentenceKey] | None = None,
+    hops: Sequence[AnswerHop] = (),
 ) -> Answer:
     """Return an answer; what it ranked is its evidence unless said otherwise."""
     return Answer(
@@ -30,6 +31,7 @@ def answer(
         evidence=tuple(evidence),
         ranked=tuple((key, 1.0) for key in (evidence if ranked is None else ranked)),
         pages=tuple(pages),
+        hops=tuple(hops),
         seconds={"total": 0.5, "ranking": 0.2},
     )
 

@@ -11,12 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import EncodableDocument, Encoder
 from retrieval.errors import IndexUnavailable
 from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
-from retrieval.types import Document, PhraseMatch, Sentence, TitleMatch
+from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.titles.title_trie import TitleTrie
+from retrieval.types import (
+    Document,
+    PhraseMatch,
+    Sentence,
+    SentenceKey,
+    SentenceMatch,
+    TitleMatch,
+)
 
 K1, B = 1.2, 0.75
 
@@ -35,8 +44,21 @@ class InMemoryStore:
             )
             document = Document(page.id, page.title, page.url, page.text, sentences)
             self._documents[page.id] = document
-        texts = [f"{page.title}. {page.text}" for page in pages]
-        self._vectors = dict(zip(self._documents, encoder.encode(texts), strict=True))
+        whole, parts = encoder.encode_documents(
+            [
+                EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
+                for d in self._documents.values()
+            ]
+        )
+        self._vectors = dict(zip(self._documents, whole, strict=True))
+        self._sentence_vectors = {
+            SentenceKey(document.id, sentence.sentence_id): vector
+            for document, vectors in zip(self._documents.values(), parts, strict=True)
+            for sentence, vector in zip(document.sentences, vectors, strict=True)
+        }
+        tokens = TitleTokenizer().tokens([page.title for page in pages])
+        built = TitleTrie.build((title, number) for number, title in enumerate(tokens))
+        self._trie = TitleTrie(*built, list(self._documents).__getitem__)
         self._encoder = encoder.name
 
     def info(self) -> IndexInfo:
@@ -93,6 +115,24 @@ class InMemoryStore:
         """See ``DocumentStore``."""
         found = [self._vectors[document.id] for document in self.documents(ids)]
         return np.array(found, dtype=np.float32)
+
+    def nearest_sentences(
+        self, queries: NDArray[np.float32], limit: int
+    ) -> list[list[SentenceMatch]]:
+        """See ``DocumentStore``."""
+        found = []
+        for query in queries:
+            matches = [
+                SentenceMatch(key, math.fsum(query.astype(float) * vector))
+                for key, vector in self._sentence_vectors.items()
+            ]
+            matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
+            found.append(matches[:limit])
+        return found
+
+    def titles(self) -> TitleTrie:
+        """See ``DocumentStore``."""
+        return self._trie
 
 
 def _words(text: str) -> list[str]:

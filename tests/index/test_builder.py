@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from retrieval.corpora.corpus import Page
@@ -17,6 +18,8 @@ from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.builder import IndexNotBuilt, build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
+from retrieval.index.versions import outdated_source
+from retrieval.types import SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
@@ -41,6 +44,19 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
+
+FILES = [
+    "documents.jsonl",
+    "documents.npy",
+    "ids.npy",
+    "titles.npy",
+    "vectors.npy",
+    "sentence_vectors.npy",
+    "sentence_starts.npy",
+    "title_tokens.npy",
+    "title_starts.npy",
+    "title_documents.npy",
+]
 
 
 def many() -> ListCorpus:
@@ -108,7 +124,7 @@ def test_a_source_without_pages_leaves_the_index_that_stood_before(tmp_path: Pat
     assert EmbeddedStore.open(tmp_path, "words").info() == before
 
 
-@pytest.mark.parametrize("name", ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
     build(tmp_path)
     path = tmp_path / "current" / name
@@ -166,10 +182,7 @@ def test_vectors_of_another_encoder_are_refused(tmp_path: Path) -> None:
         EmbeddedStore.open(tmp_path, "sentences")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["documents.jsonl", "documents.npy", "ids.npy", "titles.npy", "vectors.npy", "meta.json"],
-)
+@pytest.mark.parametrize("name", [*FILES, "meta.json"])
 def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
     build(tmp_path)
     path = tmp_path / "current" / name
@@ -184,6 +197,38 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
     with pytest.raises(IndexUnavailable, match="another version of ESOTERIC"):
         EmbeddedStore.open(tmp_path, "words")
+    assert outdated_source(tmp_path) == "list"
+
+
+def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    assert outdated_source(tmp_path) is None
+    build(tmp_path)
+    assert outdated_source(tmp_path) is None
+    (tmp_path / "current" / "meta.json").write_text("[]")
+    assert outdated_source(tmp_path) is None
+
+
+def test_the_vectors_of_all_parts_are_joined_in_order(tmp_path: Path) -> None:
+    build(tmp_path, many())
+    vectors = np.load(tmp_path / "current" / "sentence_vectors.npy")
+    starts = np.load(tmp_path / "current" / "sentence_starts.npy")
+    assert (vectors.dtype, vectors.shape) == (np.float16, (2800, 384))
+    assert starts.tolist() == list(range(0, 2801, 2))
+    # Page 1000 is in the fourth part; two sentences of each page stand before its own.
+    expected = WordEncoder().encode(["It is number 1000 of many."])
+    assert vectors[2001:2002] == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
+    tmp_path: Path,
+) -> None:
+    page = Page("p", "Pear", None, "", sentences=("", "Pears are green.", "", "They are sweet."))
+    build(tmp_path, ListCorpus((Page("e", "Empty", None, ""), page)))
+    store = EmbeddedStore.open(tmp_path, "words")
+    (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
+    assert [match.key for match in matches] == [SentenceKey("p", 3)]
 
 
 def test_building_took_place_now(tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import DocumentStore
+from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.types import SentenceKey, SentenceMatch
 from tests.encoders import WordEncoder
 from tests.index.in_memory_store import InMemoryStore
 from tests.index.pages import PAGES, ListCorpus
@@ -28,12 +31,12 @@ HOSTILE = [
 ]
 
 
-def in_memory(folder: Path) -> DocumentStore:
-    return InMemoryStore(PAGES, WordEncoder())
+def in_memory(folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentStore:
+    return InMemoryStore(pages, WordEncoder())
 
 
-def embedded(folder: Path) -> DocumentStore:
-    build_index(ListCorpus(), WordEncoder(), folder, lambda done, of: None)
+def embedded(folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentStore:
+    build_index(ListCorpus(pages), WordEncoder(), folder, lambda done, of: None)
     return EmbeddedStore.open(folder, WordEncoder.name)
 
 
@@ -158,6 +161,68 @@ def test_vectors_are_those_of_title_and_text(store: DocumentStore) -> None:
     assert vectors == pytest.approx(expected, abs=1e-3)
 
 
+def nearest(store: DocumentStore, text: str, limit: int) -> list[SentenceMatch]:
+    (matches,) = store.nearest_sentences(WordEncoder().encode([text]), limit)
+    return matches
+
+
+def test_the_nearest_sentence_comes_first(store: DocumentStore) -> None:
+    first, second = nearest(store, "Ships go.", 2)
+    assert first.key == SentenceKey("The_Harbour", 2)
+    assert first.similarity == pytest.approx(1, abs=1e-3)
+    # Of its two words one is shared: 1 / (sqrt(2) * sqrt(2)).
+    assert second.key == SentenceKey("The_Harbour", 1)
+    assert second.similarity == pytest.approx(0.5, abs=1e-3)
+
+
+def test_each_query_has_its_own_answer_and_none_has_none(store: DocumentStore) -> None:
+    queries = WordEncoder().encode(["Ships come.", "It is old."])
+    found = store.nearest_sentences(queries, 1)
+    keys = [[match.key for match in matches] for matches in found]
+    assert keys == [[SentenceKey("The_Harbour", 1)], [SentenceKey("Savage", 1)]]
+    assert store.nearest_sentences(queries[:0], 5) == []
+
+
+def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
+    store: DocumentStore,
+) -> None:
+    assert nearest(store, "Ships go.", 0) == []
+    assert len(nearest(store, "Ships go.", 5)) == 5
+    everything = nearest(store, "Ships go.", 100)
+    assert len({match.key for match in everything}) == len(everything) == 17
+    assert all(-1 <= match.similarity <= 1 for match in everything)
+    assert everything == sorted(everything, key=lambda match: -match.similarity)
+
+
+@pytest.mark.parametrize("name", list(STORES))
+def test_equally_near_sentences_are_in_order_of_their_keys(name: str, tmp_path: Path) -> None:
+    # The pages stand in no order, and the limit cuts through what is equally near.
+    pages = tuple(
+        Page(page_id, page_id, None, "Bells ring. Bells ring.") for page_id in ("c", "a", "d", "b")
+    )
+    matches = nearest(STORES[name](tmp_path, pages), "Bells ring.", 5)
+    assert [match.key for match in matches] == [
+        SentenceKey("a", 0),
+        SentenceKey("a", 1),
+        SentenceKey("b", 0),
+        SentenceKey("b", 1),
+        SentenceKey("c", 0),
+    ]
+
+
+def test_the_titles_lead_to_their_documents(store: DocumentStore) -> None:
+    trie = store.titles()
+    tokens = TitleTokenizer().tokens([page.title for page in PAGES])
+    for page, title in zip(PAGES, tokens, strict=True):
+        node = trie.root()
+        for token in title:
+            assert token in trie.children(node)
+            step = trie.step(node, token)
+            assert step is not None
+            node = step
+        assert trie.ends(node) == (["Twin_1", "Twin_2"] if page.title == "Twin" else [page.id])
+
+
 def test_the_embedded_store_agrees_with_looking_at_every_document(tmp_path: Path) -> None:
     oracle, store = in_memory(tmp_path), embedded(tmp_path)
     for phrases in (
@@ -170,3 +235,11 @@ def test_the_embedded_store_agrees_with_looking_at_every_document(tmp_path: Path
         expected, found = oracle.phrase_matches(phrases, 20), store.phrase_matches(phrases, 20)
         assert {m.document_id for m in found} == {m.document_id for m in expected}
         assert [m.bm25 for m in found] == pytest.approx([m.bm25 for m in expected], rel=0.05)
+    queries = WordEncoder().encode(["Ships come to the harbour.", "A band is a film.", "Titles."])
+    for expected, found in zip(
+        oracle.nearest_sentences(queries, 17), store.nearest_sentences(queries, 17), strict=True
+    ):
+        near = {m.key: m.similarity for m in expected}
+        assert [m.similarity for m in found] == pytest.approx(
+            [near[m.key] for m in found], abs=1e-3
+        )

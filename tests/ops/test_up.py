@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -200,6 +201,51 @@ def test_sigterm_ends_it_before_it_is_ready_as_well(up: Up) -> None:
     assert up.process.wait(10) == 0
     assert alive(everyone) == []
     assert up.output() == ""
+
+
+def outdated(index: Path, source: str) -> None:
+    """Make the index's ``meta.json`` that of a version which knew another format."""
+    meta = index / "current" / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 2, "source": source}))
+
+
+@pytest.fixture
+def upgraded(home: Path, tmp_path: Path) -> Path:
+    """A home whose index is to be made one of another version."""
+    shutil.copytree(home / "index", tmp_path / "index", symlinks=True)
+    return tmp_path
+
+
+def test_the_default_index_of_another_version_is_built_anew(upgraded: Path) -> None:
+    outdated(upgraded / "index", "vital")
+    up = Up(upgraded)
+    try:
+        plan = upgraded / "index" / "building" / "plan.json"
+        wait_until(plan.exists, "the new index's beginning")
+        up.process.terminate()
+        assert up.process.wait(10) == 0
+    finally:
+        up.close()
+    assert up.problems() == (
+        "The index was built by another version of ESOTERIC and is built anew.\n"
+    )
+    assert json.loads(plan.read_text())["source"] == "vital"
+
+
+def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
+    upgraded: Path,
+) -> None:
+    outdated(upgraded / "index", "jsonl:mine.jsonl")
+    up = Up(upgraded)
+    try:
+        wait_until(lambda: "Not ready" in up.problems(), "the reason")
+    finally:
+        up.close()
+    assert up.problems().startswith(
+        "Not ready: The index was built by another version of ESOTERIC. Run: "
+    )
+    assert "esoteric index build --source jsonl:mine.jsonl" in up.problems()
+    assert not (upgraded / "index" / "building").exists()
 
 
 def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:

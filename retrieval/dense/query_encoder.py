@@ -1,0 +1,117 @@
+"""M3's query encoder: a claim, and a path of sentences behind it, as one vector (section 3.2).
+
+The paper trains an encoder for queries and one for sentences. Here the sentence
+vectors are those that the index holds for every recipe, the means of packaged
+MiniLM's token vectors (``retrieval/encoders/minilm_encoder.py``), and the query
+encoder alone is trained, to meet them: an index of five million pages need not
+be encoded anew for it. As for the sentences, the vector is the mean of the
+tokens', where the paper takes the first token's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.cross_encoders.cross_encoder import read_config, version_of
+from retrieval.cross_encoders.inputs import evidence_set_text
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from retrieval.dense.query_network import QueryNetwork
+
+Query: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
+"""A claim and the (title, sentence) pairs of a path, first step first; none for the claim alone."""
+
+_BATCH = 32
+
+
+class QueryEncoder:
+    """Turns claims with their paths into unit vectors to search the sentence vectors with."""
+
+    dimension = 384
+
+    def __init__(self, folder: Path) -> None:
+        """Read ``folder``, where the trained difference lies; no weights are loaded yet.
+
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
+        """
+        self._folder = folder
+        self._config = read_config(folder)
+        self._network: QueryNetwork | None = None
+        self._tokenizer: PreTrainedTokenizerBase | None = None
+
+    @property
+    def version(self) -> str:
+        """The model's name and version, for results to carry."""
+        return version_of(self._config)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that was trained."""
+        return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
+
+    def warm_up(self) -> None:
+        """Load base weights and difference, in the precision that is fastest here.
+
+        Raises:
+            ModelUnavailable: either is missing or damaged.
+        """
+        if self._network is not None:
+            return
+        from retrieval.cross_encoders.delta import add_delta
+        from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+        from retrieval.dense.query_network import packaged_query_network
+        from retrieval.precision import fastest_precision
+
+        network = packaged_query_network()
+        add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
+        self._tokenizer = FoldedMiniLM().tokenizer()
+        self._network = network.train(False).to(fastest_precision())
+
+    def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return unit vectors, shape ``(len(queries), 384)``, in the order of the queries.
+
+        Where claim and path are longer than the model's window, the end of the
+        path is left out, and the claim is cut only if it alone is too long.
+        """
+        self.warm_up()
+        assert self._network is not None
+        assert self._tokenizer is not None
+        return encoded(self._network, self._tokenizer, queries, self._config["max_tokens"])
+
+
+def encoded(
+    network: QueryNetwork,
+    tokenizer: PreTrainedTokenizerBase,
+    queries: Sequence[Query],
+    max_tokens: int,
+) -> NDArray[np.float32]:
+    """Return what a network makes of queries, as ``QueryEncoder.encode`` does."""
+    import torch
+
+    from retrieval.dense.query_network import query_inputs
+
+    result = np.zeros((len(queries), QueryEncoder.dimension), dtype=np.float32)
+    # Queries of like length are read together, so that little is padded.
+    order = sorted(range(len(queries)), key=lambda i: query_length(queries[i]))
+    for start in range(0, len(order), _BATCH):
+        part = order[start : start + _BATCH]
+        inputs = query_inputs(tokenizer, [queries[i] for i in part], max_tokens)
+        with torch.inference_mode():
+            result[part] = network(**inputs).numpy()
+    return result
+
+
+def query_length(query: Query) -> int:
+    """Return how many characters a query has."""
+    claim, path = query
+    return len(claim) + len(evidence_set_text(path))

@@ -1,0 +1,180 @@
+"""BART and GENRE, the models of the papers, from a folder with their weights (AdMIRaL, A.1).
+
+Neither can be packaged here: they take 1.6 GB. GENRE (De Cao et al. 2021) is a
+BART that was taught to answer a text with a title, ``<s> title </s>``, and names
+no sentences; so does this, whatever the BART in the folder was taught.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.errors import ModelUnavailable
+from retrieval.generation.decoding import Markup
+from retrieval.titles.title_trie import TitleTrie
+
+if TYPE_CHECKING:
+    from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
+
+# A file of each group has to be in the folder.
+_FILES = (
+    ("config.json",),
+    ("model.safetensors", "pytorch_model.bin"),
+    ("tokenizer.json", "vocab.json"),
+)
+_MEND = (
+    "Put config.json, model.safetensors (or pytorch_model.bin) and tokenizer.json (or vocab.json"
+    " and merges.txt) of a BART such as facebook/genre-kilt there."
+)
+_BATCH = 10_000  # titles that are tokenised together
+
+
+class BartTitleModel:
+    """Generates titles in BART's tokens, with a trie of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the folder's ``config.json``; no weights are loaded yet.
+
+        Raises:
+            ModelUnavailable: a file is missing or damaged.
+        """
+        for group in _FILES:
+            if not any((folder / name).is_file() for name in group):
+                raise ModelUnavailable("model_missing", f"{folder} holds no {group[0]}.", _MEND)
+        self._folder = folder
+        try:
+            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            self._start: int = config["decoder_start_token_id"]
+            self._window: int = config["max_position_embeddings"]
+            self.markup = Markup(config["bos_token_id"], config["eos_token_id"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelUnavailable(
+                "model_damaged", f"{folder / 'config.json'} is not that of a BART.", _MEND
+            ) from error
+        self._model: BartForConditionalGeneration | None = None
+        self._loaded_tokenizer: PreTrainedTokenizerBase | None = None
+
+    def warm_up(self) -> None:
+        """Load the weights, in the precision that is fastest here.
+
+        Raises:
+            ModelUnavailable: they are damaged.
+        """
+        if self._model is not None:
+            return
+        from transformers import BartForConditionalGeneration
+        from transformers.utils import logging
+
+        from retrieval.precision import fastest_precision
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            loaded: Any = BartForConditionalGeneration.from_pretrained(
+                self._folder,
+                local_files_only=True,
+                dtype=fastest_precision(),
+                output_loading_info=True,
+            )
+        except Exception as error:  # whatever the library meets in a damaged file
+            raise self._damaged() from error
+        model, loading = loaded
+        if loading["missing_keys"]:  # those would be random
+            raise self._damaged()
+        self._model = model.train(False)
+
+    def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
+        """Return the tree of all titles in BART's tokens, from (document id, title) pairs.
+
+        Raises:
+            ModelUnavailable: the tokenizer is damaged.
+        """
+        ids: list[str] = []
+        return TitleTrie(*TitleTrie.build(self._numbered(titles, ids)), ids.__getitem__)
+
+    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> BartReading:
+        """Read a claim and (title, sentence) pairs, cut at their end to BART's window.
+
+        Titles stand in square brackets, and ``</s>`` behind each part (AdMIRaL, A.1).
+        """
+        self.warm_up()
+        assert self._model is not None
+        texts = [claim, *(f"[{title}] {sentence}" for title, sentence in sentences)]
+        begin, end = self.markup.title_begin, self.markup.title_end
+        tokens = [begin]
+        for part in self._tokens(texts):
+            tokens += [*part, end]
+        return BartReading(self._model, [*tokens[: self._window - 1], end], self._start)
+
+    def _numbered(
+        self, titles: Iterable[tuple[str, str]], ids: list[str]
+    ) -> Iterator[tuple[list[int], int]]:
+        rest = iter(titles)
+        while batch := list(islice(rest, _BATCH)):
+            for (document_id, _), tokens in zip(
+                batch, self._tokens([title for _, title in batch]), strict=True
+            ):
+                yield tokens, len(ids)
+                ids.append(document_id)
+
+    def _tokens(self, texts: list[str]) -> list[list[int]]:
+        if self._loaded_tokenizer is None:
+            from transformers import AutoTokenizer
+
+            try:
+                self._loaded_tokenizer = AutoTokenizer.from_pretrained(
+                    self._folder, local_files_only=True
+                )
+            except Exception as error:  # whatever the library meets in a damaged file
+                raise self._damaged() from error
+        tokens: list[list[int]] = self._loaded_tokenizer(texts, add_special_tokens=False).input_ids
+        return tokens
+
+    def _damaged(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            "model_damaged", f"The model in {self._folder} cannot be loaded.", _MEND
+        )
+
+
+class BartReading:
+    """A text that BART has read; see ``decoding.Reading``."""
+
+    identifiers: Sequence[int] = ()
+
+    def __init__(
+        self, model: BartForConditionalGeneration, tokens: Sequence[int], start: int
+    ) -> None:
+        """Encode the tokens; ``start`` is what generation starts from."""
+        import torch
+        from transformers import DynamicCache, EncoderDecoderCache
+
+        self._model: Any = model
+        self._start = start
+        with torch.inference_mode():
+            self._memory = self._model.get_encoder()(input_ids=torch.tensor([tokens]))[0]
+        self._past: Any = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        self._rows: dict[tuple[int, ...], int] = {}
+
+    def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
+        import torch
+
+        if self._rows:
+            self._past.reorder_cache(torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes]))
+        last = [[prefix[-1] if prefix else self._start] for prefix in prefixes]
+        with torch.inference_mode():
+            logits = self._model(
+                encoder_outputs=(self._memory.expand(len(prefixes), -1, -1),),
+                decoder_input_ids=torch.tensor(last),
+                past_key_values=self._past,
+                use_cache=True,
+            ).logits[:, -1]
+            scores: NDArray[np.float32] = logits.float().log_softmax(dim=-1).numpy()
+        self._rows = {prefix: row for row, prefix in enumerate(prefixes)}
+        return scores

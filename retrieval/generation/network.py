@@ -1,0 +1,252 @@
+"""The compact model that generates titles: MiniLM reads, a small decoder writes (AdMIRaL, 3.1).
+
+AdMIRaL takes BART, which has learnt from much text to copy what it reads. Two
+decoder layers of our own have not, so they are given a way to: a token is
+either generated or copied from the input (See et al. 2017, "Get To The Point:
+Summarization with Pointer-Generator Networks"), and what is copied is found by
+the token that stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from torch import nn
+from torch.nn.functional import gelu, layer_norm, pad, scaled_dot_product_attention
+from transformers import DistilBertModel
+
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.generation.inputs import FIRST, PADDING
+from retrieval.types import LABELS
+
+LAYERS = 2
+HEADS = 12
+FEED_FORWARD = 1024
+POSITIONS = 64  # of a generated sequence; what is longer shares the last one
+
+KeysAndValues: TypeAlias = tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the decoder sees of the inputs.
+
+    ``layers``: keys and values of each decoder layer's cross-attention, shape
+    ``(batch, heads, tokens, width / heads)``. ``copy_keys``: ``(batch, tokens,
+    width)``. ``input_ids`` and ``mask``, true where a token stands: ``(batch, tokens)``.
+    """
+
+    layers: tuple[KeysAndValues, ...]
+    copy_keys: torch.Tensor
+    input_ids: torch.Tensor
+    mask: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the next token is chosen, for each row and place of a sequence.
+
+    ``generated``: log-probabilities of the vocabulary, ``(rows, places, vocabulary)``.
+    ``copied``: of the input's tokens, ``(rows, places, tokens)``. ``copying``: of
+    copying at all and of generating instead, ``(rows, places, 2)``.
+    """
+
+    generated: torch.Tensor
+    copied: torch.Tensor
+    copying: torch.Tensor
+
+
+class TitleNetwork(nn.Module):
+    """Generates sentence identifiers and a title from a claim and sentences."""
+
+    def __init__(self, distilbert: DistilBertModel) -> None:
+        """Put a fresh decoder, always the same, on an encoder.
+
+        The decoder's own word embeddings, in and out, are the encoder's.
+        """
+        super().__init__()
+        self.distilbert = distilbert
+        width, vocabulary = distilbert.config.dim, distilbert.config.vocab_size
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self.positions = nn.Embedding(POSITIONS, width)
+            nn.init.normal_(self.positions.weight, std=0.02)
+            self.input_norm = nn.LayerNorm(width)
+            self.layers = nn.ModuleList(DecoderLayer(width) for _ in range(LAYERS))
+            self.output_norm = nn.LayerNorm(width)
+            self.output = nn.Linear(width, width)
+            self.output_bias = nn.Parameter(torch.zeros(vocabulary))
+            self.copy_gate = nn.Linear(width, 2)
+            self.copy_query = nn.Linear(width, width)
+            self.copy_key = nn.Linear(width, width)
+            self.copy_previous = nn.Linear(width, width, bias=False)
+            # What follows the last token in the input is copied from the start.
+            nn.init.eye_(self.copy_query.weight)
+            nn.init.eye_(self.copy_previous.weight)
+
+    def read(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Memory:
+        """Encode inputs of shape ``(batch, tokens)``, once for all that is generated from them."""
+        hidden = self.distilbert(input_ids=input_ids, attention_mask=attention_mask)[0]
+        hidden = hidden.to(self.positions.weight.dtype)
+        before = self.embedding(pad(input_ids[:, :-1], (1, 0)))
+        before = layer_norm(before, before.shape[-1:])
+        return Memory(
+            layers=tuple(layer.cross_attention.keys_and_values(hidden) for layer in self._layers),
+            copy_keys=self.copy_key(hidden) + self.copy_previous(before),
+            input_ids=input_ids,
+            mask=attention_mask.bool(),
+        )
+
+    def decode(
+        self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues] = ()
+    ) -> tuple[Choice, list[KeysAndValues]]:
+        """Choose what follows each of ``tokens``, shape ``(rows, places)``.
+
+        They come after those that ``past`` is of, which is what this returned for
+        them, cut to the rows that go on. A memory of one input serves any number of rows.
+        """
+        done = past[0][0].shape[2] if past else 0
+        places = torch.arange(done, done + tokens.shape[1]).clamp(max=POSITIONS - 1)
+        hidden = self.input_norm(self.embedding(tokens) + self.positions(places))
+        seen = memory.mask[:, None, None, :]
+        made = []
+        for number, layer in enumerate(self._layers):
+            before = past[number] if past else None
+            hidden, keys_and_values = layer(hidden, before, memory.layers[number], seen)
+            made.append(keys_and_values)
+        hidden = self.output_norm(hidden)
+        logits = self.output(hidden) @ self.embedding.weight.T + self.output_bias
+        query = self.copy_query(hidden)
+        scores = (query @ memory.copy_keys.mT).float() / query.shape[-1] ** 0.5
+        scores = scores.masked_fill(~memory.mask[:, None, :], -torch.inf)
+        return (
+            Choice(
+                generated=logits.float().log_softmax(dim=-1),
+                copied=scores.log_softmax(dim=-1),
+                copying=self.copy_gate(hidden).float().log_softmax(dim=-1),
+            ),
+            made,
+        )
+
+    def log_likelihood(self, memory: Memory, targets: torch.Tensor) -> torch.Tensor:
+        """Return the log-probability of each target token, shape ``(batch, places)``.
+
+        Each sees those before it (equation 2). Where ``targets`` is padded with 0 it is 0.
+        """
+        start = torch.full_like(targets[:, :1], FIRST)
+        choice, _ = self.decode(memory, torch.cat([start, targets[:, :-1]], dim=1))
+        generated = choice.generated.gather(2, targets[:, :, None])[:, :, 0]
+        same = memory.input_ids[:, None, :] == targets[:, :, None]
+        # Not minus infinity, whose gradient is none where nothing can be copied.
+        copied = choice.copied.masked_fill(~same, -1e4).logsumexp(dim=-1)
+        likely = torch.logaddexp(
+            choice.copying[:, :, 0] + copied, choice.copying[:, :, 1] + generated
+        )
+        return likely.masked_fill(targets == PADDING, 0.0)
+
+    def next_tokens(
+        self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues]
+    ) -> tuple[torch.Tensor, list[KeysAndValues]]:
+        """Return log-probabilities of what follows each row, ``(rows, vocabulary)``, and the past.
+
+        ``tokens`` holds the last one of each row, shape ``(rows, 1)``.
+        """
+        choice, made = self.decode(memory, tokens, past)
+        copied = (choice.copying[:, 0, :1] + choice.copied[:, 0]).exp()
+        probability = (choice.copying[:, 0, 1:] + choice.generated[:, 0]).exp()
+        where = memory.input_ids.expand(len(tokens), -1)
+        return probability.scatter_add(1, where, copied).log(), made
+
+    @property
+    def embedding(self) -> nn.Embedding:
+        """The word embeddings that encoder and decoder share."""
+        embedding: nn.Embedding = self.distilbert.embeddings.word_embeddings
+        return embedding
+
+    @property
+    def _layers(self) -> list[DecoderLayer]:
+        return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]
+
+
+class DecoderLayer(nn.Module):
+    """A transformer's decoder layer, normed before each part (Xiong et al. 2020)."""
+
+    def __init__(self, width: int) -> None:
+        """Fresh weights, which change little of what passes through."""
+        super().__init__()
+        self.self_norm, self.self_attention = nn.LayerNorm(width), Attention(width)
+        self.cross_norm, self.cross_attention = nn.LayerNorm(width), Attention(width)
+        self.feed_forward_norm = nn.LayerNorm(width)
+        self.widen, self.narrow = nn.Linear(width, FEED_FORWARD), nn.Linear(FEED_FORWARD, width)
+        for linear in (self.self_attention.out, self.cross_attention.out, self.narrow):
+            nn.init.normal_(linear.weight, std=0.02)
+
+    def forward(
+        self,
+        hidden: torch.Tensor,
+        past: KeysAndValues | None,
+        memory: KeysAndValues,
+        seen: torch.Tensor,
+    ) -> tuple[torch.Tensor, KeysAndValues]:
+        """Return what becomes of ``hidden``, ``(rows, places, width)``, and the longer past."""
+        normed = self.self_norm(hidden)
+        made = self.self_attention.keys_and_values(normed)
+        if past is not None:
+            made = (torch.cat([past[0], made[0]], dim=2), torch.cat([past[1], made[1]], dim=2))
+        # After a past comes one token at a time, which may see all of it.
+        hidden = hidden + self.self_attention(normed, made, causal=past is None)
+        hidden = hidden + self.cross_attention(self.cross_norm(hidden), memory, mask=seen)
+        wide = gelu(self.widen(self.feed_forward_norm(hidden)))
+        return hidden + self.narrow(wide), made
+
+
+class Attention(nn.Module):
+    """Attention in several heads, whose keys and values are made apart from it."""
+
+    def __init__(self, width: int) -> None:
+        """Fresh weights."""
+        super().__init__()
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+        self.value, self.out = nn.Linear(width, width), nn.Linear(width, width)
+
+    def keys_and_values(self, hidden: torch.Tensor) -> KeysAndValues:
+        """Return both for ``hidden``, shape ``(rows, places, width)``, split into heads."""
+        return _split(self.key(hidden)), _split(self.value(hidden))
+
+    def forward(
+        self,
+        hidden: torch.Tensor,
+        keys_and_values: KeysAndValues,
+        mask: torch.Tensor | None = None,
+        causal: bool = False,
+    ) -> torch.Tensor:
+        """Return what ``hidden`` finds there, in its shape."""
+        keys, values = keys_and_values
+        query = _split(self.query(hidden))
+        rows = len(query)
+        found = scaled_dot_product_attention(
+            query,
+            keys.expand(rows, -1, -1, -1),
+            values.expand(rows, -1, -1, -1),
+            attn_mask=mask,
+            is_causal=causal,
+        )
+        merged: torch.Tensor = self.out(found.transpose(1, 2).flatten(2))
+        return merged
+
+
+def _split(hidden: torch.Tensor) -> torch.Tensor:
+    rows, places, width = hidden.shape
+    return hidden.view(rows, places, HEADS, width // HEADS).transpose(1, 2)
+
+
+def packaged_title_network() -> TitleNetwork:
+    """Return a network with the packaged encoder and a fresh decoder.
+
+    Raises:
+        ModelUnavailable: the packaged weights are missing or damaged.
+    """
+    return TitleNetwork(FoldedMiniLM().model(LABELS).distilbert)

@@ -1,0 +1,55 @@
+"""What the verdict owes to the proof: its confidence, and a word on where they part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Proof, Verdict
+
+# How much of its confidence above a mere guess a verdict keeps where the proof comes to another
+# label. Fitted to the first 966 dev claims (docs/experiments.md).
+OPPOSED = 0.5  # one supports, the other refutes
+OPEN = 0.8  # a verdict whose claim the proof leaves open
+PROVED = 0.8  # no verdict, where the proof comes to one
+_GUESS = 1 / len(LABELS)  # the most probable of the labels has more than that
+_MOST_QUOTED = 3  # open parts
+_VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
+
+
+def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
+    """Return the verdict, less sure and with a sentence more where the proof says otherwise.
+
+    The label stays: the proof speaks of the claim part by part, and one part that
+    was read wrongly turns it. The rationale is plain text and may quote the claim.
+    """
+    if proof.label == verdict.label:
+        share, remark = 1.0, ""
+        if verdict.label == NOT_ENOUGH_INFO and len(proof.open) < len(proof.mutations):
+            remark = _still_open(claim, proof)
+    elif verdict.label == NOT_ENOUGH_INFO:
+        share = PROVED
+        remark = f"Taken span by span, the evidence {_VERBS[proof.label]} it."
+    elif proof.label == NOT_ENOUGH_INFO:
+        share = OPEN
+        remark = _still_open(claim, proof) or "The span-by-span proof settles nothing."
+    else:
+        share, remark = OPPOSED, "The span-by-span proof comes to the opposite."
+    if not remark:
+        return verdict
+    return replace(
+        verdict,
+        confidence=_GUESS + share * (verdict.confidence - _GUESS),
+        rationale=f"{verdict.rationale} {remark}",
+    )
+
+
+def _still_open(claim: str, proof: Proof) -> str:
+    """Return what to say of the spans that nothing is found about; nothing where there are none."""
+    parts = [f"“{claim[start:end]}”" for start, end in proof.open]
+    if not parts:
+        return ""
+    if len(parts) == 1:
+        return f"One part of the claim stays open: {parts[0]}."
+    more = len(parts) - _MOST_QUOTED
+    shown = ", ".join(parts[:_MOST_QUOTED]) + (f" and {more} more" if more > 0 else "")
+    return f"Parts of the claim stay open: {shown}."

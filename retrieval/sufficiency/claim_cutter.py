@@ -1,0 +1,232 @@
+"""Cuts a claim into the spans that a proof speaks of, one after the other.
+
+ProoFVer cuts claims with a chunker and joins what that cuts too finely (Krishna et
+al. 2022, 4.1); here the parser's noun chunks and heads say which neighbouring
+words belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from spacy.tokens import Doc, Token
+
+MOST = 12  # spans of a claim
+_LONGEST_POSSESSIVE = 6  # words of a noun phrase that is not cut behind its owner
+_LONGEST_REMARK = 3  # words in brackets that still belong to a name: "(1931 film)"
+
+_QUOTED = re.compile(r"[\"“][^\"“”]+[\"”]|(?<!\w)[‘'][^‘’']{2,}[’'](?!\w)")  # noqa: RUF001
+_BRACKETED = re.compile(r"\([^()]*\)")
+_OPENING = {"”": "“", "’": "‘", ")": "(", "]": "[", '"': '"', "'": "'"}  # noqa: RUF001
+_CLOSING = {opening: closing for closing, opening in _OPENING.items()}
+_MARKS = {*_OPENING, *_CLOSING, *",.;:!?…-–—", "--", "..."}  # noqa: RUF001
+_HYPHENS = {"-", "–"}  # noqa: RUF001 - the dash of spans of time is meant
+# Lower-case words inside names: some always, some where nothing speaks against it.
+_LINKS = {"of", "de", "la", "le", "du", "del", "der", "da", "di", "von", "van", "&", ":", "-"}
+_LOOSE_LINKS = {"and", "in", "with", "on", "to", "at", "for", "from", "by", "a", "an", "the"}
+_TIMES = {"DATE", "TIME"}
+_PLACES = {"GPE", "LOC"}
+_FINITE = {"VBD", "VBZ", "VBP", "MD"}
+_RELATIVE = {"WDT", "WP"}
+_PREDICATES = {"acomp", "oprd", "attr"}
+_BEFORE_ITS_HEAD = {"advmod", "quantmod", "npadvmod", "nummod", "neg", "preconj", "expl"}
+
+
+def cut(doc: Doc) -> list[tuple[int, int]]:
+    """Return consecutive (start, end) offsets that cover every word of the claim.
+
+    At most 12 phrases: a noun phrase with all that stands before its noun, a verb
+    with its auxiliaries and negation, a preposition with the phrase behind it. A
+    noun phrase is cut before a participle or a preposition; names, titles and
+    quotations never are. Punctuation around a phrase belongs to none.
+    """
+    phrases = _Phrases(doc)
+    groups: list[list[Token]] = []
+    for token in doc:
+        if token.is_space:
+            continue
+        if groups and phrases.join(groups[-1][-1], token):
+            groups[-1].append(token)
+        else:
+            groups.append([token])
+    trimmed = [kept for group in groups if (kept := _trimmed(group))]
+    spans = [(group[0].idx, group[-1].idx + len(group[-1])) for group in _settled(trimmed)]
+    while len(spans) > MOST:
+        first = min(range(len(spans) - 1), key=lambda i: spans[i + 1][1] - spans[i][0])
+        spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
+    return spans
+
+
+class _Phrases:
+    """Which neighbouring words of a claim belong to one phrase."""
+
+    def __init__(self, doc: Doc) -> None:
+        self._chunks = {token.i: chunk for chunk in doc.noun_chunks for token in chunk}
+        self._within_names = set(_within_names(doc))
+        self._overlooked = _overlooked_verb(doc)
+
+    def join(self, left: Token, right: Token) -> bool:
+        if left.i in self._within_names:
+            return True
+        if self._overlooked in {left.i, right.i} and left.whitespace_:
+            return False
+        chunk = self._chunks.get(left.i)
+        if chunk is not None and chunk == self._chunks.get(right.i):
+            # "the Norwegian dramatist Henrik Ibsen's" + "second published play"
+            return left.tag_ != "POS" or len(chunk) <= _LONGEST_POSSESSIVE
+        if left.text in _MARKS or right.text in _MARKS:
+            return _hyphenated(left, right)
+        if not left.whitespace_:
+            return True
+        verb = self._verb(right)
+        if verb is not None and self._verb(left) == verb:
+            return True
+        return _leads_to(left, right, verb) or (
+            right.dep_ in {"prt", "prep"} and right.right_edge == right and right.head == left
+        )
+
+    def _verb(self, token: Token) -> Token | None:
+        """Return the main verb of the group that the word belongs to, if it is in one."""
+        while token.i not in self._chunks and token.i - 1 not in self._within_names:
+            head = token.head
+            if token.pos_ in {"VERB", "AUX"}:
+                if token.dep_ not in {"aux", "auxpass", "xcomp", *_PREDICATES} or head == token:
+                    return token
+            elif token.pos_ == "ADJ":
+                if token.dep_ not in _PREDICATES:
+                    return None
+            elif token.dep_ not in {"neg", "prt", "aux", "advmod"} or head == token:
+                return None
+            token = head
+        return None
+
+
+def _overlooked_verb(doc: Doc) -> int | None:
+    """Return the index of what the parser took for a plural noun: "Nordlys stars Liv Holm"."""
+    if any(token.tag_ in _FINITE for token in doc):
+        return None
+    plural = (t.i for t in doc[1:] if t.tag_ == "NNS" and t.is_lower and doc[t.i - 1].tag_ == "NNP")
+    return next(plural, None)
+
+
+def _leads_to(left: Token, right: Token, verb: Token | None) -> bool:
+    """Whether the left word opens the phrase of the right one."""
+    if left.dep_ == "cc" or left.pos_ == "CCONJ" or left.dep_ == "mark":
+        return True
+    if left.head == right and left.dep_ in _BEFORE_ITS_HEAD:
+        return True
+    if left.pos_ in {"ADP", "SCONJ", "DET"} and left.dep_ != "prt":
+        return left.right_edge != left or left.dep_ not in {"prep", "agent"}
+    if verb is not None and left.tag_ in _RELATIVE:  # "who" + "wrote"
+        return True
+    if left.dep_ == "acl" and left.tag_ in {"VBN", "VBG"}:  # "born" + "in 1973"
+        finite = any(child.dep_ in {"aux", "auxpass"} for child in left.children)
+        return not finite and left.is_ancestor(right) and right.dep_ not in {"cc", "mark", "advcl"}
+    return left.pos_ == right.pos_ == "PROPN" and "compound" in {left.dep_, right.dep_}
+
+
+def _hyphenated(left: Token, right: Token) -> bool:
+    """Whether a hyphen that stands at one of the words belongs to it."""
+    return not left.whitespace_ and (
+        (left.text in _HYPHENS and right.text not in _MARKS)
+        or (right.text in _HYPHENS and not right.whitespace_ and left.text not in _MARKS)
+    )
+
+
+def _within_names(doc: Doc) -> Iterator[int]:
+    """Yield the indices of words that a name, title or quotation goes on behind."""
+    for quotation in _QUOTED.finditer(doc.text):
+        yield from _covered(doc, quotation)[:-1]
+    for remark in _BRACKETED.finditer(doc.text):
+        inside = _covered(doc, remark)
+        yield from inside[:-1]
+        before = inside[0] - 1 if inside else -1  # none of it begins a word: "U(1)"
+        short = len(inside) <= _LONGEST_REMARK + 2  # the brackets are words, too
+        if short and before >= 0 and doc[before].text[0].isupper():
+            yield before
+    for entity in doc.ents:
+        if not any(token.pos_ == "AUX" and token.is_lower for token in entity):
+            yield from range(entity.start, entity.end - 1)
+    if any(t.text[0].islower() and t.text not in _LINKS | _LOOSE_LINKS for t in doc):
+        yield from _within_capitals(doc)
+
+
+def _covered(doc: Doc, match: re.Match[str]) -> list[int]:
+    return [token.i for token in doc if match.start() <= token.idx < match.end()]
+
+
+def _within_capitals(doc: Doc) -> Iterator[int]:
+    """Yield the same for runs of capitalised words, where capitals tell names."""
+    verb = next((t for t in doc if t.tag_ in _FINITE and t.is_lower), None)
+    for first in doc:
+        if not first.text[0].isupper() or first.pos_ == "PRON":
+            continue
+        if first.i == 0 and first.pos_ in {"ADP", "SCONJ", "ADV", "CCONJ"}:
+            continue
+        between: list[Token] = []
+        for token in doc[first.i + 1 : first.i + 5]:
+            if token.text[0].isupper() or (not between and token.text.isdigit()):
+                if _one_name(first, between, token, verb):
+                    yield from range(first.i, token.i)
+                break
+            if token.text not in _LINKS | _LOOSE_LINKS | {","}:
+                break
+            between.append(token)
+
+
+def _one_name(first: Token, between: Sequence[Token], last: Token, verb: Token | None) -> bool:
+    """Whether capitalised words with these words between them are one name.
+
+    ``verb``: the claim's first finite one; before it, a preposition is rarely any
+    but a title's own, and its number tells "Sense and Sensibility" from two names.
+    """
+    texts = [token.text for token in between]
+    if not texts:
+        return (first.ent_type_ in _TIMES) == (last.ent_type_ in _TIMES)
+    if not _LINKS.isdisjoint(texts):
+        return not (first.text.isupper() and first.pos_ == "NOUN")  # "the CEO" + "of Nordlys"
+    if texts == [","]:
+        return {first.ent_type_, last.ent_type_} <= _PLACES and last.dep_ != "conj"
+    if "," in texts or (first.ent_type_ and last.ent_type_):
+        return False
+    if verb is None or last.i > verb.i:
+        return between[0].dep_ == "prep" and between[0].head == first
+    return texts != ["and"] or verb.tag_ == "VBZ" or verb.text == "was"
+
+
+def _trimmed(group: list[Token]) -> list[Token]:
+    """Drop the punctuation around a phrase; brackets and quotes stay where both are in it."""
+    kept = list(group)
+    while kept and kept[-1].text in _MARKS and not _has(kept[:-1], _OPENING.get(kept[-1].text)):
+        kept.pop()
+    while kept and kept[0].text in _MARKS and not _has(kept[1:], _CLOSING.get(kept[0].text)):
+        kept.pop(0)
+    return kept if any(letter.isalnum() for token in kept for letter in token.text) else []
+
+
+def _has(tokens: Sequence[Token], partner: str | None) -> bool:
+    return partner is not None and any(partner in token.text for token in tokens)
+
+
+def _settled(groups: list[list[Token]]) -> list[list[Token]]:
+    """Give words that mean nothing alone to the next phrase, or to the last one."""
+    settled: list[list[Token]] = []
+    waiting: list[Token] = []
+    for group in groups:
+        joined = waiting + group
+        waiting = joined if _is_light(joined) else []
+        if not waiting:
+            settled.append(joined)
+    if waiting and settled:
+        settled[-1] = settled[-1] + waiting
+    elif waiting:
+        settled.append(waiting)
+    return settled
+
+
+def _is_light(group: Sequence[Token]) -> bool:
+    light = {"ADV", "CCONJ", "SCONJ", "PART", "ADP", "DET", "INTJ"}
+    return all(
+        token.is_stop and (token.pos_ in light or token.tag_ in _RELATIVE) for token in group
+    )

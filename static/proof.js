@@ -1,0 +1,112 @@
+// Shows what the evidence says of a part of the claim beside that part, while it is pointed at or
+// focused, or once it is pressed. Without it the part is a link to the same words in the list.
+const OPEN_AFTER = 120; // so that a pointer on its way across the claim opens nothing
+const CLOSE_AFTER = 300; // so that the pointer can move from the part into the card
+const MARGIN = 8;
+
+const drawn = document.querySelector(".drawn");
+const card = document.createElement("div");
+card.id = "part-card";
+card.className = "part-card";
+card.popover = "manual";
+
+let shown = null; // the part whose card is open
+let pressed = false; // it was opened by a press, so it stays until it is dismissed
+let timer = 0;
+
+function place(part, x) {
+  const lines = [...part.getClientRects()];
+  const line = lines.find((box) => x >= box.left && x <= box.right) ?? lines[0];
+  const column = drawn.getBoundingClientRect();
+  card.style.maxWidth = `${column.width}px`;
+  const furthest = column.right - card.offsetWidth;
+  const { top, bottom } = part.getBoundingClientRect();
+  const above = top - card.offsetHeight - MARGIN;
+  const fitsBelow = bottom + MARGIN + card.offsetHeight <= window.innerHeight;
+  card.style.left = `${Math.max(column.left, Math.min(line.left, furthest)) + window.scrollX}px`;
+  card.style.top = `${(fitsBelow || above < 0 ? bottom + MARGIN : above) + window.scrollY}px`;
+}
+
+function open(part, x = -1) {
+  clearTimeout(timer);
+  if (shown === part) return;
+  close();
+  card.replaceChildren(...document.querySelector(part.hash).cloneNode(true).childNodes);
+  part.after(card); // what can be focused in it comes next after the part
+  card.showPopover();
+  place(part, x);
+  part.setAttribute("aria-expanded", "true");
+  part.setAttribute("aria-describedby", card.id);
+  shown = part;
+}
+
+function close() {
+  clearTimeout(timer);
+  if (!shown) return;
+  if (card.contains(document.activeElement)) shown.focus();
+  shown.setAttribute("aria-expanded", "false");
+  shown.removeAttribute("aria-describedby");
+  card.hidePopover();
+  card.remove();
+  shown = null;
+  pressed = false;
+}
+
+function press(event) {
+  event.preventDefault();
+  const part = event.currentTarget;
+  if (shown === part && pressed) {
+    close();
+  } else {
+    open(part, event.clientX);
+    pressed = true;
+  }
+}
+
+function wait(action, milliseconds) {
+  clearTimeout(timer);
+  timer = setTimeout(action, milliseconds);
+}
+
+function leave(event) {
+  if (event.pointerType === "mouse" && !pressed) wait(close, CLOSE_AFTER);
+}
+
+function within(node) {
+  return node instanceof Node && Boolean(shown?.contains(node) || card.contains(node));
+}
+
+if ("popover" in HTMLElement.prototype) {
+  for (const part of drawn.querySelectorAll(".part")) {
+    part.setAttribute("role", "button");
+    part.setAttribute("aria-expanded", "false");
+    part.addEventListener("pointerenter", (event) => {
+      if (event.pointerType === "mouse" && !pressed) wait(() => open(part, event.clientX), OPEN_AFTER);
+    });
+    part.addEventListener("pointerleave", leave);
+    part.addEventListener("click", press);
+    part.addEventListener("keydown", (event) => {
+      if (event.key === " ") press(event);
+    });
+    part.addEventListener("focus", () => {
+      if (part.matches(":focus-visible")) open(part);
+    });
+  }
+  card.addEventListener("pointerenter", () => clearTimeout(timer));
+  card.addEventListener("pointerleave", leave);
+  card.addEventListener("click", (event) => {
+    if (event.target.closest("a")) setTimeout(close); // once the link has been followed
+  });
+  drawn.addEventListener("focusout", (event) => {
+    if (shown && event.relatedTarget && !within(event.relatedTarget)) close();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (shown && !within(event.target)) close();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+  });
+  window.addEventListener("resize", () => {
+    if (shown) place(shown, -1);
+  });
+}

@@ -1,0 +1,207 @@
+"""A proof as the result page shows it, with its sentences worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contexts import Cited, Excerpt, LegendEntry, ProofItem, Saying, Segment
+from app.proof import proof_item
+from retrieval.types import Label, Operator
+from tests.app.documents import (
+    HOLM,
+    LIGHTHOUSE,
+    PROVED_CLAIM,
+    claim_document,
+    document_with_a_long_proof,
+    document_with_proof,
+)
+
+Spans = list[tuple[int, int, Operator]]
+CLAIM = "Varnby has a blue harbour and a theatre."
+VARNBY, HAS, HARBOUR, THEATRE = (0, 6), (7, 10), (11, 25), (30, 39)
+
+
+def proved(spans: Spans, label: Label, verdict: Label | None = None) -> ProofItem:
+    """Return the proof of ``CLAIM`` with these spans, none of which has evidence."""
+    result = claim_document(CLAIM, verdict or label)
+    result["proof"] = [
+        {"claim_span": [start, end], "operator": operator, "evidence": None}
+        for start, end, operator in spans
+    ]
+    result["proof_label"] = label
+    found = proof_item(result)
+    assert found is not None
+    return found
+
+
+def told(saying: Saying) -> str:
+    """Return the sentence, its quotations joined by slashes."""
+    quoted = f" {' / '.join(saying.quoted)}" if saying.quoted else ""
+    return f"{saying.before}{quoted}{saying.after}"
+
+
+def test_without_a_proof_there_is_nothing_to_show() -> None:
+    assert proof_item(claim_document(CLAIM)) is None
+
+
+@pytest.mark.parametrize(
+    ("spans", "label", "sentence"),
+    [
+        (
+            [(*VARNBY, "equivalence"), (*HARBOUR, "equivalence")],
+            "SUPPORTS",
+            (
+                "Every part of the claim is covered by the evidence, which says the same,"
+                " so the claim is supported."
+            ),
+        ),
+        (
+            [(*VARNBY, "equivalence"), (*HARBOUR, "alternation")],
+            "REFUTES",
+            (
+                "Every part of the claim is covered by the evidence, which contradicts"
+                " a blue harbour, so the claim is refuted."
+            ),
+        ),
+        (
+            [(*HAS, "negation"), (*THEATRE, "negation")],
+            "SUPPORTS",
+            (
+                "Every part of the claim is covered by the evidence, which contradicts"
+                " has / a theatre; taken together, the claim is supported."
+            ),
+        ),
+        (
+            [(*VARNBY, "equivalence"), (*HARBOUR, "negation"), (*THEATRE, "independence")],
+            "NOT ENOUGH INFO",
+            "Nothing was found about a theatre, so the evidence is not sufficient.",
+        ),
+        (
+            [(*HAS, "independence"), (*HARBOUR, "independence"), (*VARNBY, "equivalence")],
+            "NOT ENOUGH INFO",
+            "Nothing was found about has a blue harbour, so the evidence is not sufficient.",
+        ),
+        (
+            [(*VARNBY, "independence"), (*HARBOUR, "equivalence"), (*THEATRE, "independence")],
+            "NOT ENOUGH INFO",
+            "Nothing was found about Varnby / a theatre, so the evidence is not sufficient.",
+        ),
+        (
+            [(*VARNBY, "independence"), (*THEATRE, "independence")],
+            "NOT ENOUGH INFO",
+            "Nothing was found about any part of the claim, so the evidence is not sufficient.",
+        ),
+    ],
+)
+def test_one_sentence_tells_the_decision_beforehand(
+    spans: Spans, label: Label, sentence: str
+) -> None:
+    found = proved(spans, label)
+    assert told(found.summary) == sentence
+    assert found.differs == ""
+
+
+@pytest.mark.parametrize(
+    ("operator", "label", "verdict", "outcome", "word"),
+    [
+        ("equivalence", "SUPPORTS", "REFUTES", "the claim would be supported", "Refuted"),
+        ("alternation", "REFUTES", "SUPPORTS", "the claim would be refuted", "Supported"),
+        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would stay open", "Refuted"),
+    ],
+)
+def test_a_verdict_against_the_proof_is_told(
+    operator: Operator, label: Label, verdict: Label, outcome: str, word: str
+) -> None:
+    found = proved([(*VARNBY, operator)], label, verdict)
+    assert found.summary.after == f", so by its parts alone {outcome}."
+    assert found.differs.startswith(f"The verdict, “{word}”, differs: ")
+
+
+def test_the_claim_is_cut_at_its_parts() -> None:
+    found = proof_item(document_with_proof())
+    assert found is not None
+    assert found.drawn == (
+        Segment("The Lighthouse of Varn", (1,), (1,), "supported"),
+        Segment(" ", (), (), None),
+        Segment("was built", (2,), (2,), "supported"),
+        Segment(" ", (), (), None),
+        Segment("by Ida Holm", (3,), (3,), "supported"),
+        Segment(".", (), (), None),
+    )
+    assert found.legend == (LegendEntry("supported", "Proved: the evidence says the same", 3),)
+
+
+def test_a_part_has_its_sentence_with_the_words_that_are_meant() -> None:
+    found = proof_item(document_with_a_long_proof())
+    assert found is not None
+    assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [part.badge.word for part in found.parts] == [
+        "Says the same",
+        "Says the same",
+        "Says something else",
+        "Says the same",
+        "Says the same",
+        "Says the same",
+        "Says the opposite",
+        "Nothing was found",
+    ]
+    year = found.parts[2]
+    assert year.words == "in 1875"
+    assert year.excerpt == Excerpt(
+        Cited("Lighthouse of Varn", 1),
+        (
+            Segment("It was built ", (), (), None),
+            Segment("in 1874", (1,), (1,), "refuted"),
+            Segment(" by the engineer Ida Holm, who lived in it until her death.", (), (), None),
+        ),
+    )
+    assert found.parts[7].excerpt is None
+    assert [(entry.look, entry.parts) for entry in found.legend] == [
+        ("supported", 5),
+        ("refuted", 2),
+        ("unsettled", 1),
+    ]
+
+
+def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> ProofItem | None:
+    result = document_with_proof()
+    result["proof"] = [{"claim_span": list(span), "operator": "equivalence", "evidence": evidence}]
+    return proof_item(result)
+
+
+def test_a_sentence_that_is_no_evidence_is_quoted_by_its_words_alone() -> None:
+    found = with_evidence(["Lighthouse of Varn", 2, 145, 153])
+    assert LIGHTHOUSE[145:153] == "Its lamp"
+    assert found is not None
+    assert found.parts[0].excerpt == Excerpt(
+        Cited("Lighthouse of Varn", None), (Segment("Its lamp", (1,), (1,), "supported"),)
+    )
+
+
+def test_a_document_that_was_not_read_goes_by_its_id() -> None:
+    found = with_evidence(["Skerries", 0, 0, 4])
+    assert found is not None
+    assert found.parts[0].excerpt == Excerpt(Cited("Skerries", None), ())
+
+
+@pytest.mark.parametrize("offsets", [(900, 950), (-50, -10), (20, 10), (0, 0)])
+def test_offsets_outside_their_sentence_mark_nothing(offsets: tuple[int, int]) -> None:
+    found = with_evidence(["Ida Holm", 0, *offsets])
+    assert found is not None
+    assert found.parts[0].excerpt == Excerpt(
+        Cited("Ida Holm", 2), (Segment(HOLM[:48], (), (), None),)
+    )
+
+
+@pytest.mark.parametrize("span", [(900, 950), (-9, -2), (20, 10), (4, 4)])
+def test_a_span_outside_the_claim_is_not_shown(span: tuple[int, int]) -> None:
+    assert with_evidence(["Ida Holm", 0, 0, 8], span) is None
+
+
+def test_a_span_that_begins_before_the_claim_is_cut_to_it() -> None:
+    found = with_evidence(["Ida Holm", 0, 0, 8], (-5, 3))
+    assert found is not None
+    assert found.parts[0].words == "The"
+    assert "".join(piece.text for piece in found.drawn) == PROVED_CLAIM

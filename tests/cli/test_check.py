@@ -1,0 +1,121 @@
+"""What ``esoteric check`` tells of a proof and of the end of the search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cli.check import as_text
+from retrieval.types import (
+    CorpusInfo,
+    Document,
+    EvidenceSpan,
+    Hop,
+    Label,
+    Mutation,
+    Proof,
+    RankedDocument,
+    Report,
+    Sentence,
+    SentenceKey,
+    Stopped,
+    Verdict,
+)
+
+CLAIM = "Varnby was founded in 1610 by sailors and has a theatre."
+TEXT = "Varnby was founded in 1601 by fishermen."
+VARNBY = Document("Varnby", "Varnby", None, TEXT, (Sentence("Varnby", 0, TEXT, 0, 40),))
+
+
+def found(start: int, end: int) -> EvidenceSpan:
+    return EvidenceSpan(SentenceKey("Varnby", 0), start, end)
+
+
+PROOF = Proof(
+    (
+        Mutation(0, 6, "equivalence", found(0, 6)),
+        Mutation(7, 18, "equivalence", found(7, 18)),
+        Mutation(19, 26, "alternation", found(19, 26)),
+        Mutation(27, 37, "negation", found(27, 39)),
+        Mutation(42, 55, "independence", None),
+    ),
+    "NOT ENOUGH INFO",
+)
+
+
+def report(
+    proof: Proof | None, label: Label = "NOT ENOUGH INFO", stopped: Stopped = "hops"
+) -> Report:
+    best = (SentenceKey("Varnby", 0),)
+    return Report(
+        claim=CLAIM,
+        recipe="combined",
+        notices=(),
+        corpus=CorpusInfo("coast", 12, "2026-11-20T09:30:00Z"),
+        verdict=Verdict(label, 0.8, "by hand", "Varnby says so."),
+        evidence=(),
+        documents=(RankedDocument(VARNBY, 1.0, ("title",), 1),),
+        questions=(),
+        proof=proof,
+        hops=(
+            Hop(1, False, ((42, 55),), 1, 1, label, best, None),
+            Hop(2, False, ((42, 55),), 0, 0, label, best, stopped),
+        ),
+        seconds={"total": 0.5},
+    )
+
+
+def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
+    assert as_text(report(PROOF)).splitlines() == [
+        f"NOT ENOUGH INFORMATION: {CLAIM}",
+        "",
+        "Varnby says so.",
+        "",
+        "The claim, part by part:",
+        '= Varnby: the evidence says the same ("Varnby", Varnby)',
+        '= was founded: the evidence says the same ("was founded", Varnby)',
+        '! in 1610: the evidence says something else ("in 1601", Varnby)',
+        '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
+        "? has a theatre: nothing was found",
+        "",
+        "The search ended after round 2: the limit of rounds was reached.",
+        "coast, 12 documents, built 2026-11-20; judged by by hand; 0.50 s.",
+    ]
+
+
+def test_a_verdict_against_the_proof_is_told() -> None:
+    text = " ".join(as_text(report(PROOF, "REFUTES")).split())
+    assert (
+        "These parts alone would come to: NOT ENOUGH INFORMATION. The verdict follows the"
+        " sentences read together."
+    ) in text
+
+
+def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:
+    text = as_text(report(None))
+    assert "part by part" not in text
+    assert "The search ended after round 2" in text
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [
+        ("proved", "every part of the claim is covered"),
+        ("decided", "the evidence was enough to decide"),
+        ("unchanged", "the best sentences no longer changed"),
+        ("nothing new", "nothing new was found"),
+        ("hops", "the limit of rounds was reached"),
+        ("time", "the time allowed was used up"),
+    ],
+)
+def test_why_the_search_ended_is_told(stopped: Stopped, words: str) -> None:
+    assert f"The search ended after round 2: {words}.\n" in as_text(report(None, stopped=stopped))
+
+
+def test_words_of_the_corpus_drive_no_terminal() -> None:
+    hostile = Document("Varnby", "\x1b[2J{0}", None, "\x07{} red", ())
+    made = report(Proof((Mutation(0, 6, "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
+    text = as_text(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
+    assert '= Varnby: the evidence says the same ("\N{REPLACEMENT CHARACTER}{} red"' in text
+    assert "\x1b" not in text

@@ -1,0 +1,152 @@
+"""BART as it is loaded from a folder, shown on a tiny one with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+
+from retrieval.errors import ModelUnavailable
+from retrieval.generation.bart import BartTitleModel
+from retrieval.generation.decoding import Markup
+from retrieval.generation.title_generator import TitleGenerator
+from tests.evidence import evidence
+
+TITLES = [("lamp", "Lamp"), ("lamp_song", "Lamp (song)"), ("oslo", "Oslo"), ("Oslo_2", "Oslo")]
+TEXTS = ["The lamp was made in Oslo.", "Lamp (song) is a song about a [red] lamp.", "Oslo"]
+BEGIN, PADDING, END = 0, 1, 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bart")
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(
+        TEXTS, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer._tokenizer,
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BartConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=2,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=64,
+        init_std=0.5,
+    )
+    BartForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def whole_read(folder: Path, text: Sequence[int], prefix: Sequence[int]) -> np.ndarray:
+    """What the model says comes next when nothing is remembered of the steps before."""
+    model = BartForConditionalGeneration.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        logits = model(
+            input_ids=torch.tensor([text]), decoder_input_ids=torch.tensor([[END, *prefix]])
+        ).logits[0, -1]
+    return logits.log_softmax(dim=-1).numpy()
+
+
+def test_a_title_stands_between_the_tokens_that_barts_texts_stand_between(folder: Path) -> None:
+    assert BartTitleModel(folder).markup == Markup(title_begin=BEGIN, title_end=END)
+
+
+def test_its_trie_holds_the_titles_in_its_own_tokens(folder: Path) -> None:
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    trie = BartTitleModel(folder).trie(TITLES)
+    ends = {}
+    for title in ("Lamp", "Lamp (song)", "Oslo"):
+        node = trie.root()
+        for token in tokenizer(title, add_special_tokens=False).input_ids:
+            following = trie.step(node, token)
+            assert following is not None
+            node = following
+        ends[title] = trie.ends(node)
+    assert ends == {"Lamp": ["lamp"], "Lamp (song)": ["lamp_song"], "Oslo": ["oslo", "Oslo_2"]}
+
+
+def test_what_it_remembers_of_a_prefix_changes_no_probability(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.precision.fastest_precision", lambda: torch.float32)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    parts = ["The lamp is red.", "[Lamp] The lamp was made in Oslo."]
+    text = [BEGIN]
+    for part in parts:
+        text += [*tokenizer(part, add_special_tokens=False).input_ids, END]
+    text.append(END)
+
+    reading = BartTitleModel(folder).read(parts[0], [("Lamp", "The lamp was made in Oslo.")])
+    # Three beams that cross: the second call's rows come from the first, last and first one.
+    calls = [[()], [(BEGIN,)], [(BEGIN, 9), (BEGIN, 7), (BEGIN, 8)]]
+    calls.append([(BEGIN, 8, 5), (BEGIN, 9, 6), (BEGIN, 8, 4)])
+    for prefixes in calls:
+        scores = reading.next_tokens(prefixes)
+        for row, prefix in zip(scores, prefixes, strict=True):
+            assert row == pytest.approx(whole_read(folder, text, prefix), abs=1e-4)
+
+
+def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> None:
+    model = BartTitleModel(folder)
+    generator = TitleGenerator(model, model.trie(TITLES), beams=10, limit=10)
+    generator.warm_up()
+    leads = [evidence("Lamp", "The lamp was made in Oslo.")]
+    found = generator.run("The lamp is red.", leads, {"lamp"}, 2)["candidates"]
+    assert {candidate.document_id for candidate in found} == {"lamp_song", "oslo", "Oslo_2"}
+    # It names no sentence that led there.
+    assert {candidate.led_by for candidate in found} == {None}
+    of_oslo = [candidate.score for candidate in found if "slo" in candidate.document_id]
+    assert of_oslo[0] == of_oslo[1]
+
+
+def test_evidence_longer_than_its_window_is_cut(folder: Path) -> None:
+    reading = BartTitleModel(folder).read("The lamp is red.", [("Lamp", "It is red. " * 100)])
+    assert reading.next_tokens([()]).shape[0] == 1
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_folder_without_a_file_is_refused_with_what_to_put_there(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    for path in folder.iterdir():
+        if path.name != name:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    with pytest.raises(ModelUnavailable, match=f"holds no {name}") as refusal:
+        BartTitleModel(tmp_path)
+    assert "facebook/genre-kilt" in refusal.value.hint
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_damaged_file_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / name).write_bytes((folder / name).read_bytes()[:40])
+    with pytest.raises(ModelUnavailable, match=r"is not that of a BART|cannot be loaded"):
+        BartTitleModel(tmp_path).read("The lamp is red.", [])
+
+
+def test_weights_of_a_shallower_model_are_refused(folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    config = (tmp_path / "config.json").read_text()
+    deeper = config.replace('"decoder_layers": 2', '"decoder_layers": 3')
+    assert deeper != config
+    (tmp_path / "config.json").write_text(deeper)
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        BartTitleModel(tmp_path).warm_up()

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.paths.path_reader import PathReader
+from retrieval.types import Evidence, RankedDocument, SentenceKey
+from tests.evidence import document, evidence
+
+
+class EchoReader:
+    """Remembers what it was asked; finds everything fully supporting."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def warm_up(self) -> None:
+        pass
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.asked += pairs
+        return np.tile(np.array([1.0, 0.0, 0.0], dtype=np.float32), (len(pairs), 1))
+
+
+CLAIM = "The builder of the pier kept bees."
+PIER = evidence("Pier", "It was built by Ann Lee.", 0.6)
+BEES = evidence("Ann Lee", "She kept bees.", 0.1)
+LAMP = evidence("Lamp", "It is bright.", 0.3)
+
+
+def opened(title: str, led_by: SentenceKey | None) -> RankedDocument:
+    return RankedDocument(document(title, "text"), 1.0, ("mention",), 2, led_by)
+
+
+def read(
+    model: EchoReader,
+    found: list[Evidence],
+    everything: list[Evidence],
+    documents: list[RankedDocument],
+    leads: int = 1,
+    neighbours: int = 5,
+    limit: int = 10,
+) -> list[Evidence]:
+    reader = PathReader(model, leads, neighbours, limit)  # type: ignore[arg-type]
+    return reader.run(CLAIM, found, everything, documents)["paths"]
+
+
+def test_a_sentence_is_read_beside_the_one_that_led_to_its_document() -> None:
+    model = EchoReader()
+    documents = [opened("Pier", None), opened("Ann Lee", PIER.key)]
+    paths = read(model, [PIER], [PIER, BEES], documents, neighbours=0)
+    assert model.asked == [
+        (CLAIM, "Ann Lee : She kept bees. [SEP] Pier : It was built by Ann Lee.")
+    ]
+    assert [(p.key, p.path, p.score) for p in paths] == [(BEES.key, (PIER.key,), 1.0)]
+
+
+def test_what_is_known_already_is_read_behind_the_best_sentence_too_nearest_first() -> None:
+    documents = [opened(title, None) for title in ("Pier", "Ann Lee", "Lamp")]
+    paths = read(EchoReader(), [PIER], [PIER, BEES, LAMP], documents)
+    assert [p.key for p in paths] == [LAMP.key, BEES.key]
+
+
+def test_a_third_hop_reads_the_whole_path_from_its_end() -> None:
+    model = EchoReader()
+    bees = replace(BEES, path=(PIER.key,))
+    documents = [opened("Lamp", BEES.key)]
+    paths = read(model, [bees, PIER], [PIER, BEES, LAMP], documents, neighbours=0)
+    assert model.asked[0][1] == (
+        "Lamp : It is bright. [SEP] Ann Lee : She kept bees. [SEP] Pier : It was built by Ann Lee."
+    )
+    assert paths[0].path == (PIER.key, BEES.key)
+
+
+def test_no_path_leads_back_to_its_own_sentences() -> None:
+    bees = replace(BEES, path=(PIER.key,))
+    assert read(EchoReader(), [bees], [PIER, BEES], []) == []
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(4, 4), (2, 2), (1, 0)])
+def test_the_leads_share_the_limit(limit: int, expected: int) -> None:
+    everything = [PIER, BEES, LAMP]
+    paths = read(EchoReader(), [PIER, LAMP], everything, [], leads=2, limit=limit)
+    assert len(paths) == expected
+
+
+def test_without_evidence_there_is_no_path() -> None:
+    assert read(EchoReader(), [], [BEES], []) == []

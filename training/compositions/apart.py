@@ -1,0 +1,114 @@
+"""Joins what two pages tell into one claim, and says which words only one of them tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from retrieval.index.title_key import split_disambiguation
+from retrieval.language.function_words import FUNCTION_WORDS
+from training.compositions.composition import Span
+from training.compositions.vocabulary import GENERIC
+from training.sentence_pool import SentencePool
+
+Teller: TypeAlias = Literal[0, 1] | None
+"""Whose words these are: the first sentence's, the second one's, neither's."""
+
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")  # noqa: RUF001 - curly too
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words of a claim and who tells them; ``flipped``: those that were exchanged."""
+
+    text: str
+    teller: Teller
+    flipped: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A claim's text with the offsets that a composition has."""
+
+    text: str
+    parts: tuple[tuple[Span, ...], tuple[Span, ...]]
+    flipped: Span | None
+
+
+class PageWords:
+    """What each page of a pool says, as text and as words."""
+
+    def __init__(self, pool: SentencePool) -> None:
+        """Nothing is split before it is asked for."""
+        self._pool = pool
+        self._texts: dict[str, str] = {}
+        self._words: dict[str, frozenset[str]] = {}
+
+    def text(self, page: str) -> str:
+        """Return the page's title and sentences as one text."""
+        if page not in self._texts:
+            sentences = [self._pool.sentences[i] for i in self._pool.by_page[page]]
+            said = [sentences[0].title, *(sentence.text for sentence in sentences)]
+            self._texts[page] = " ".join(said)
+        return self._texts[page]
+
+    def words(self, page: str) -> frozenset[str]:
+        """Return the page's words as they are compared."""
+        if page not in self._words:
+            self._words[page] = frozenset(_stem(w) for w in _WORD.findall(self.text(page)))
+        return self._words[page]
+
+    def names(self, page: str, other: str) -> bool:
+        """Whether a page names the other one."""
+        title = self._pool.sentences[self._pool.by_page[other][0]].title
+        return split_disambiguation(title)[0].casefold() in self.text(page).casefold()
+
+
+def joined(pieces: Sequence[Piece], pages: tuple[str, str], said: PageWords) -> Joined | None:
+    """Return the pieces as one claim; nothing where one page tells what the other one should."""
+    text, flipped = "", None
+    told: tuple[list[Span], list[Span]] = ([], [])
+    for piece in pieces:
+        if piece.flipped:
+            flipped = (len(text) + piece.flipped[0], len(text) + piece.flipped[1])
+        if piece.teller is not None:
+            others = said.words(pages[1 - piece.teller])
+            told[piece.teller].extend(_untold(piece, len(text), others))
+        text += piece.text
+    text = f"{text[0].upper()}{text[1:].rstrip(' .,')}."
+    first, second = (_runs(text, spans) for spans in told)
+    if not first or not second:
+        return None
+    if flipped and not any(start <= flipped[0] and flipped[1] <= end for start, end in second):
+        return None
+    return Joined(text, (first, second), flipped)
+
+
+def _untold(piece: Piece, shift: int, others: frozenset[str]) -> list[Span]:
+    """Return the words that tell something and do not stand on the other page."""
+    spans = []
+    for match in _WORD.finditer(piece.text):
+        exchanged = piece.flipped and piece.flipped[0] <= match.start() < piece.flipped[1]
+        word = _stem(match[0])
+        if exchanged or (word not in FUNCTION_WORDS | GENERIC and word not in others):
+            spans.append((shift + match.start(), shift + match.end()))
+    return spans
+
+
+def _runs(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Join spans with nothing but spaces between."""
+    runs: list[Span] = []
+    for start, end in spans:
+        if runs and not text[runs[-1][1] : start].strip():
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return tuple(runs)
+
+
+def _stem(word: str) -> str:
+    """Return a word as it is compared: "Actors" and "actor's" are "actor"."""
+    plain = re.sub(r"['’]s$", "", word.casefold())  # noqa: RUF001 - curly too
+    return plain[:-1] if len(plain) > 3 and plain.endswith("s") else plain

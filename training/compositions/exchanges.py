@@ -1,0 +1,101 @@
+"""Exchanges one fact of a phrase for another that the pages rule out."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from training.compositions.composition import Fact, Phrase
+from training.compositions.definitions import Definition
+from training.compositions.tidying import with_article
+from training.compositions.vocabulary import NATIONS, OCCUPATIONS, REALMS, trade
+from training.contrast import YEARS
+
+_NATION = {nation: group for group in NATIONS for nation in group}
+_REALM = {place: group for group in REALMS for place in group}
+_ARTICLE = re.compile(r"\b(?:a|an) $")
+_LAST_YEAR = 2017  # of the pages
+_TRIES = 8
+
+
+class Exchanges:
+    """What takes a fact's place is drawn from what true phrases say, as often as they do."""
+
+    def __init__(self, definitions: Iterable[Definition]) -> None:
+        """Collect the facts of all definitions."""
+        kept = list(definitions)
+        self._what = {known.name: known.noun for known in kept}
+        self._said: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for known in kept:
+            for phrase in known.phrases:
+                for fact in phrase.facts:
+                    text = phrase.text[fact.start : fact.end]
+                    self._said[self._kind(fact, text)].append(text)
+
+    def exchanged(
+        self, phrase: Phrase, ruled_out: str, chance: random.Random
+    ) -> tuple[Phrase, str] | None:
+        """Return the phrase with one fact exchanged, and what stood there; nothing where none can.
+
+        ``ruled_out``: all that the pages say; what comes in stands nowhere in it.
+        """
+        kinds = [fact.kind for fact in phrase.facts]
+        facts = [f for f in phrase.facts if f.kind != "nation" or kinds.count("nation") == 1]
+        for fact in chance.sample(facts, len(facts)):
+            old = phrase.text[fact.start : fact.end]
+            new = self._other(fact, old, ruled_out, chance)
+            if new is not None:
+                return _with_its_article(phrase.with_exchanged(fact, new)), old
+        return None
+
+    def _kind(self, fact: Fact, text: str) -> tuple[str, str]:
+        """Return what a fact can be exchanged with: a city with a city, a trade with a trade."""
+        if fact.kind == "place":
+            return "place", self._what.get(text, "")
+        if fact.kind == "trade":
+            return "trade", "person" if trade(text) in OCCUPATIONS else "thing"
+        return fact.kind, ""
+
+    def _other(self, fact: Fact, old: str, ruled_out: str, chance: random.Random) -> str | None:
+        if fact.kind == "year":
+            moved = int(old) + chance.choice((-1, 1)) * chance.randint(1, YEARS)
+            return None if str(moved) in ruled_out or moved > _LAST_YEAR else str(moved)
+        kind = self._kind(fact, old)
+        said = self._said.get(kind, ())
+        if not said or kind == ("place", ""):
+            return None
+        for _ in range(_TRIES):
+            new = chance.choice(said)
+            if self._excludes(fact, old, new) and not _told(fact, new, ruled_out):
+                return new
+        return None
+
+    @staticmethod
+    def _excludes(fact: Fact, old: str, new: str) -> bool:
+        if fact.kind == "nation":
+            return _NATION[new] is not _NATION.get(old)
+        if fact.kind == "trade":
+            return trade(new) is not trade(old)
+        return old != new and (new not in _REALM or _REALM[new] is not _REALM.get(old))
+
+
+def _told(fact: Fact, new: str, ruled_out: str) -> bool:
+    """Whether the pages name it or, of a trade, anything of its group."""
+    if fact.kind != "trade":
+        return new in ruled_out
+    words = set(ruled_out.lower().replace(",", " ").replace(".", " ").split())
+    return any(noun in words or f"{noun}s" in words for noun in trade(new) or ())
+
+
+def _with_its_article(phrase: Phrase) -> Phrase:
+    """Return the phrase with the "a" or "an" that its exchanged words ask for."""
+    (fact,) = phrase.facts
+    before, new = phrase.text[: fact.start], phrase.text[fact.start :]
+    stem = _ARTICLE.sub("", before)
+    if stem == before:
+        return phrase
+    text = stem + with_article(new)
+    start = len(text) - len(new)
+    return Phrase(text, (Fact(start, start + fact.end - fact.start, fact.kind),))

@@ -1,0 +1,276 @@
+"""Short statements about a page that name another page, cut from one of its sentences."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evaluation.claims import SentenceKey
+from training.compositions.bridges import Mention
+from training.compositions.syntax import noun_phrase, prepositional_phrase, written
+from training.compositions.vocabulary import (
+    CHILDREN,
+    DOER,
+    HEARSAY,
+    MAKER,
+    PLACED,
+    SPOUSES,
+    UNSURE,
+    words,
+)
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LEADING_ON = words("attr dobj prep pobj agent acl xcomp oprd advcl pcomp")
+_ELLIPTIC = ("conj", "appos")  # what stands in the place of the word above it
+_PRONOUNS = words("he she it they")
+_SHORTENED = 0.6  # share of "is a film directed by" that becomes "was directed by"
+_LONGEST = 20  # words
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``before`` + a name + ``after``, told by one sentence of the page ``about``.
+
+    ``single``: the name stands for the only one of its kind, as a director, a place of birth.
+    ``role``: what the named one is to the page, such as "director". ``inside``: it is a place
+    that something is in. ``relation``: the words between the two names.
+    """
+
+    key: SentenceKey
+    about: str
+    bridge: str
+    name: str
+    before: str
+    after: str
+    single: bool
+    role: str | None
+    inside: bool
+
+    @property
+    def relation(self) -> str:
+        """The words between the names of the two pages."""
+        return self.before.removeprefix(self.about).strip()
+
+
+def statements(
+    doc: Doc,
+    key: SentenceKey,
+    about: str,
+    mentions: Sequence[Mention],
+    nouns: frozenset[str],
+    chance: random.Random,
+) -> Iterator[Statement]:
+    """Yield a statement for each mention that the sentence says something plain of.
+
+    ``nouns``: what the page may be called, such as "film", and the pronouns that fit it.
+    """
+    if not _speaks_of(doc, about, nouns):
+        return
+    for mention in mentions:
+        span = doc.char_span(mention.start, mention.end)
+        if span is None or not _is_name(span.root, span.start, span.end):
+            continue
+        way = _climbed(span.root, chance.random() < _SHORTENED)
+        if way is None:
+            continue
+        said = written(doc, way.kept, {**way.instead, span.root.i: "\0"})
+        before, _, after = f"{about} {said}".partition("\0")
+        yield Statement(
+            key=key,
+            about=about,
+            bridge=mention.page,
+            name=span.text,
+            before=before,
+            after=after,
+            single=_is_single(span.root, way),
+            role=_role(span.root, way),
+            inside=_is_inside(span.root),
+        )
+
+
+def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) -> Statement | None:
+    """Return a claim as a statement about the page that it names beside another."""
+    span = doc.char_span(mention.start, mention.end)
+    if span is None or not _is_name(span.root, span.start, span.end):
+        return None
+    head, above = span.root, span.root.head
+    before_it = [child for child in head.children if child.i < span.start]
+    if head.dep_ not in ("pobj", "dobj") or any(
+        child.dep_ in _ELLIPTIC or child.dep_ == "relcl" for child in head.children
+    ):
+        return None
+    start = min([span.start, *(child.left_edge.i for child in before_it)])
+    text = doc.text.rstrip(" .")
+    governor = above if head.dep_ == "dobj" else above.head
+    way = _Way(governor=governor)
+    return Statement(
+        key=key,
+        about=about,
+        bridge=mention.page,
+        name=span.text,
+        before=text[: doc[start].idx],
+        after=text[span.end_char :],
+        single=_is_single(head, way) and not doc[span.end - 1 :].text.count(" and "),
+        role=None,
+        inside=_is_inside(head),
+    )
+
+
+@dataclass(slots=True)
+class _Way:
+    """What is kept of a sentence on the way from a name up to its root."""
+
+    governor: Token | None = None  # what the name belongs to: "directed" in "directed by"
+    several: bool = False
+    kept: set[int] = field(default_factory=set)
+    instead: dict[int, str] = field(default_factory=dict)
+
+
+def _climbed(head: Token, shorten: bool) -> _Way | None:
+    """Go up from a name and keep what each word needs; nothing where the way is not plain."""
+    way, node = _Way(kept={head.i}), head
+    while True:
+        first = node
+        while first.dep_ in _ELLIPTIC:
+            way.several = way.several or first.dep_ == "conj"
+            first = first.head
+        if first is not node and not _may_stand_for(node, first, node is head):
+            return None
+        if first.dep_ == "ROOT":
+            _keep_auxiliaries(way, node, first)
+            break
+        above = first.head
+        if first.dep_ not in _LEADING_ON:
+            return None
+        if first.dep_ == "advcl" and not (node.tag_ == "VBN" and above.dep_ == "ROOT"):
+            return None
+        if way.governor is None and above.pos_ not in ("ADP", "SCONJ"):
+            way.governor = above
+        if first.dep_ == "advcl" or (shorten and _is_of_definition(first)):
+            if not _shortened(way, node):
+                return None
+            break
+        _keep(way, above, first)
+        node = above
+    kept = {head.doc[i].lower_ for i in way.kept}
+    lemmas = {head.doc[i].lemma_ for i in way.kept}
+    plain = not kept & UNSURE and not lemmas & HEARSAY and len(way.kept) <= _LONGEST
+    return way if way.governor is not None and plain else None
+
+
+def _may_stand_for(node: Token, first: Token, is_name: bool) -> bool:
+    """Whether a word can take the place of the one that it is joined to."""
+    if node.pos_ in ("VERB", "AUX"):
+        if any(child.dep_ in ("nsubj", "nsubjpass", "csubj") for child in node.children):
+            return False
+        own = any(child.dep_ in ("aux", "auxpass") for child in node.children)
+        return own or node.tag_ == "VBD" or node.tag_ == first.tag_ == "VBN"
+    return is_name and first.pos_ in ("NOUN", "PROPN")
+
+
+def _keep_auxiliaries(way: _Way, verb: Token, first: Token) -> None:
+    """Lend the verb the auxiliaries of the first one it is joined to."""
+    if not any(child.dep_ in ("aux", "auxpass") for child in verb.children):
+        way.kept |= {child.i for child in first.children if child.dep_ in ("aux", "auxpass")}
+    way.kept.add(verb.i)
+
+
+def _keep(way: _Way, above: Token, below: Token) -> None:
+    """Keep a word with what it cannot stand without."""
+    if above.pos_ in ("NOUN", "PROPN", "PRON"):
+        way.kept |= noun_phrase(above, 0)
+        return
+    way.kept.add(above.i)
+    for child in above.children:
+        if child is below:
+            continue
+        if child.dep_ in ("aux", "auxpass", "neg", "prt"):
+            way.kept.add(child.i)
+        elif child.dep_ in ("dobj", "attr", "oprd") and child.i > above.i:
+            way.kept |= noun_phrase(child)
+        elif child.dep_ == "dative":
+            way.kept |= prepositional_phrase(child) or {child.i}
+
+
+def _is_of_definition(token: Token) -> bool:
+    """Whether this is "directed" or "starring" in "P is a film directed by Q"."""
+    return (
+        token.dep_ == "acl"
+        and (token.tag_ == "VBN" or token.lower_ in ("starring", "featuring"))
+        and token.head.dep_ == "attr"
+        and token.head.head.dep_ == "ROOT"
+    )
+
+
+def _shortened(way: _Way, verb: Token) -> bool:
+    """Make the participle the statement's verb; false where it is no such participle."""
+    finite = {"VBN": f"was {verb.text.lower()}", "VBG": f"{verb.lemma_}s"}
+    if verb.tag_ not in finite:
+        return False
+    way.kept = {i for i in way.kept if i >= verb.i}
+    way.instead[verb.i] = finite[verb.tag_]
+    return True
+
+
+def _speaks_of(doc: Doc, about: str, nouns: frozenset[str]) -> bool:
+    """Whether the text is one sentence whose subject is the page."""
+    sentences = list(doc.sents)
+    root = sentences[0].root
+    subjects = [child for child in root.children if child.dep_ in ("nsubj", "nsubjpass")]
+    if len(sentences) != 1 or len(subjects) != 1 or root.pos_ not in ("VERB", "AUX"):
+        return False
+    subject, own = subjects[0], set(about.split())
+    called = any(child.lower_ == "the" for child in subject.children) and subject.lower_ in nouns
+    pronoun = subject.lower_ in nouns & _PRONOUNS
+    named = subject.pos_ == "PROPN" and subject.text in own
+    strange = [t for t in subject.children if t.dep_ in ("conj", "poss", "prep", "relcl")]
+    return pronoun or ((named or called) and all(t.text in own for t in strange))
+
+
+def _is_name(head: Token, start: int, end: int) -> bool:
+    """Whether the tokens are a whole name and no part of a longer one."""
+    if head.dep_ not in ("pobj", "dobj", "conj", "appos", "attr"):
+        return False
+    inside = range(start, end)
+    entity = next((e for e in head.doc.ents if e.start <= head.i < e.end), None)
+    if entity is None:
+        return end - start > 1
+    beyond = {token.lower_ for token in entity if token.i not in inside}
+    return beyond <= {"the", "'s"} and all(
+        child.i in inside or child.dep_ != "compound" or child.tag_ == "NN"
+        for child in head.children
+    )
+
+
+def _is_inside(head: Token) -> bool:
+    return head.dep_ == "pobj" and head.head.lower_ in ("in", "at") and head.ent_type_ == "GPE"
+
+
+def _is_single(head: Token, way: _Way) -> bool:
+    """Whether what the name belongs to has one such thing alone."""
+    above = way.governor
+    if above is None or way.several or any(child.dep_ == "conj" for child in head.children):
+        return False
+    if head.dep_ == "pobj" and head.head.lower_ == "by":
+        return above.lemma_ in DOER or above.lower_ in MAKER or above.lemma_ == "release"
+    if head.dep_ == "pobj" and head.head.lower_ == "on":
+        return above.lemma_ == "base"
+    if _is_inside(head):
+        return above.lemma_ in PLACED
+    return head.dep_ == "dobj" and above.lemma_ == "marry"
+
+
+def _role(head: Token, way: _Way) -> str | None:
+    """Return what the named one is to the page, where nobody else is."""
+    above = way.governor
+    if above is None or head.dep_ != "pobj":
+        return None
+    if head.head.lower_ == "by" and _is_single(head, way):
+        return DOER.get(above.lemma_) or MAKER.get(above.lower_)
+    if head.head.lower_ == "of" and not way.several and above.dep_ == "attr":
+        return "parent" if above.lower_ in CHILDREN else SPOUSES.get(above.lower_)
+    return None

@@ -1,0 +1,181 @@
+"""Closed word lists: what excludes what, and what somebody who did something is called."""
+
+from __future__ import annotations
+
+
+def words(text: str) -> frozenset[str]:
+    """Return a list of words as a set."""
+    return frozenset(text.split())
+
+
+# One of a group does not rule out another of the same group; any other nation does.
+NATIONS: tuple[tuple[str, ...], ...] = (
+    ("American", "Native American", "African-American", "Hawaiian", "Puerto Rican", "Filipino"),
+    ("British", "English", "Scottish", "Welsh", "Irish", "Northern Irish", "Anglo-Irish"),
+    ("Canadian", "Quebecois"),
+    ("French", "Breton", "Norman", "Frankish"),
+    ("German", "Prussian", "Bavarian", "Austrian", "Hungarian", "Austro-Hungarian", "Bohemian"),
+    ("Italian", "Venetian", "Sicilian", "Neapolitan", "Roman"),
+    ("Spanish", "Catalan", "Basque", "Castilian"),
+    ("Portuguese",),
+    ("Dutch", "Flemish", "Belgian"),
+    ("Swedish",),
+    ("Danish",),
+    ("Norwegian",),
+    ("Finnish",),
+    ("Icelandic",),
+    ("Swiss",),
+    ("Polish",),
+    ("Czech", "Slovak", "Czechoslovak"),
+    ("Romanian", "Moldovan"),
+    ("Bulgarian",),
+    ("Serbian", "Croatian", "Bosnian", "Slovenian", "Montenegrin", "Yugoslav"),
+    ("Greek",),
+    ("Turkish", "Ottoman"),
+    ("Russian", "Soviet", "Ukrainian", "Belarusian", "Georgian", "Armenian", "Kazakh", "Estonian"),
+    ("Chinese", "Taiwanese", "Hong Kong"),
+    ("Japanese",),
+    ("South Korean", "Korean"),
+    ("Indian", "Pakistani", "Bangladeshi", "Bengali", "Tamil", "Telugu", "Malayali", "Kannada"),
+    ("Thai",),
+    ("Indonesian", "Malaysian", "Singaporean"),
+    ("Vietnamese",),
+    ("Iranian", "Persian"),
+    ("Iraqi",),
+    ("Israeli",),
+    ("Egyptian",),
+    ("Lebanese", "Syrian"),
+    ("Moroccan", "Algerian", "Tunisian"),
+    ("Nigerian",),
+    ("Kenyan",),
+    ("Ghanaian",),
+    ("South African",),
+    ("Australian",),
+    ("New Zealand",),
+    ("Mexican",),
+    ("Brazilian",),
+    ("Argentine", "Argentinian"),
+    ("Chilean",),
+    ("Colombian",),
+    ("Cuban",),
+    ("Jamaican",),
+)
+# Nouns of one group may well be said of the same person or thing; of two groups hardly.
+OCCUPATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        *("actor", "actress", "comedian", "filmmaker", "director", "screenwriter", "producer"),
+        *("singer", "songwriter", "musician", "rapper", "composer", "guitarist", "drummer"),
+        *("pianist", "conductor", "dancer", "choreographer", "entertainer", "presenter", "host"),
+        *("cinematographer", "animator", "cartoonist", "model", "writer", "author", "novelist"),
+        *("poet", "playwright", "dramatist", "essayist", "journalist", "lyricist", "painter"),
+        *("editor", "sculptor", "photographer", "illustrator", "artist", "personality"),
+    ),
+    (
+        *("footballer", "golfer", "boxer", "swimmer", "cyclist", "sprinter", "wrestler"),
+        *("player", "quarterback", "goalkeeper", "skier", "gymnast", "cricketer", "athlete"),
+        *("runner", "pitcher", "coach", "skater", "rower", "driver", "jockey"),
+    ),
+    (
+        *("physicist", "chemist", "biologist", "mathematician", "astronomer", "physician"),
+        *("botanist", "geologist", "zoologist", "neuroscientist", "surgeon"),
+    ),
+    ("politician", "diplomat", "senator", "statesman", "lawyer", "attorney", "judge"),
+)
+KINDS: tuple[tuple[str, ...], ...] = (
+    ("film", "series", "sitcom", "miniseries", "documentary", "franchise", "serial", "show"),
+    ("album", "song", "single", "ep", "soundtrack"),
+    ("novel", "book", "novella", "trilogy", "memoir", "poem", "play"),
+    ("magazine", "newspaper", "tabloid"),
+    ("band", "duo", "trio", "quartet", "quintet", "group", "ensemble", "orchestra"),
+    ("label", "studio", "distributor", "company", "conglomerate", "corporation", "publisher"),
+    ("channel", "network", "broadcaster", "station"),
+    ("university", "college", "school", "academy"),
+    ("club", "team"),
+    ("airline", "airport"),
+    ("river", "lake", "sea", "ocean", "bay"),
+    ("mountain", "volcano", "hill"),
+    ("castle", "palace", "church", "cathedral", "abbey", "museum", "prison", "stadium"),
+)
+_TRADE = {noun: group for group in (*OCCUPATIONS, *KINDS) for noun in group}
+
+
+def trade(phrase: str) -> tuple[str, ...] | None:
+    """Return the group that the last word of a phrase is in, such as "player" of "chess player"."""
+    return _TRADE.get(phrase.split()[-1].lower())
+
+
+# Places that hold or overlap others of the same line.
+REALMS: tuple[tuple[str, ...], ...] = (
+    ("United Kingdom", "UK", "England", "Scotland", "Wales", "Britain", "Great Britain", "Ireland"),
+    ("United States", "USA", "U.S.", "US", "America"),
+    ("Germany", "Prussia", "West Germany", "East Germany", "Austria", "Hungary"),
+    ("Russia", "Soviet Union", "USSR", "Ukraine"),
+    ("China", "Taiwan", "Hong Kong"),
+    ("India", "Pakistan", "Bangladesh"),
+    ("Netherlands", "Holland", "Belgium"),
+)
+DOER: dict[str, str] = {
+    "direct": "director",
+    "write": "writer",
+    "author": "author",
+    "pen": "writer",
+    "produce": "producer",
+    "compose": "composer",
+    "create": "creator",
+    "found": "founder",
+    "establish": "founder",
+    "develop": "developer",
+    "design": "designer",
+    "publish": "publisher",
+    "paint": "painter",
+    "record": "performer",
+    "perform": "performer",
+    "sing": "singer",
+    "discover": "discoverer",
+    "invent": "inventor",
+    "illustrate": "illustrator",
+    "edit": "editor",
+    "distribute": "distributor",
+    "own": "owner",
+    "narrate": "narrator",
+    "translate": "translator",
+}
+# What is by somebody, and what that somebody is to it.
+MAKER: dict[str, str] = {
+    "song": "performer",
+    "single": "performer",
+    "album": "performer",
+    "ep": "performer",
+    "soundtrack": "composer",
+    "novel": "author",
+    "book": "author",
+    "novella": "author",
+    "play": "author",
+    "poem": "author",
+    "painting": "painter",
+    "sculpture": "sculptor",
+    "opera": "composer",
+    "symphony": "composer",
+}
+SPOUSES = {"wife": "husband", "husband": "wife"}
+CHILDREN = words("son daughter child")
+# Verbs whose subject or object is in one place alone.
+PLACED = words("locate situate bear bury found form establish base headquarter die")
+# A statement cut out of a sentence with one of these may say what the sentence does not.
+UNSURE = words("""
+    not never n't no without except until than if would could may might will should hardly only nor
+    neither unlike instead despite while between among whether few little almost against versus
+""")
+HEARSAY = words("""
+    say claim believe consider allege plan expect announce refuse want try fail decline deny propose
+    suggest think hope intend reject cancel compare mistake seem lack consist know call name list
+    regard appear describe
+""")
+# Participles after a noun that tell who made it, or where it is.
+MADE = words("""
+    direct write produce create found form base locate situate publish own compose develop star
+    establish release design
+""")
+UNTELLING = words("name list term one series part type form kind")  # nouns before "of"
+# True of so much that no page need tell it.
+GENERIC = words("person someone people man woman thing same")

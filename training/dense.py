@@ -1,0 +1,292 @@
+"""``esoteric train dense``: the encoder of queries for dense sentence retrieval (M3, section 3.2).
+
+The paper trains both encoders, on two sampled negatives a query and the other
+examples of the batch. Here the sentence vectors are fixed (they are the
+index's), so that every sentence of the training pages is a negative of every
+query at the price of one matrix product, those that BM25 finds among them.
+The paper goes through its sets of examples by turns, epoch by epoch; here a
+batch is drawn from all of them, and each example has its own objective.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import cross_entropy, softplus
+from transformers import PreTrainedTokenizerBase
+
+from evaluation.claims import AnnotatedClaim
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.delta import save_delta
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.dense.query_encoder import Query, QueryEncoder, encoded
+from retrieval.dense.query_network import QueryNetwork, packaged_query_network, query_inputs
+from retrieval.encoders.encoder import EncodableDocument
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.types import LABELS, NOT_ENOUGH_INFO
+from training.arrays import kept_array
+from training.card import Card, write_card
+from training.claims import PageClaim
+from training.compositions import compositions
+from training.data import load_data
+from training.dense_examples import (
+    DenseExample,
+    claim_examples,
+    composed_examples,
+    page_claim_examples,
+    page_examples,
+)
+from training.dense_figures import Searches, by_bm25, search_figures
+from training.loop import Loss, Recipe, train
+from training.sentence_pool import SentencePool
+
+RECIPE = Recipe(
+    epochs=3,
+    batch_size=64,
+    learning_rate=1e-4,
+    weight_decay=0.01,
+    warmup=0.06,
+    max_tokens=256,
+    seed=0,
+)
+TEMPERATURE = 0.05  # of similarities
+CLASSIFICATION = 1 / 30  # weight of that objective; the contrastive one has 1 (section 6.1)
+COMPOSED = 2_000  # claims made from pages
+FROM_PAGES = 4_000  # examples made from pages
+DOUBTFUL = 12  # sentences near a claim that the reader is asked about
+RELEVANT = 0.5  # as likely as this to bear on the claim, a sentence is no negative
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+RANK = 48  # of the shipped difference; the card says what cutting to it costs
+
+
+def train_dense(data_folder: Path, run: Path, out: Path, reader: CrossEncoder) -> None:
+    """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    The reader tells which sentences are likely evidence that nobody marked.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the reader or the packaged weights are missing.
+    """
+    cache = run.parent / "vectors"
+    data = load_data(data_folder, cache, RECIPE.seed)
+    dev_vectors = pool_vectors(data.dev_pool, cache)
+    kept = [data.dev_pool.position[s.page, s.sentence_id] for s in data.pool.sentences]
+    vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
+
+    decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
+    ignored = likely_evidence(decided, data.pool, reader, run)
+    # A contrast claim has its original's evidence, marked or not.
+    ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
+    made = compositions(data, RECIPE.seed, COMPOSED)
+    chance = random.Random(RECIPE.seed)
+    fever = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+    examples = [
+        *claim_examples(fever, ignored, data.pool, chance),
+        *composed_examples([composition.claim for composition in made], data.pool),
+        *page_claim_examples(data.page_claims, len(data.pool.sentences)),
+        *page_examples(data.pool, FROM_PAGES, chance),
+    ]
+
+    tokenizer, network = FoldedMiniLM().tokenizer(), JointNetwork(packaged_query_network())
+    # With the embeddings as they are the change is small enough to ship as a delta.
+    network.query.distilbert.embeddings.requires_grad_(False)
+    searches = Searches.of(data.dev, data.dev_pool)
+
+    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
+        found = encoded(network.query, tokenizer, queries, RECIPE.max_tokens) @ dev_vectors.T
+        return np.asarray(found, dtype=np.float32)
+
+    lexical = search_figures(by_bm25(data.dev_pool), searches)
+    untrained = search_figures(score, searches)
+    loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
+    train(network, examples, loss_of, RECIPE, run, lambda _: search_figures(score, searches))
+    trained = search_figures(score, searches)
+    digest = save_delta(network.query, packaged_query_network(), out / "delta.safetensors", RANK)
+    _write_config(out, digest)
+    encoder = QueryEncoder(out)
+    shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
+    write_card(
+        out,
+        Card(
+            name="Query encoder",
+            purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
+            " to search the index's sentence vectors with.",
+            architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
+            " all-MiniLM-L6-v2 weights (`retrieval/dense/query_network.py`) plus a difference of"
+            f" rank {RANK}; the embeddings are as they were. The sentence vectors are those of the"
+            " packaged model and were not trained.",
+            data=f"{data.described}. {len(examples)} queries (`training/dense_examples.py`):"
+            " these claims, steps from one of their gold sentences to another,"
+            f" {len(made)} claims over two pages composed from others"
+            " (`training/compositions.py`), and pieces of sentences and mentions of titles.",
+            digests=data.digests,
+            commands=("esoteric train dense --data DATA",),
+            definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
+            " decides, those with a whole evidence set among the first k sentences, or with its"
+            " pages among the first k pages (a page stands where its best sentence does), %."
+            f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
+            " gold sentence to the other, those whose sentence is among the first k that are not"
+            " on the page of the one given, %. BM25: over sentences with their titles. No page with"
+            " evidence of a dev claim was read in training; of the others most were, as"
+            " negatives. As shipped: cut to the rank above.",
+        ),
+        {"dense": RECIPE},
+        {"BM25": lexical, "untrained": untrained, "as trained": trained, "as shipped": shipped},
+    )
+
+
+def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
+    """Return the vectors that an index holds for these sentences, ``(sentences, 384)``."""
+    pages = [[pool.sentences[i] for i in rows] for rows in pool.by_page.values()]
+    made = _page_vectors([(page[0].title, [s.text for s in page]) for page in pages], cache)
+    vectors = np.empty_like(made)
+    vectors[[i for rows in pool.by_page.values() for i in rows]] = made
+    return vectors
+
+
+def page_claim_vectors(claims: Sequence[PageClaim], cache: Path) -> NDArray[np.float32]:
+    """Return vectors of the sentences that come with claims, as if they were whole pages.
+
+    Each claim's gold sentences, then the others of its page.
+    """
+    return _page_vectors([(claim.title, [*claim.gold, *claim.others]) for claim in claims], cache)
+
+
+class JointNetwork(nn.Module):
+    """The query network with a head that classifies claims; the head is trained with it only."""
+
+    def __init__(self, query: QueryNetwork) -> None:
+        """Put a fresh head, always the same, beside ``query``."""
+        super().__init__()
+        self.query = query
+        width = query.distilbert.config.dim
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self.classifier = nn.Linear(2 * width, len(LABELS))
+        self._scale = float(width**0.5)
+
+    def verdicts(self, queries: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
+        """Return logits over ``LABELS``, ``(pairs, 3)``, of vectors beside each other (eq. 2)."""
+        # Unit vectors are short for a linear layer; so scaled, their numbers are about 1.
+        pairs: torch.Tensor = self.classifier(torch.cat([queries, sentences], dim=-1) * self._scale)
+        return pairs
+
+
+def joint_loss(
+    network: JointNetwork,
+    tokenizer: PreTrainedTokenizerBase,
+    vectors: torch.Tensor,
+    max_tokens: int,
+) -> Loss[DenseExample]:
+    """Return the multi-task loss (M3, equation 4) over sentence vectors ``(sentences, 384)``."""
+
+    def loss_of(batch: Sequence[DenseExample]) -> torch.Tensor:
+        inputs = query_inputs(tokenizer, [example.query for example in batch], max_tokens)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            queries = network.query(**inputs)
+        contrast = contrastive_loss(
+            queries @ vectors.T / TEMPERATURE,
+            [example.wanted for example in batch],
+            [example.ignored for example in batch],
+        )
+        told = [(i, *example.verdict) for i, example in enumerate(batch) if example.verdict]
+        if not told:
+            return contrast
+        asked, beside, labels = torch.tensor(told).T
+        logits = network.verdicts(queries[asked], vectors[beside])
+        return contrast + CLASSIFICATION * cross_entropy(logits, labels)
+
+    return loss_of
+
+
+def contrastive_loss(
+    scores: torch.Tensor, wanted: Sequence[Sequence[int]], ignored: Sequence[Sequence[int]]
+) -> torch.Tensor:
+    """Return the mean surprise at what is wanted, each beside all that is not (M3, equation 1).
+
+    ``scores`` has the shape ``(queries, sentences)``; what a query wants competes
+    with every sentence that it neither wants nor ignores. A query's wanted
+    sentences count for one together; those that want nothing do not count.
+    """
+    rows = torch.tensor([i for i, own in enumerate(wanted) for _ in own], dtype=torch.long)
+    columns = torch.tensor([column for own in wanted for column in own], dtype=torch.long)
+    shares = torch.tensor([1 / len(own) for own in wanted for _ in own])
+    apart = torch.zeros_like(scores, dtype=torch.bool)
+    apart[rows, columns] = True
+    for row, own in enumerate(ignored):
+        apart[row, list(own)] = True
+    others = scores.masked_fill(apart, -torch.inf).logsumexp(dim=1)
+    # -log(e^w / (e^w + sum of e^others))
+    surprise = softplus(others[rows] - scores[rows, columns])
+    return (surprise * shares).sum() / max(1, sum(1 for own in wanted if own))
+
+
+def likely_evidence(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, reader: CrossEncoder, run: Path
+) -> dict[str, list[int]]:
+    """Return sentences, as indices into the pool, that may well be evidence of each claim.
+
+    Those of the ``DOUBTFUL`` most similar ones that the reader takes for relevant:
+    as negatives they would teach the opposite of what is meant (M3, sections 3.2.1
+    and 6.4). The reader's opinions are kept in ``run``.
+    """
+    texts = [claim.text for claim in claims]
+    near = pool.nearest(texts, DOUBTFUL)
+    pairs = [
+        (text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+        for text, found in zip(texts, near, strict=True)
+        for i in found
+    ]
+    kept = run / f"relevance-{_digest(map(repr, pairs))}-{reader.digest[:16]}.npy"
+    opinions = kept_array(kept, lambda: reader.probabilities(pairs))
+    relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= RELEVANT
+    return {
+        text: [int(i) for i in found[likely]]
+        for text, found, likely in zip(texts, near, relevant, strict=True)
+    }
+
+
+def _page_vectors(pages: Sequence[tuple[str, Sequence[str]]], cache: Path) -> NDArray[np.float32]:
+    """Return the vectors of titled pages' sentences, page by page; kept in ``cache``."""
+    encoder = MiniLMEncoder()
+
+    def make() -> NDArray[np.float32]:
+        _, vectors = encoder.encode_documents([_joined(title, texts) for title, texts in pages])
+        return np.concatenate([np.zeros((0, encoder.dimension), dtype=np.float32), *vectors])
+
+    return kept_array(cache / f"pages-{_digest(map(repr, pages))}.npy", make)
+
+
+def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
+    """Return a document of sentences as the index builder joins them."""
+    ends = np.cumsum([len(sentence) + 1 for sentence in sentences]) - 1
+    bounds = [(int(end) - len(s), int(end)) for s, end in zip(sentences, ends, strict=True)]
+    return EncodableDocument(title, " ".join(sentences), tuple(bounds))
+
+
+def _write_config(folder: Path, sha256: str) -> None:
+    config = {
+        "name": "MiniLM query encoder",
+        "version": VERSION,
+        "max_tokens": RECIPE.max_tokens,
+        "sha256": sha256,
+    }
+    text = json.dumps(config, indent=2)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]

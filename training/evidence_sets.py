@@ -1,0 +1,251 @@
+"""Claims beside sets of sentences that are known to suffice or not to.
+
+For each claim a set that suffices and one that does not (AdMIRaL, section 3.2),
+of one to five sentences, as the pipeline hands over: gold ones among others.
+What does not suffice is a gold set with one sentence left out, other sentences
+of the gold pages, or what is retrieved beside a claim that nothing decides.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from training.alignment import Offsets
+from training.candidates import CandidateFinder
+from training.claims import PageClaim
+from training.compositions.composition import Composition
+from training.contrast import Contrast, exchanged, refuting
+from training.sentence_pool import SentencePool
+
+MOST = 5  # sentences of a set
+MOST_NEEDED = 4  # of a gold set; longer ones are cut
+LONGEST = 850  # characters that a set is filled up to, about 200 tokens
+CONVINCING = 6  # how deep sentences from elsewhere are drawn from
+SAME_PAGE = 0.7  # share of decided claims whose insufficient set has sentences of a gold page
+FLIPPED = 0.5  # share of contrast claims that are also read beside evidence changed likewise
+
+Pair: TypeAlias = tuple[str, str]
+"""A title and a sentence of its page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Where a claim has something else than the evidence, which has ``told``."""
+
+    start: int
+    end: int
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSet:
+    """A claim beside sentences, and what is known of them.
+
+    ``label`` is what they come to: NOT ENOUGH INFO where they do not suffice.
+    ``telling``: the places of the gold ones among them; ``missing``: those that were
+    left out, all of them where none is there. ``open``: claim offsets of what only
+    the missing ones tell, where that is known. ``surely_open``: whether something is
+    missing even where nothing seems to be: what stands near a claim may be evidence
+    that nobody marked. ``two_pages``: whether the claim needs two pages.
+    """
+
+    claim: str
+    label: Label
+    sentences: tuple[Pair, ...]
+    telling: tuple[int, ...]
+    exchange: Exchange | None = None
+    missing: tuple[Pair, ...] = ()
+    open: tuple[Offsets, ...] = ()
+    surely_open: bool = True
+    two_pages: bool = False
+
+
+def claim_sets(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, seed: int
+) -> list[EvidenceSet]:
+    """Return sets of each claim: for decided ones one that suffices, then those that do not.
+
+    Which they are and their order depend on the seed alone.
+    """
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([claim.text for claim in claims])
+    made: list[EvidenceSet] = []
+    for claim, candidates in zip(claims, found, strict=True):
+        beside = _Beside(claim, candidates, pool, chance)
+        made += [beside.undecided()] if claim.label == NOT_ENOUGH_INFO else beside.decided()
+    return made
+
+
+def contrast_sets(
+    contrasts: Sequence[Contrast], pool: SentencePool, seed: int
+) -> list[EvidenceSet]:
+    """Return contrast claims beside a sentence that refutes them.
+
+    Half of them also beside that sentence changed as the claim was, and their
+    originals beside it, so that no wording gives a label away.
+    """
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([contrast.claim.text for contrast in contrasts])
+    made: list[EvidenceSet] = []
+    for contrast, candidates in zip(contrasts, found, strict=True):
+        sentence = chance.choice(refuting(contrast, pool))
+        claim, old, new = contrast.claim.text, contrast.old, contrast.new
+        elsewhere = _elsewhere(contrast.claim, candidates, pool)
+        gold = [(sentence.title, sentence.text)]
+        refuted = _filled(claim, REFUTES, gold, elsewhere, chance)
+        made.append(replace(refuted, exchange=_exchange(claim, new, old)))
+        if chance.random() < FLIPPED:
+            gold = [(sentence.title, exchanged(sentence.text, old, new))]
+            made.append(_filled(claim, SUPPORTS, gold, elsewhere, chance))
+            refuted = _filled(contrast.original, REFUTES, gold, elsewhere, chance)
+            made.append(replace(refuted, exchange=_exchange(contrast.original, old, new)))
+    return made
+
+
+def page_sets(claims: Sequence[PageClaim], seed: int) -> list[EvidenceSet]:
+    """Return Fool Me Twice claims beside their gold sentences and beside others of the page."""
+    chance = random.Random(seed)
+    made = []
+    for claim in claims:
+        gold = [(claim.title, text) for text in claim.gold[:MOST_NEEDED]]
+        others = [(claim.title, text) for text in claim.others]
+        made.append(_filled(claim.text, claim.label, gold, others, chance))
+        if others:
+            less = _filled(claim.text, NOT_ENOUGH_INFO, [], others, chance)
+            made.append(replace(less, missing=tuple(gold), surely_open=False))
+    return made
+
+
+def composition_sets(
+    compositions: Sequence[Composition], pool: SentencePool, seed: int
+) -> list[EvidenceSet]:
+    """Return each composition beside both of its sentences, and beside each of them alone."""
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([made.claim.text for made in compositions])
+    made: list[EvidenceSet] = []
+    for composition, candidates in zip(compositions, found, strict=True):
+        claim, flipped, told = composition.claim, composition.flipped, composition.told
+        exchange = Exchange(*flipped, told) if flipped and told else None
+        elsewhere = _elsewhere(claim, candidates, pool)
+        gold = [_pair(key, pool) for key in claim.evidence[0]]
+        whole = _filled(claim.text, claim.label, gold, elsewhere, chance)
+        made.append(replace(whole, exchange=exchange, two_pages=True))
+        for number, (left_out, only) in enumerate(zip(gold, composition.parts, strict=True)):
+            part = _filled(claim.text, NOT_ENOUGH_INFO, [gold[1 - number]], elsewhere, chance)
+            made.append(replace(part, missing=(left_out,), open=only, two_pages=True))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """A claim with what can be put beside it."""
+
+    claim: AnnotatedClaim
+    candidates: Sequence[int]
+    pool: SentencePool
+    chance: random.Random
+
+    def undecided(self) -> EvidenceSet:
+        """Return what is retrieved for the claim, the nearest sentence always with it."""
+        retrieved = [_pair(key, self.pool) for key in _keys(self.candidates, self.pool)]
+        found = _filled(self.claim.text, NOT_ENOUGH_INFO, retrieved[:1], retrieved[1:], self.chance)
+        return replace(found, telling=())
+
+    def decided(self) -> list[EvidenceSet]:
+        """Return a set that suffices, and some that do not."""
+        claim, pool = self.claim, self.pool
+        whole = [group for group in claim.evidence if all(key in pool.position for key in group)]
+        if not whole:
+            return []
+        fewest = min(map(len, whole))
+        needed = self.chance.choice([group for group in whole if len(group) == fewest])
+        gold = [_pair(key, pool) for key in needed[:MOST_NEEDED]]
+        elsewhere = _elsewhere(claim, self.candidates, pool)[:CONVINCING]
+        others = [
+            _pair(key, pool)
+            for page in sorted(claim.pages)
+            for key in _keys(pool.by_page.get(page, ()), pool)
+            if key not in claim.gold
+        ]
+        beside = [*elsewhere, *self.chance.sample(others, min(len(others), CONVINCING // 2))]
+        sets = [_filled(claim.text, claim.label, gold, beside, self.chance)]
+        sets += [self._without(key, needed, elsewhere) for key in self._left_out(needed)]
+        if len(sets) == 1:
+            near = others and self.chance.random() < SAME_PAGE
+            first = [self.chance.choice(others)] if near else []
+            less = _filled(
+                claim.text, NOT_ENOUGH_INFO, first, beside if near else elsewhere, self.chance
+            )
+            if less.sentences:
+                less = replace(less, telling=(), missing=tuple(gold), surely_open=False)
+                sets.append(less)
+        return [replace(made, two_pages=claim.needs_several_pages) for made in sets]
+
+    def _left_out(self, needed: Sequence[SentenceKey]) -> list[SentenceKey]:
+        """Return sentences without which a gold set does not suffice, two at most.
+
+        Of a union of sets that is not known.
+        """
+        if not 1 < len(needed) <= MOST_NEEDED or not isinstance(self.claim, FeverClaim):
+            return []
+        whole = [set(group) for group in self.claim.evidence]
+        able = [key for key in needed if not any(g <= set(needed) - {key} for g in whole)]
+        return self.chance.sample(able, min(2, len(able)))
+
+    def _without(
+        self, key: SentenceKey, needed: Sequence[SentenceKey], elsewhere: Sequence[Pair]
+    ) -> EvidenceSet:
+        left = [_pair(other, self.pool) for other in needed if other != key]
+        part = _filled(self.claim.text, NOT_ENOUGH_INFO, left, elsewhere, self.chance)
+        # Annotators often add a page's first sentence although its title says enough.
+        pages = len({page for page, _ in needed})
+        return replace(part, missing=(_pair(key, self.pool),), surely_open=pages > 1)
+
+
+def _filled(
+    claim: str,
+    label: Label,
+    first: Sequence[Pair],
+    others: Sequence[Pair],
+    chance: random.Random,
+) -> EvidenceSet:
+    """Return the first sentences among so many others as chance has it, in any order."""
+    chosen = list(first)
+    fitting = [pair for pair in others if pair not in first]
+    most = min(MOST - len(first), len(fitting))
+    least = min(most, 0 if first else 1)
+    for pair in chance.sample(fitting, chance.randint(least, most)):
+        if not chosen or sum(map(_length, [*chosen, pair])) <= LONGEST:
+            chosen.append(pair)
+    chance.shuffle(chosen)
+    telling = tuple(place for place, pair in enumerate(chosen) if pair in first)
+    return EvidenceSet(claim, label, tuple(chosen), telling)
+
+
+def _exchange(claim: str, words: str, told: str) -> Exchange | None:
+    match = re.search(rf"\b{re.escape(words)}\b", claim)
+    return Exchange(match.start(), match.end(), told) if match else None
+
+
+def _length(pair: Pair) -> int:
+    return len(pair[0]) + len(pair[1])
+
+
+def _elsewhere(claim: AnnotatedClaim, candidates: Sequence[int], pool: SentencePool) -> list[Pair]:
+    """Return what is retrieved from other than the gold pages."""
+    return [_pair(key, pool) for key in _keys(candidates, pool) if key[0] not in claim.pages]
+
+
+def _keys(indices: Sequence[int], pool: SentencePool) -> list[SentenceKey]:
+    return [(pool.sentences[i].page, pool.sentences[i].sentence_id) for i in indices]
+
+
+def _pair(key: SentenceKey, pool: SentencePool) -> Pair:
+    sentence = pool.sentences[pool.position[key]]
+    return sentence.title, sentence.text

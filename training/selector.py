@@ -1,0 +1,265 @@
+"""``esoteric train selector``: the model that selects evidence by its use to the verifier (FER).
+
+It begins where the reader ended. The verifier whose feedback it gets is the
+reader, fixed, reading the selected sentences as one text, as the judge does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import Module
+from torch.nn.functional import cross_entropy, gumbel_softmax
+from torch.nn.utils.rnn import pad_sequence
+from transformers import PreTrainedTokenizerBase
+
+from evaluation.claims import AnnotatedClaim
+from evaluation.measures.scores import FIGURES, figures_of, score_matrix
+from evaluation.predictions import Answer
+from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config
+from retrieval.cross_encoders.delta import save_delta
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.selection.joint_reading import (
+    USEFUL,
+    JointReader,
+    read_jointly,
+    reader_network,
+    usefulness,
+)
+from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.selection.utility_model import UtilityModel
+from retrieval.selection.utility_selector import UtilityReader, UtilitySelector
+from retrieval.types import NOT_ENOUGH_INFO, Evidence
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+from training.arrays import kept_array
+from training.card import Card, write_card
+from training.data import load_data
+from training.figures import DEV, TUNING, Classify, DevClaims, read_claims
+from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.selection_examples import SelectionExample, selection_examples
+from training.utility_feedback import utility_divergence
+
+RECIPE = Recipe(
+    epochs=1,
+    batch_size=4,
+    learning_rate=1e-4,
+    weight_decay=0.01,
+    warmup=0.1,
+    max_tokens=512,  # of a claim with all its candidates (FER, A.3.1)
+    seed=0,
+)
+CLAIMS = 5_000
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+RANK = 16  # of the shipped difference to the reader
+
+
+def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+    """Train the selector, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    ``reader`` is the folder of the trained reader: what it begins with, and its verifier.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the reader is missing.
+    """
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
+    config, read = RetrievalConfig(), CrossEncoder(reader, FoldedMiniLM())
+    tokenizer = FoldedMiniLM().tokenizer()
+
+    def read_once(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        of = sha256(f"{read.digest}{pairs}".encode("utf-8", "surrogatepass")).hexdigest()
+        return kept_array(run / f"opinions-{of[:16]}.npy", lambda: read.probabilities(pairs))
+
+    examples = selection_examples(
+        data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
+    )
+    tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
+    network = JointReader(reader_network(reader))
+    network.distilbert.embeddings.requires_grad_(False)
+    switch_off_dropout(network)
+    live = _Live(network, tokenizer)
+    before = _by_utility(live, dev)
+
+    def figures(_: Module) -> dict[str, float]:
+        return selection_figures(tuning, _by_utility(live, tuning), read)
+
+    loss_of = selection_loss(network, read.probabilities, tokenizer)
+    train(network, examples, loss_of, RECIPE, run, figures)
+    start = JointReader(reader_network(reader))
+    digest = save_delta(network, start, out / "delta.safetensors", RANK)
+    _write_config(out, digest, reader)
+    undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)
+    card = Card(
+        name="Selector",
+        purpose="Reads a claim beside all its candidate sentences at once: which of them are of use"
+        " to who has to decide the claim?",
+        architecture="FER's fine-grained retriever (`retrieval/selection/joint_reading.py`): one"
+        " sequence with a [CLS] before each sentence, whose vectors the head reads; what it says is"
+        " added to the log-odds of the sentence's relevance. The reader (`models/reader`; with"
+        f" another one it cannot be used) plus a difference of rank {RANK}; the embeddings are as"
+        " they were.",
+        data=f"{data.described}. {len(examples)} of these claims without those of Fool Me Twice"
+        f" ({undecided} undecided), each with the {config.utility_candidates} most relevant of the"
+        " sentences found for it (`training/selection_examples.py`). Loss: classification of each"
+        " sentence as annotated evidence or not, and the utility divergence, by how much less"
+        " probable the right label is to the reader beside the selected sentences than beside the"
+        " annotated ones (`training/utility_feedback.py`); both weigh 1.",
+        digests=data.digests,
+        commands=("esoteric train selector --data DATA",),
+        definitions=f"{len(dev.claims)} of {len(data.dev)} dev claims (one in {DEV[0]}), no page"
+        " with their evidence was read in training, with about ten candidate sentences each."
+        " precision, recall, f1: of what is selected for decided claims, as FEVER's scorer has"
+        " them: the share that is annotated, claims with a whole evidence set among it, and their"
+        " harmonic mean, %. label_accuracy: claims that the judge gives the right one of three"
+        " labels with it, %. selected: sentences per claim. relative: without this model, the"
+        f" sentences at least {config.selection_share} as relevant as the best. untrained: those"
+        " that are more probably relevant than not, or the best.",
+    )
+    ways = {
+        "relative": _by_relevance(dev),
+        "untrained": before,
+        "as trained": _by_utility(live, dev),
+        "as shipped": _by_utility(UtilityModel(out, reader), dev),
+    }
+    measured = {way: selection_figures(dev, selected, read) for way, selected in ways.items()}
+    write_card(out, card, {"selector": RECIPE}, measured)
+
+
+def selection_loss(
+    network: JointReader, verify: Classify, tokenizer: PreTrainedTokenizerBase
+) -> Loss[SelectionExample]:
+    """Return the loss of what ``network`` selects; ``verify`` is the verifier."""
+
+    def loss_of(batch: Sequence[SelectionExample]) -> torch.Tensor:
+        inputs = read_jointly(
+            tokenizer,
+            [example.claim for example in batch],
+            [example.candidates for example in batch],
+            [example.relevance for example in batch],
+            RECIPE.max_tokens,
+        )
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = network(inputs)
+        return feedback_loss(logits, inputs.present, batch, verify)
+
+    return loss_of
+
+
+def feedback_loss(
+    logits: torch.Tensor,
+    present: torch.Tensor,
+    examples: Sequence[SelectionExample],
+    verify: Classify,
+) -> torch.Tensor:
+    """Return FER's loss, the mean over claims (section 3.2; both parts weigh 1, as in 4.1).
+
+    Evidence classification is the cross entropy of all candidates, those that
+    are ``present``. For the utility divergence a selection is drawn by Gumbel
+    softmax, 0 or 1 forward and smooth backward (A.2). ``logits``: (claims,
+    sentences, 2).
+    """
+    gold = pad_sequence(
+        [torch.tensor(example.gold, dtype=torch.long) for example in examples], batch_first=True
+    )
+    surprise = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
+    gates = gumbel_softmax(logits, hard=True)[:, :, USEFUL]
+    return ((surprise * present).sum(dim=1) + utility_divergence(examples, gates, verify)).mean()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedClaims:
+    """Claims to measure on; ``evidence`` holds each one's candidates, most relevant first."""
+
+    claims: Sequence[AnnotatedClaim]
+    evidence: Sequence[list[Evidence]]
+
+    @classmethod
+    def of(cls, dev: DevClaims, read: CrossEncoder) -> RankedClaims:
+        """Return the claims with their candidates as the reader ranks them."""
+        return cls(dev.claims, read_claims(read.probabilities, dev).ranked)
+
+
+def selection_figures(
+    ranked: RankedClaims, selected: Sequence[list[Evidence]], read: CrossEncoder
+) -> dict[str, float]:
+    """Return the dev figures of what was selected for each claim, as the card defines them."""
+    judge = CrossEncoderJudge(read, read.version)
+    answers = []
+    for claim, items in zip(ranked.claims, selected, strict=True):
+        verdict = judge.run(claim.text, items)["verdict"]
+        keys = tuple((i.sentence.document_id, i.sentence.sentence_id) for i in items)
+        answers.append(
+            Answer(
+                label=verdict.label,
+                confidence=verdict.confidence,
+                evidence=keys,
+                ranked=(),
+                pages=(),
+                hops=(),
+                seconds={},
+            )
+        )
+    told = dict(zip(FIGURES, figures_of(score_matrix(ranked.claims, answers)), strict=True))
+    return {
+        "precision": 100 * float(told["evidence_precision"]),
+        "recall": 100 * float(told["evidence_recall"]),
+        "f1": 100 * float(told["evidence_f1"]),
+        "label_accuracy": 100 * float(told["label_accuracy"]),
+        "selected": sum(map(len, selected)) / max(1, len(selected)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """The network as it is while it is trained."""
+
+    network: JointReader
+    tokenizer: PreTrainedTokenizerBase
+
+    def warm_up(self) -> None:
+        """It is loaded already."""
+
+    def usefulness(
+        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
+    ) -> NDArray[np.float32]:
+        """Return the probability of each sentence that it is useful evidence."""
+        window = RECIPE.max_tokens
+        return usefulness(self.network, self.tokenizer, claim, sentences, relevance, window)
+
+
+def _by_utility(model: UtilityReader, ranked: RankedClaims) -> list[list[Evidence]]:
+    config = RetrievalConfig()
+    selector = UtilitySelector(model, config.utility_candidates, config.selection_limit)
+    return [
+        [item for item in selector.run(claim.text, items)["evidence"] if item.selected]
+        for claim, items in zip(ranked.claims, ranked.evidence, strict=True)
+    ]
+
+
+def _by_relevance(ranked: RankedClaims) -> list[list[Evidence]]:
+    config = RetrievalConfig()
+    selector = RelativeSelector(config.selection_share, config.selection_limit)
+    return [
+        [item for item in selector.run(items)["evidence"] if item.selected]
+        for items in ranked.evidence
+    ]
+
+
+def _write_config(out: Path, digest: str, reader: Path) -> None:
+    """Write what ``UtilityModel`` reads, with the digest of the reader that training began with."""
+    config = {
+        "name": "MiniLM selector",
+        "version": VERSION,
+        "max_tokens": RECIPE.max_tokens,
+        "reader": read_config(reader)["sha256"],
+        "sha256": digest,
+    }
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

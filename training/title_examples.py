@@ -1,0 +1,233 @@
+"""What the title model learns from: a claim beside sentences, and the title they lead to.
+
+As in AdMIRaL (section 3.1 and A.1): of a claim that several pages decide, the gold
+sentences of all pages but one are read among others that lead nowhere, and that
+one's title is to be generated. Such claims are few; most examples are made from
+pages: a sentence that names another page leads there, with a claim put together
+from both.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.claims import AnnotatedClaim
+from retrieval.generation.decoding import MOST_SENTENCES
+from retrieval.generation.title_generator import SENTENCES
+from retrieval.index.title_key import split_disambiguation
+from training.compositions.bridges import BridgeFinder, Mention
+from training.compositions.tidying import tidied
+from training.sentence_pool import PoolSentence, SentencePool
+
+MOST_NEEDED = 4  # sentences of an evidence set; longer ones are unions of several
+# Each step is read several times, among other sentences and, from pages, with other claims.
+OF_ANNOTATED, OF_COMPOSED, OF_PAGES = 6, 1, 2
+PER_PAGE = 20  # mentions of a page that are used
+RENAMED = 0.3  # share of the steps from pages whose page is called otherwise
+MOST_CHARACTERS = 1_000  # of claim and sentences; more would not fit the model's window
+SAME_PAGE, SIMILAR = 0.3, 0.5  # shares of the sentences beside; the rest are from anywhere
+NEAR = 12  # how deep the similar ones are drawn from
+_LONGEST_BEFORE, _LONGEST_PREDICATE = 6, 9  # words
+_CLAUSE = re.compile(r"[,;:()]|\b(?:and|but|who|which|that|while|where|when)\b")
+_SUBJECT = re.compile(r"^(?:He|She|It|They|His|Her|Its|Their|This|The \w+)\b ?")
+_PREDICATE = re.compile(r"\b(?:is|was|are|were|has|had|have)\b .+")
+_DESCRIPTION = re.compile(r"\b(?:is|was|are|were) ((?:an?|the|one of the) .+)")
+
+
+@dataclass(frozen=True, slots=True)
+class TitleExample:
+    """A claim, (title, sentence) pairs in the order of reading, and what to generate from them.
+
+    ``leads``: positions of the sentences that lead to the document called ``title``.
+    """
+
+    claim: str
+    sentences: tuple[tuple[str, str], ...]
+    leads: tuple[int, ...]
+    title: str
+
+    @property
+    def length(self) -> int:
+        """Its characters."""
+        return _characters(self.claim, self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleStep:
+    """A step from sentences, which are indices into a pool, to a page that is not theirs.
+
+    ``ruled_out``: sentences that may lead there as well. ``renamed``: the page's
+    name and another that stands in its place, in claim and sentences.
+    """
+
+    claim: str
+    leads: tuple[int, ...]
+    page: str
+    ruled_out: frozenset[int] = frozenset()
+    renamed: tuple[str, str] | None = None
+
+
+def title_examples(
+    annotated: Sequence[AnnotatedClaim],
+    composed: Sequence[AnnotatedClaim],
+    pool: SentencePool,
+    seed: int,
+) -> list[TitleExample]:
+    """Return examples of annotated claims, composed ones and pages.
+
+    They and their order depend on the seed alone. Composed claims have their
+    evidence in the order in which it is found.
+    """
+    chance = random.Random(seed)
+    steps = [
+        *steps_of(annotated, pool) * OF_ANNOTATED,
+        *steps_of(composed, pool, ordered=True) * OF_COMPOSED,
+        *_page_steps(pool, chance),
+    ]
+    nearest = pool.nearest([step.claim for step in steps], NEAR)
+    return [
+        _among_others(step, [int(i) for i in near], pool, chance)
+        for step, near in zip(steps, nearest, strict=True)
+    ]
+
+
+def steps_of(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, *, ordered: bool = False
+) -> list[TitleStep]:
+    """Return every way to keep the gold sentences of all pages but one and look for that one.
+
+    With no order of the pages known, each is looked for; ``ordered``, the last
+    one alone (AdMIRaL, A.1).
+    """
+    steps = []
+    for claim in claims:
+        gold = frozenset(pool.position[key] for key in claim.gold if key in pool.position)
+        for group in claim.evidence:
+            if len(group) > MOST_NEEDED or not all(key in pool.position for key in group):
+                continue
+            pages = [group[-1][0]] if ordered else sorted({page for page, _ in group})
+            for page in pages:
+                leads = tuple(pool.position[key] for key in group if key[0] != page)
+                if leads:
+                    steps.append(TitleStep(claim.text, leads[:MOST_SENTENCES], page, gold))
+    return steps
+
+
+def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
+    """Return steps from sentences that name a page to that page, with claims made up for them."""
+    bridges = [
+        (sentence, text, mention)
+        for sentence, text, mentions in BridgeFinder(pool).bridges(pool)
+        for mention in mentions
+    ]
+    chance.shuffle(bridges)
+    used: Counter[str] = Counter()
+    kept = []
+    for sentence, text, mention in bridges:
+        used[mention.page] += 1
+        if used[mention.page] <= PER_PAGE:
+            kept.append((sentence, text, mention))
+    names = _names_by_length(sorted(used), pool)
+    steps = []
+    for sentence, text, mention in kept * OF_PAGES:
+        lead = pool.position[sentence.page, sentence.sentence_id]
+        for claim in made_claims(sentence, text, mention, pool, chance):
+            renamed = None
+            if chance.random() < RENAMED:
+                name = _name(mention.page, pool)
+                renamed = (name, chance.choice(names[len(name.split())]))
+            steps.append(TitleStep(claim, (lead,), mention.page, renamed=renamed))
+    return steps
+
+
+def _names_by_length(pages: Sequence[str], pool: SentencePool) -> dict[int, list[str]]:
+    """Return pages' names by how many words they have: two of them are mostly a person."""
+    names: dict[int, list[str]] = {}
+    for page in pages:
+        name = _name(page, pool)
+        names.setdefault(len(name.split()), []).append(name)
+    return names
+
+
+def made_claims(
+    sentence: PoolSentence,
+    text: str,
+    mention: Mention,
+    pool: SentencePool,
+    chance: random.Random,
+) -> list[str]:
+    """Return up to two claims that a sentence and the page that it names decide together.
+
+    ``text`` is the tidied sentence. In the one claim the page's description stands
+    in place of its name; the other says of the sentence's page what a sentence of
+    the named one says of its own.
+    """
+    name = _name(sentence.page, pool)
+    own = [pool.sentences[i] for i in pool.by_page[mention.page]]
+    described = _DESCRIPTION.search(tidied(own[0].text))
+    claims = []
+    if described:
+        description = _first_words(described[1])
+        before = _SUBJECT.sub("", _CLAUSE.split(text[: mention.start])[-1].strip())
+        words = " ".join(before.split()[-_LONGEST_BEFORE:])
+        about = words if name in words else f"{name} {words}".strip()
+        claims.append(f"{about} {description}.")
+    told = _PREDICATE.search(tidied(chance.choice(own).text))
+    if told:
+        claims.append(f"{name} {_first_words(told[0])}.")
+    return claims
+
+
+def _first_words(text: str) -> str:
+    words = _CLAUSE.split(text)[0].split()[:_LONGEST_PREDICATE]
+    return " ".join(words).rstrip(" .")
+
+
+def _among_others(
+    step: TitleStep, near: Sequence[int], pool: SentencePool, chance: random.Random
+) -> TitleExample:
+    """Put up to four sentences that do not lead there beside those that do, in random order."""
+    name, title = _name(step.page, pool), pool.sentences[pool.by_page[step.page][0]].title
+    old, new = step.renamed or (name, name)
+
+    def leads_elsewhere(index: int) -> bool:
+        sentence = pool.sentences[index]
+        named = name in sentence.text or new in sentence.text
+        return sentence.page != step.page and index not in step.ruled_out and not named
+
+    def told(indices: Sequence[int]) -> tuple[tuple[str, str], ...]:
+        sentences = [pool.sentences[i] for i in indices]
+        return tuple((s.title, s.text.replace(old, new)) for s in sentences)
+
+    pages = sorted({pool.sentences[i].page for i in step.leads})
+    same = [i for page in pages for i in pool.by_page[page] if leads_elsewhere(i)]
+    similar = [i for i in near if leads_elsewhere(i)]
+    chosen = list(dict.fromkeys(step.leads))
+    size = chance.randint(len(chosen), SENTENCES)
+    for _ in range(2 * SENTENCES):
+        drawn = chance.random()
+        source = same if drawn < SAME_PAGE else similar if drawn < SAME_PAGE + SIMILAR else ()
+        index = chance.choice(source or range(len(pool.sentences)))
+        fits = _characters(step.claim, told([*chosen, index])) <= MOST_CHARACTERS
+        if len(chosen) < size and fits and index not in chosen and leads_elsewhere(index):
+            chosen.append(index)
+    order = list(chosen)
+    chance.shuffle(order)
+    return TitleExample(
+        step.claim.replace(old, new),
+        told(order),
+        tuple(sorted(order.index(i) for i in step.leads)),
+        new if step.renamed else title,
+    )
+
+
+def _name(page: str, pool: SentencePool) -> str:
+    return split_disambiguation(pool.sentences[pool.by_page[page][0]].title)[0]
+
+
+def _characters(claim: str, sentences: Sequence[tuple[str, str]]) -> int:
+    return len(claim) + sum(len(title) + len(text) for title, text in sentences)

@@ -1,0 +1,257 @@
+"""``esoteric train titles``: the model that generates the title of the next document.
+
+The encoder is fine-tuned and the decoder, which is new, learns from nothing, by
+maximum likelihood of the sentences that lead on and of the title they lead to
+(AdMIRaL, section 3.1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from retrieval.cross_encoders.delta import save_delta
+from retrieval.generation.decoding import Reading, generate
+from retrieval.generation.inputs import IDENTIFIERS, MARKUP, MAX_TOKENS, PADDING, input_tokens
+from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
+from retrieval.generation.network import POSITIONS, TitleNetwork, packaged_title_network
+from retrieval.generation.title_generator import SENTENCES
+from retrieval.hops.mention_expander import MentionExpander
+from retrieval.index.store import DocumentStore
+from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.titles.title_trie import TitleTrie
+from retrieval.types import Evidence, Sentence, TitleMatch
+from training.candidates import CandidateFinder
+from training.card import Card, write_card
+from training.compositions import compositions
+from training.data import TrainingData, load_data
+from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.sentence_pool import PoolSentence, SentencePool
+from training.title_examples import TitleExample, steps_of, title_examples
+
+RECIPE = Recipe(
+    epochs=1,
+    batch_size=32,
+    learning_rate=2e-4,
+    weight_decay=0.01,
+    warmup=0.06,
+    max_tokens=MAX_TOKENS,
+    seed=0,
+)
+COMPOSED = 6_000  # claims made from pages
+BEAMS = 10  # of the figures
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+RANK = 48  # of the shipped difference; the card says what cutting to it costs
+
+Read: TypeAlias = Callable[[str, Sequence[tuple[str, str]]], Reading]
+"""Reads a claim and (title, sentence) pairs."""
+
+
+def train_titles(data_folder: Path, run: Path, out: Path) -> None:
+    """Train the title model, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the packaged base weights are missing.
+    """
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
+    made = [one.claim for one in compositions(data, RECIPE.seed, COMPOSED)]
+    examples = title_examples(data.train, made, data.pool, RECIPE.seed)
+    searches, titles = title_searches(data), PoolTitles(data.dev_pool)
+    tokenizer, network = TitleTokenizer(), packaged_title_network()
+    # With the embeddings as they are the change is small enough to ship as a delta.
+    network.distilbert.embeddings.requires_grad_(False)
+    switch_off_dropout(network)
+
+    def read(claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
+        return NetworkReading(network, input_tokens(tokenizer, claim, sentences, RECIPE.max_tokens))
+
+    def figures_of(read: Read) -> dict[str, float]:
+        return search_figures(lambda search: generated(read, titles.titles(), search), searches)
+
+    loss_of = title_loss(network, tokenizer, RECIPE.max_tokens)
+    train(network, examples, loss_of, RECIPE, run, lambda _: figures_of(read))
+    trained = figures_of(read)
+    digest = save_delta(network, packaged_title_network(), out / "delta.safetensors", RANK)
+    _write_config(out, digest)
+    expander = MentionExpander(cast(DocumentStore, titles))
+    figures = {
+        "mention lookup": search_figures(lambda search: mentioned(expander, search), searches),
+        "as trained": trained,
+        "as shipped": figures_of(MiniLMTitleModel(out).read),
+    }
+    write_card(
+        out,
+        Card(
+            name="Titles",
+            purpose="Reads a claim beside up to five sentences and generates which of them lead on"
+            " and the title of the document that they lead to (AdMIRaL, section 3.1).",
+            architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
+            f" difference of rank {RANK}, and two decoder layers that can copy what was read"
+            " (`retrieval/generation/network.py`); the embeddings of both are the packaged ones.",
+            data=f"{data.described}. {len(examples)} examples (`training/title_examples.py`):"
+            " the claims among these that several pages decide, each way of looking for one of the"
+            f" pages; {len(made)} claims over two pages composed from others"
+            " (`training/compositions`); and sentences that name another page, with claims made up"
+            " for them.",
+            digests=data.digests,
+            commands=("esoteric train titles --data DATA",),
+            definitions=f"{len(searches)} searches: dev claims with evidence on several pages,"
+            " given the gold sentences of all but one, which the claim does not name, and others"
+            f" near the claim, {SENTENCES} in all; no page with evidence of a dev claim was read in"
+            f" training. first, first_five, first_ten: those whose page is among as many, %, with a"
+            f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
+            " mention lookup finds titles that stand in the sentences"
+            " (`retrieval/hops/mention_expander.py`).",
+        ),
+        {"titles": RECIPE},
+        figures,
+    )
+
+
+def title_loss(
+    network: TitleNetwork, tokenizer: TitleTokenizer, max_tokens: int
+) -> Loss[TitleExample]:
+    """Return the mean surprise at the tokens to generate (equation 2)."""
+
+    def loss_of(batch: Sequence[TitleExample]) -> torch.Tensor:
+        inputs = _padded([input_tokens(tokenizer, e.claim, e.sentences, max_tokens) for e in batch])
+        titles = tokenizer.tokens([example.title for example in batch])
+        targets = _padded(
+            [target_tokens(e.leads, title) for e, title in zip(batch, titles, strict=True)]
+        )
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            memory = network.read(inputs, (inputs != PADDING).long())
+            likely = network.log_likelihood(memory, targets)
+        return -likely.sum() / (targets != PADDING).sum()
+
+    return loss_of
+
+
+def target_tokens(leads: Sequence[int], title: Sequence[int]) -> list[int]:
+    """Return what is to be generated: identifiers, and the title between its markup."""
+    named = [IDENTIFIERS[position] for position in leads]
+    return [*named, MARKUP.title_begin, *title, MARKUP.title_end][:POSITIONS]
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    return pad_sequence([torch.tensor(row) for row in rows], True, PADDING)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleSearch:
+    """A claim and sentences, from which ``page`` is to be found."""
+
+    claim: str
+    sentences: tuple[PoolSentence, ...]
+    page: str
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """The pages of the sentences."""
+        return frozenset(sentence.page for sentence in self.sentences)
+
+
+def title_searches(data: TrainingData) -> list[TitleSearch]:
+    """Return the steps of dev claims to pages that they do not name, with sentences beside."""
+    pool, finder = data.dev_pool, CandidateFinder(data.dev_pool)
+    steps = {
+        (step.claim, step.page): step
+        for step in steps_of(data.dev, pool)
+        if step.page not in finder.named(step.claim)
+    }
+    candidates = finder.find([claim for claim, _ in steps])
+    searches = []
+    for step, found in zip(steps.values(), candidates, strict=True):
+        beside = [i for i in found if pool.sentences[i].page != step.page]
+        indices = list(dict.fromkeys([*step.leads, *beside]))[:SENTENCES]
+        told = tuple(pool.sentences[i] for i in indices)
+        searches.append(TitleSearch(step.claim, told, step.page))
+    return searches
+
+
+def search_figures(
+    find: Callable[[TitleSearch], list[str]], searches: Sequence[TitleSearch]
+) -> dict[str, float]:
+    """Return how many searches find their page among the first, the first five and ten, %.
+
+    ``find`` returns pages, best first.
+    """
+    found = [(search.page, find(search)) for search in searches]
+
+    def among(count: int) -> float:
+        right = sum(page in pages[:count] for page, pages in found)
+        return 100 * right / max(1, len(found))
+
+    return {"first": among(1), "first_five": among(5), "first_ten": among(10)}
+
+
+def generated(read: Read, titles: TitleTrie, search: TitleSearch) -> list[str]:
+    """Return the pages whose titles a model generates."""
+    reading = read(search.claim, [(sentence.title, sentence.text) for sentence in search.sentences])
+    found = generate(reading, MARKUP, titles, BEAMS, search.seen)
+    return [document.document_id for document in found]
+
+
+def mentioned(expander: MentionExpander, search: TitleSearch) -> list[str]:
+    """Return the pages whose titles stand in the sentences of a search."""
+    evidence = [
+        Evidence(
+            Sentence(s.page, s.sentence_id, s.text, 0, len(s.text)), s.title, None, (1, 0, 0), 1
+        )
+        for s in search.sentences
+    ]
+    found = expander.run([], evidence, search.seen, 2)["candidates"]
+    return [candidate.document_id for candidate in found]
+
+
+class PoolTitles:
+    """The titles of a pool's pages, as an index has them."""
+
+    def __init__(self, pool: SentencePool) -> None:
+        """Make the tables."""
+        pages = list(pool.by_page)
+        self._titles = [pool.sentences[pool.by_page[page][0]].title for page in pages]
+        self._matches: dict[str, list[TitleMatch]] = {}
+        for page, title in zip(pages, self._titles, strict=True):
+            name, words = split_disambiguation(title)
+            for key in dict.fromkeys((title_key(title), title_key(name))):
+                exact = key == title_key(title)
+                match = TitleMatch(page, title, name, None if exact else words)
+                self._matches.setdefault(key, []).append(match)
+        tokens = TitleTokenizer().tokens(self._titles)
+        built = TitleTrie.build((title, number) for number, title in enumerate(tokens))
+        self._trie = TitleTrie(*built, pages.__getitem__)
+
+    def titles(self) -> TitleTrie:
+        """See ``DocumentStore``."""
+        return self._trie
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """See ``DocumentStore``."""
+        return [
+            match
+            for name in names
+            for match in sorted(
+                self._matches.get(title_key(name), ()),
+                key=lambda match: (match.disambiguation is not None, match.document_id),
+            )
+        ]
+
+
+def _write_config(folder: Path, sha256: str) -> None:
+    config = {
+        "name": "MiniLM titles",
+        "version": VERSION,
+        "max_tokens": RECIPE.max_tokens,
+        "sha256": sha256,
+    }
+    text = json.dumps(config, indent=2)
+    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
