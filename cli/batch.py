@@ -46,8 +46,9 @@ def command(file: Path, output: Path, recipe: str) -> None:
         raise BadSource(
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
-    from retrieval.assembly import judge_name, open_retriever
+    from retrieval.assembly import open_retriever
     from retrieval.document import claim_document
+    from retrieval.models import judge_name
 
     settings = Settings.from_environment()
     judge = judge_name(settings.verifier_base)

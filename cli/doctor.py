@@ -74,7 +74,7 @@ def _parser(settings: Settings) -> str:
 
 
 def _readers(settings: Settings) -> str:
-    from retrieval.assembly import reader, verifier
+    from retrieval.models import reader, verifier
 
     base = settings.verifier_base
     models = [reader(), *([verifier(base)] if base else [])]

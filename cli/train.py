@@ -66,6 +66,42 @@ def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
     train_reader(data, run, out, CrossEncoder(teacher, base))
 
 
+@command.command("path", epilog="Example: esoteric train path --data ../data")
+@_data
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "path",
+    "Folder for the model: the one in use unless another is named.",
+)
+@_folder("--run", CHECKOUT / "runs" / "path", "Folder for logs and checkpoints.")
+@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@reports_errors
+def path(data: Path, run: Path, out: Path, reader: Path) -> None:
+    """Train the model that reads a sentence beside those that led to it (30 minutes)."""
+    from training.path import train_path
+
+    _prepared()
+    train_path(data, reader, run, out)
+
+
+@command.command("selector", epilog="Example: esoteric train selector --data ../data")
+@_data
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "selector",
+    "Folder for the model: the one in use unless another is named.",
+)
+@_folder("--run", CHECKOUT / "runs" / "selector", "Folder for logs and checkpoints.")
+@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@reports_errors
+def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
+    """Train the model that selects evidence by its use to the verdict (30 minutes)."""
+    from training.selector import train_selector
+
+    _prepared()
+    train_selector(data, reader, run, out)
+
+
 def _prepared() -> Settings:
     """Return the settings, once the models use the threads that these allow."""
     import torch

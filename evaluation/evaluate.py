@@ -18,7 +18,6 @@ from evaluation.results import results_of
 from evaluation.run import Outcome, has_answered, run_system
 from evaluation.systems import Bench, open_system, system_names
 from evaluation.trec import write_relevance
-from retrieval.assembly import reader, verifier
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -27,6 +26,7 @@ from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import IndexInfo
+from retrieval.models import models_digest, reader, verifier
 from retrieval.types import LABELS
 
 
@@ -78,7 +78,7 @@ def evaluate(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
         evaluation.profile,
-        [model.digest for model in models],
+        models_digest(),
     )
     claim_folder(evaluation.out, provenance)
     index = evaluation.indexes / provenance.wiki_pages[:16]

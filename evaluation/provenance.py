@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,14 +30,14 @@ class Provenance:
 
 
 def provenance_of(
-    wiki_pages: str, claims: str, profile: str, models: Iterable[str], root: Path = CHECKOUT
+    wiki_pages: str, claims: str, profile: str, models: str, root: Path = CHECKOUT
 ) -> Provenance:
     """Return the provenance of answers given now; all but ``profile`` are digests already."""
     return Provenance(
         wiki_pages=wiki_pages,
         claims=claims,
         profile=profile,
-        models=_sha256(" ".join(models)),
+        models=models,
         code=_digest_of_code(root),
     )
 

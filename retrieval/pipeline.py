@@ -29,28 +29,12 @@ from spacy.tokens import Doc
 
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
-from retrieval.dense.sentence_retriever import DenseSentenceRetriever
-from retrieval.generation.title_generator import TitleGenerator
-from retrieval.hops.mention_expander import MentionExpander
 from retrieval.hops.merging import interleaved
 from retrieval.hops.missing_spans import missing_spans
 from retrieval.index.store import DocumentStore
-from retrieval.language.english import EnglishParser
-from retrieval.paths.path_ranker import PathRanker
-from retrieval.paths.path_reader import PathReader
-from retrieval.phrases.phrase_matcher import PhraseMatcher
-from retrieval.questions.rule_question_generator import RuleQuestionGenerator
-from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
-from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
 from retrieval.recipes import Recipe
-from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
-from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
-from retrieval.selection.relative_selector import RelativeSelector
-from retrieval.selection.utility_selector import UtilitySelector
-from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+from retrieval.stages import Stages
 from retrieval.sufficiency.agreement import agreed
-from retrieval.sufficiency.prover import NaturalLogicProver
-from retrieval.titles.title_matcher import TitleMatcher
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     Candidate,
@@ -68,33 +52,6 @@ from retrieval.types import (
     Stopped,
     Verdict,
 )
-from retrieval.verdict.judge import Judge
-from retrieval.words.word_matcher import WordMatcher
-
-
-@dataclass(frozen=True)
-class Stages:
-    """The components, one per stage, in the order in which a claim meets them."""
-
-    parser: EnglishParser
-    spans: SpacySpanExtractor
-    titles: TitleMatcher
-    texts: PhraseMatcher
-    words: WordMatcher
-    questions: RuleQuestionGenerator
-    ranking: DenseDocumentRanker
-    dense: DenseSentenceRetriever
-    relevance: CrossEncoderRelevanceClassifier
-    paths: PathReader
-    path_ranking: PathRanker
-    semantic: SemanticSentenceRanker
-    reranking: CrossEncoderReranker | None
-    relative: RelativeSelector
-    utility: UtilitySelector
-    judge: Judge
-    prover: NaturalLogicProver
-    mentions: MentionExpander
-    generation: TitleGenerator
 
 
 @dataclass
@@ -133,24 +90,9 @@ class Pipeline:
         self._store = store
         self._config = config
 
-    def warm_up(self) -> None:
-        """Load every model, so that the first claim is as fast as the next."""
-        for stage in (
-            self._stages.parser,
-            self._stages.titles,
-            self._stages.ranking,
-            self._stages.dense,
-            self._stages.relevance,
-            self._stages.paths,
-            self._stages.semantic,
-            self._stages.reranking,
-            self._stages.utility,
-            self._stages.judge,
-            self._stages.prover,
-            self._stages.generation,
-        ):
-            if stage is not None:
-                stage.warm_up()
+    def warm_up(self, way: Recipe) -> None:
+        """Load every model of a recipe, so that its first claim is as fast as the next."""
+        self._stages.warm_up(way)
 
     def check(self, text: str, way: Recipe, on_progress: ProgressListener) -> Report:
         """Find evidence for the claim and decide it.

@@ -29,18 +29,20 @@ from training.lexicon import EXCLUSIVE, PLACES, Lexicon, Relation, Word
 _TELLING = {
     "NOUN": "n",
     "PROPN": "n",
+    "NUM": "n",
     "VERB": "v",
     "ADJ": "a",
     "ADV": "r",
-    "NUM": "n",
-} | dict.fromkeys(("X", "SYM"), "")
+    "X": "",
+    "SYM": "",
+}
 _LIGHT = frozenset({"be", "have", "do", "-", "–", "/"})  # noqa: RUF001 - the dash of spans of time
 NEGATIONS = frozenset(("not", "n't", "never", "no", "none", "nobody", "neither", "nor")) | {
     *("without", "only", "solely", "exclusively", "unable", "incapable", "zero", "yet"),
     *("fail", "refuse", "avoid", "lack"),
 }
-_FIRST = re.compile(r"(?i)(?:an?|the|by|in|on|at|of|for|from|with|to|as)\b")
-BEGINS_ALIKE = 0.15  # what the same small word in front adds to a similarity
+_SMALL = frozenset(("a", "an", "the", "by", "in", "on", "at", "of", "for", "from", "with", "to"))
+FORM = 0.15  # what it adds to a similarity that phrases begin alike, or are both of verbs or not
 TITLE = 8  # characters that a place in the title counts as longer than one in the sentence
 _SAYS = re.compile(r"\w|[%$£€]")
 _BATCH = 32
@@ -383,19 +385,26 @@ def _closest_together(
 
 
 def _nearest(span: ReadSpan, sentence: ReadSentence) -> Offsets:
-    """Return the phrase with the most similar vector, rather one that begins alike, as "by" does.
+    """Return the phrase with the most similar vector; the title is no phrase of a sentence.
 
-    The title is no phrase of a sentence.
+    Rather one that begins alike, as "by" does, and that is of verbs, too, if the span is.
     """
     similar = sentence.vectors @ span.vector
-    first = _FIRST.match(span.text)
-    if first:
-        begins = [_FIRST.match(sentence.text, start, end) for start, end in sentence.phrases]
-        similar += [
-            BEGINS_ALIKE * (b is not None and b[0][:2].lower() == first[0][:2].lower())
-            for b in begins
-        ]
+    form = _form(span.text, span.words)
+    for number, (start, end) in enumerate(sentence.phrases):
+        words = [word for word in sentence.words if start <= word.start < end]
+        other = _form(sentence.text[start:end], words)
+        agree = (form[0] != "" and form[0] == other[0]) + (form[1] == other[1])
+        similar[number] += FORM * agree
     return sentence.phrases[int(similar.argmax())]
+
+
+def _form(text: str, words: Sequence[PlacedWord]) -> tuple[str, bool]:
+    """Return the small word that a phrase begins with, if it does, and whether it is of verbs."""
+    first = text.partition(" ")[0].lower()
+    small = {"an": "a"}.get(first, first) if first in _SMALL else ""
+    parts = {word.word.part for word in words}
+    return small, "v" in parts and "n" not in parts
 
 
 def _phrase_around(place: Offsets, sentence: ReadSentence, whole: bool) -> Offsets:

@@ -19,7 +19,7 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from training.alignment import Offsets
 from training.candidates import CandidateFinder
 from training.claims import PageClaim
-from training.compositions.composition import Composition
+from training.compositions import Composition
 from training.contrast import Contrast, exchanged, refuting
 from training.sentence_pool import SentencePool
 
@@ -138,7 +138,8 @@ def composition_sets(
         made.append(replace(whole, exchange=exchange, two_pages=True))
         for number, (left_out, only) in enumerate(zip(gold, composition.parts, strict=True)):
             part = _filled(claim.text, NOT_ENOUGH_INFO, [gold[1 - number]], elsewhere, chance)
-            made.append(replace(part, missing=(left_out,), open=only, two_pages=True))
+            known = replace(part, exchange=exchange, missing=(left_out,), open=only)
+            made.append(replace(known, two_pages=True))
     return made
 
 

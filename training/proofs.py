@@ -10,7 +10,7 @@ and the changes are the paper's but for these:
   it, and equivalence elsewhere. The paper turns all that is open into negations;
   two of them refute nothing (``sufficiency.automaton``).
 - What the evidence has another of the same kind of, such as another year, is
-  alternated, not negated.
+  alternated, not negated; so is a thing for which the evidence has another.
 - Where evidence does not suffice, nothing is negated or alternated but what is
   known to be exchanged: another year contradicts nothing if it is of something else.
 """
@@ -45,7 +45,7 @@ from training.alignment import (
     TokenEncoder,
     align,
 )
-from training.compositions.composition import Composition
+from training.compositions import Composition
 from training.data import TrainingData
 from training.evidence_sets import (
     EvidenceSet,
@@ -61,6 +61,7 @@ ALIKE = 0.7  # similarity from which a span is found though not all of its words
 NEAR = 0.55  # similarity from which a place with none of a span's words is pointed to
 AGAINST = 0.3  # and from which one that must contradict it is
 NAMED = 0.15  # by how much less alike a name or number that is not found counts
+UNTOLD = 2  # spans of a refuted claim, beside the contradicted one, that need not be found
 LESS = 0.1  # by how much less alike than the gold sentence what tells too little must be
 
 
@@ -109,7 +110,11 @@ def proof_examples(
 def proofs(
     sets: Sequence[EvidenceSet], lexicon: Lexicon, encoder: TokenEncoder
 ) -> list[ProofExample]:
-    """Return a proof of each set, but of those that may suffice although nobody said so."""
+    """Return a proof of each set of which enough is known to prove it.
+
+    Left out are refuted claims of which the evidence seems to tell little, and sets
+    that may suffice although nobody said so.
+    """
     reader = Reader(encoder)
     claims = list(dict.fromkeys(one.claim for one in sets))
     pairs = list(dict.fromkeys(pair for one in sets for pair in (*one.sentences, *one.missing)))
@@ -184,7 +189,7 @@ class _Prover:
         self._closest = cache(self._find)
 
     def proof(self) -> ProofExample | None:
-        """Return the proof, or none where the set may suffice although nobody said so."""
+        """Return the proof, or none where too little is known for one."""
         if not self._spans:
             return None
         steps = self._insufficient() if self._known.label == NOT_ENOUGH_INFO else self._sufficient()
@@ -209,13 +214,20 @@ class _Prover:
             ),
         )
 
-    def _sufficient(self) -> list[_Step]:
-        """Nothing is open; one span of a refuted claim is contradicted."""
+    def _sufficient(self) -> list[_Step] | None:
+        """Nothing is open; one span of a refuted claim is contradicted.
+
+        No proof says that the evidence tells much that it does not seem to: what
+        refutes one part of a claim may be silent on the others.
+        """
         aligned = self._aligned(self._known.telling)
         steps = [one.step(EQUIVALENCE) for one in aligned]
         if self._known.label == REFUTES:
             number, step = self._exchanged() or self._contradicted(aligned)
             steps[number] = step
+            untold = [n for n, one in enumerate(aligned) if n != number and not one.found]
+            if len(untold) > UNTOLD:
+                return None
         return steps
 
     def _insufficient(self) -> list[_Step] | None:

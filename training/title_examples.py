@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
@@ -28,10 +28,12 @@ MOST_NEEDED = 4  # sentences of an evidence set; longer ones are unions of sever
 OF_ANNOTATED, OF_COMPOSED, OF_PAGES = 6, 1, 2
 PER_PAGE = 20  # mentions of a page that are used
 RENAMED = 0.3  # share of the steps from pages whose page is called otherwise
-MOST_CHARACTERS = 1_000  # of claim and sentences; more would not fit the model's window
+MOST_CHARACTERS = 900  # of claim and sentences; more would not fit the model's window
 SAME_PAGE, SIMILAR = 0.3, 0.5  # shares of the sentences beside; the rest are from anywhere
 NEAR = 12  # how deep the similar ones are drawn from
 _LONGEST_BEFORE, _LONGEST_PREDICATE = 6, 9  # words
+_LENGTHS = (1, 2, 3)  # words of a title in lower case
+_LOWER = re.compile(r"\b[a-z][\w'-]*")
 _CLAUSE = re.compile(r"[,;:()]|\b(?:and|but|who|which|that|while|where|when)\b")
 _SUBJECT = re.compile(r"^(?:He|She|It|They|His|Her|Its|Their|This|The \w+)\b ?")
 _PREDICATE = re.compile(r"\b(?:is|was|are|were|has|had|have)\b .+")
@@ -119,10 +121,15 @@ def steps_of(
 
 def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
     """Return steps from sentences that name a page to that page, with claims made up for them."""
+    finder, common = BridgeFinder(pool), _common_names(pool)
     bridges = [
         (sentence, text, mention)
-        for sentence, text, mentions in BridgeFinder(pool).bridges(pool)
-        for mention in mentions
+        for sentence in pool.sentences
+        for text in (tidied(sentence.text),)
+        for mention in [
+            *finder.named(text, sentence.page, _name(sentence.page, pool)),
+            *_named_in_lower_case(text, sentence.page, common),
+        ]
     ]
     chance.shuffle(bridges)
     used: Counter[str] = Counter()
@@ -131,7 +138,7 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
         used[mention.page] += 1
         if used[mention.page] <= PER_PAGE:
             kept.append((sentence, text, mention))
-    names = _names_by_length(sorted(used), pool)
+    names = _names_by_length(pool)
     steps = []
     for sentence, text, mention in kept * OF_PAGES:
         lead = pool.position[sentence.page, sentence.sentence_id]
@@ -139,16 +146,39 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
             renamed = None
             if chance.random() < RENAMED:
                 name = _name(mention.page, pool)
-                renamed = (name, chance.choice(names[len(name.split())]))
+                new = chance.choice(names[len(name.split())])
+                told = f"{sentence.title} {sentence.text}"
+                renamed = (name, new) if new != name and new not in told else None
             steps.append(TitleStep(claim, (lead,), mention.page, renamed=renamed))
     return steps
 
 
-def _names_by_length(pages: Sequence[str], pool: SentencePool) -> dict[int, list[str]]:
+def _common_names(pool: SentencePool) -> dict[str, str]:
+    """Return the pages whose titles their own sentences write in lower case, by these words."""
+    names: dict[str, str] = {}
+    for page, indices in pool.by_page.items():
+        title = pool.sentences[indices[0]].title
+        name = title.lower()
+        whole = re.compile(rf"\b{re.escape(name)}\b")
+        if name != title and any(whole.search(pool.sentences[i].text) for i in indices):
+            names[name] = page
+    return names
+
+
+def _named_in_lower_case(text: str, page: str, common: Mapping[str, str]) -> list[Mention]:
+    words = list(_LOWER.finditer(text))
+    runs = [words[i : i + n] for n in _LENGTHS for i in range(len(words) - n + 1)]
+    return [
+        Mention(common[name], run[0].start(), run[-1].end())
+        for run in runs
+        if common.get(name := text[run[0].start() : run[-1].end()], page) != page
+    ]
+
+
+def _names_by_length(pool: SentencePool) -> dict[int, list[str]]:
     """Return pages' names by how many words they have: two of them are mostly a person."""
     names: dict[int, list[str]] = {}
-    for page in pages:
-        name = _name(page, pool)
+    for name in dict.fromkeys(_name(page, pool) for page in pool.by_page):
         names.setdefault(len(name.split()), []).append(name)
     return names
 
@@ -196,7 +226,8 @@ def _among_others(
 
     def leads_elsewhere(index: int) -> bool:
         sentence = pool.sentences[index]
-        named = name in sentence.text or new in sentence.text
+        text = f"{sentence.title} {sentence.text}"
+        named = name in text or new in text
         return sentence.page != step.page and index not in step.ruled_out and not named
 
     def told(indices: Sequence[int]) -> tuple[tuple[str, str], ...]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluation.predictions import MOST_EVIDENCE, Answer
-from retrieval.assembly import judge_name, reader, verifier
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.models import judge_name, reader, verifier
 from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import Evidence, Sentence

@@ -23,14 +23,8 @@ def code(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def here(root: Path, *models: str) -> Provenance:
-    return provenance_of("pages", "claims", "small", models, root)
-
-
-def test_results_of_one_model_are_not_those_of_two_or_of_another(code: Path) -> None:
-    one, two, other = here(code, "aa"), here(code, "aa", "bb"), here(code, "cc")
-    assert len({one.models, two.models, other.models}) == 3
-    assert here(code, "aa") == one
+def here(root: Path) -> Provenance:
+    return provenance_of("pages", "claims", "small", "models", root)
 
 
 def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(

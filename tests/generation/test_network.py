@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
 from retrieval.generation.network import TitleNetwork, packaged_title_network
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
-from training.card import TitlesConfig, write_config
 
 pytestmark = pytest.mark.models
 
@@ -95,7 +95,8 @@ def test_untrained_it_goes_on_as_its_input_does(
 
 def shipped(network: TitleNetwork, folder: Path) -> MiniLMTitleModel:
     digest = save_delta(network, packaged_title_network(), folder / "delta.safetensors", rank=2)
-    write_config(folder, TitlesConfig("MiniLM titles", "7", 64, digest))
+    config = {"name": "MiniLM titles", "version": "7", "max_tokens": 64, "sha256": digest}
+    (folder / "config.json").write_text(json.dumps(config))
     return MiniLMTitleModel(folder)
 
 

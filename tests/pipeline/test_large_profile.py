@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.assembly import Retriever, open_retriever, verifier
+from retrieval.assembly import Retriever, open_retriever
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.models import verifier
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report
 
 pytestmark = pytest.mark.models

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.assembly import READER
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.models import READER
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from tests.evidence import ranked
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from retrieval.assembly import READER
 from retrieval.cross_encoders.cross_encoder import read_config
 from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.errors import ModelUnavailable
+from retrieval.models import READER
 from retrieval.selection.joint_reading import (
     JointReader,
     longest_that_fits,

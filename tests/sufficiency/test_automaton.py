@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from retrieval.sufficiency.automaton import label_of
-from retrieval.sufficiency.wording import OPERATOR_WORDS
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -44,7 +43,3 @@ def test_each_step_leads_to_the_state_of_the_published_automaton(
 def test_what_is_once_left_open_stays_open(operator: Operator) -> None:
     assert label_of([INDEPENDENCE, operator]) == NOT_ENOUGH_INFO
     assert label_of([NEGATION, ALTERNATION, operator]) == NOT_ENOUGH_INFO
-
-
-def test_every_operator_has_words_for_people() -> None:
-    assert set(OPERATOR_WORDS) == set(OPERATORS)

@@ -78,7 +78,8 @@ class FakeRetriever:
             evidence=(),
             documents=(),
             questions=(),
-            hops=(Hop(1, True, (), 0, 0),),
+            proof=None,
+            hops=(Hop(1, True, (), 0, 0, SUPPORTS, (), "decided"),),
             seconds={"total": 0.5},
         )
 

@@ -21,11 +21,15 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")  # noqa: RUF001 - curly too
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Words of a claim and who tells them; ``flipped``: those that were exchanged."""
+    """Words of a claim and who tells them.
+
+    ``flipped``: those that were exchanged. ``implied``: those that tell nothing new.
+    """
 
     text: str
     teller: Teller
     flipped: Span | None = None
+    implied: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +64,13 @@ class PageWords:
             self._words[page] = frozenset(_stem(w) for w in _WORD.findall(self.text(page)))
         return self._words[page]
 
-    def names(self, page: str, other: str) -> bool:
+    def names(self, page: str, other: str, by_surname: bool) -> bool:
         """Whether a page names the other one."""
         title = self._pool.sentences[self._pool.by_page[other][0]].title
-        return split_disambiguation(title)[0].casefold() in self.text(page).casefold()
+        name = split_disambiguation(title)[0]
+        if by_surname and " of " not in name and "," not in name:
+            return _stem(name.split()[-1]) in self.words(page)
+        return name.casefold() in self.text(page).casefold()
 
 
 def joined(pieces: Sequence[Piece], pages: tuple[str, str], said: PageWords) -> Joined | None:
@@ -88,11 +95,10 @@ def joined(pieces: Sequence[Piece], pages: tuple[str, str], said: PageWords) -> 
 
 def _untold(piece: Piece, shift: int, others: frozenset[str]) -> list[Span]:
     """Return the words that tell something and do not stand on the other page."""
-    spans = []
+    spans, untelling = [], FUNCTION_WORDS | GENERIC | piece.implied | others
     for match in _WORD.finditer(piece.text):
         exchanged = piece.flipped and piece.flipped[0] <= match.start() < piece.flipped[1]
-        word = _stem(match[0])
-        if exchanged or (word not in FUNCTION_WORDS | GENERIC and word not in others):
+        if exchanged or not {match[0].casefold(), _stem(match[0])} & untelling:
             spans.append((shift + match.start(), shift + match.end()))
     return spans
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from retrieval.index.title_key import split_disambiguation
-from training.compositions.tidying import tidied
-from training.sentence_pool import PoolSentence, SentencePool
+from training.sentence_pool import SentencePool
 
 _LONGEST_NAME = 8  # words
 _SHORTEST_NAME = 3  # characters
@@ -40,14 +38,6 @@ class BridgeFinder:
             name, words = split_disambiguation(pool.sentences[indices[0]].title)
             self._pages[name].append((page, words))
             self._says[page] = " ".join(pool.sentences[i].text for i in indices)
-
-    def bridges(self, pool: SentencePool) -> Iterator[tuple[PoolSentence, str, list[Mention]]]:
-        """Yield each sentence that names other pages with its tidied text and the mentions."""
-        for sentence in pool.sentences:
-            text = tidied(sentence.text)
-            mentions = self.named(text, sentence.page, split_disambiguation(sentence.title)[0])
-            if mentions:
-                yield sentence, text, mentions
 
     def named(self, text: str, page: str, name: str) -> list[Mention]:
         """Return the other pages that a text about ``page`` names, in the order of the text."""

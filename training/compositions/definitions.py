@@ -6,25 +6,41 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluation.claims import SentenceKey
 from retrieval.index.title_key import split_disambiguation
 from retrieval.language.english import EnglishParser
+from retrieval.language.function_words import FUNCTION_WORDS
 from training.compositions.composition import Fact, Phrase, moved
 from training.compositions.syntax import facts_of, noun_phrase, prepositional_phrase, written
-from training.compositions.tidying import tidied, with_article
-from training.compositions.vocabulary import MADE, UNTELLING, trade, words
+from training.compositions.tidying import tidied, with_article, with_pronoun
+from training.compositions.vocabulary import KINDS, MADE, OCCUPATIONS, UNTELLING, trade, words
 from training.sentence_pool import PoolSentence, SentencePool
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LIFE = re.compile(
-    r"\([^()]*?(?:born|b\.)[^()]*?\b(?P<born>1[0-9]{3}|20[0-9]{2})\b"
-    r"|\([^()]*?\b(?P<from>1[0-9]{3})\s*[-–][^()]*?\b(?P<to>1[0-9]{3}|20[0-9]{2})\b[^()]*\)"  # noqa: RUF001
+_BORN = re.compile(r"\([^()]*?\b(?:born|b\.)[^()]*?\b(1[0-9]{3}|20[0-9]{2})\b")
+_LIVED = re.compile(  # (4 May 1901, Oslo - 1970)
+    r"\([^()0-9]*(?:[0-9]{1,2}\b[^()0-9]*)?\b(1[0-9]{3})\b[^()0-9]{0,30}[-–][^()]*?\b[12][0-9]{3}\b"  # noqa: RUF001
 )
 _HE, _SHE = re.compile(r"\b(?:He|he|His|his)\b"), re.compile(r"\b(?:She|she|Her|her)\b")
 _TAILS = words("in by from of at on")
+_DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the) ")
+_CALLED = re.compile(r"\b(?:is|was|are|were) (?:an?|the) ([\w\s,'-]+)")
+_TRADES = frozenset(noun for group in OCCUPATIONS for noun in group)
+_THINGS = frozenset(noun for group in KINDS for noun in group)
+_PERSON = "person"
+_READ = 6  # a page's sentences in which a definition is looked for
+_OPENING = 250  # characters that tell of a life
 _LONGEST_TAIL = 7  # words
-_LONGEST_NOUN = 6
+_LONGEST_DEFINITE = 11
+_LONGEST_PLAIN = 8
+
+
+def called(sentence: str) -> frozenset[str]:
+    """Return the words that a defining sentence calls its subject by."""
+    match = _CALLED.search(sentence)
+    return words(match[1].lower()) if match else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +55,26 @@ class Definition:
     phrases: tuple[Phrase, ...]
     is_person: bool
     born: str | None
-    died: str | None
 
     @property
-    def was_born(self) -> Phrase | None:
+    def key(self) -> SentenceKey:
+        """Where it stands."""
+        return self.page, self.sentence_id
+
+    @property
+    def who(self) -> str:
+        """The pronoun of a clause about it."""
+        return "who" if self.is_person else "which"
+
+    @property
+    def nouns(self) -> list[Phrase]:
+        """The phrases that can stand after "is", or between commas."""
+        return [phrase for phrase in self.phrases if not phrase.text.endswith(f" {_PERSON}")]
+
+    @property
+    def born_in(self) -> Phrase | None:
         """``born in YEAR``."""
-        return _in_year("born", self.born) if self.born else None
+        return Phrase(f"born in {self.born}", (Fact(8, 12, "year"),)) if self.born else None
 
 
 class DefinitionReader:
@@ -55,17 +85,19 @@ class DefinitionReader:
         self._pool = pool
         self._parser = parser
         self._read: dict[str, Definition | None] = {}
+        self._people: dict[str, bool] = {}
 
     def definition(self, page: str) -> Definition | None:
         """Return a page's definition; nothing where its first sentence holds none."""
         if page not in self._read:
-            self._read[page] = self._defined(self._pool.sentences[self._pool.by_page[page][0]])
+            self._read[page] = self._defined(page)
         return self._read[page]
 
     def is_person(self, page: str) -> bool:
         """Whether the page tells of a life; nothing is parsed for it."""
-        first = self._pool.sentences[self._pool.by_page[page][0]].text
-        return bool(_LIFE.search(first[:250]))
+        if page not in self._people:
+            self._people[page] = any(_tells_of_life(s) for s in self._opening(page))
+        return self._people[page]
 
     def gender(self, page: str) -> str | None:
         """Return "he" or "she" where the page uses one of them alone."""
@@ -73,11 +105,22 @@ class DefinitionReader:
         he, she = len(_HE.findall(says)), len(_SHE.findall(says))
         return None if min(he, she) or he == she else ("he" if he else "she")
 
-    def _defined(self, sentence: PoolSentence) -> Definition | None:
+    def _defined(self, page: str) -> Definition | None:
+        for sentence in self._opening(page):
+            if _DEFINES.search(sentence.text):
+                found = self._definition(sentence, self.is_person(page))
+                if found is not None:
+                    return found
+        return None
+
+    def _opening(self, page: str) -> list[PoolSentence]:
+        return [self._pool.sentences[i] for i in self._pool.by_page[page][:_READ]]
+
+    def _definition(self, sentence: PoolSentence, is_person: bool) -> Definition | None:
         name = split_disambiguation(sentence.title)[0]
-        if sentence.sentence_id != 0:
-            return None
-        doc = self._parser.parse(tidied(sentence.text))
+        text = tidied(sentence.text)
+        pronoun = "He" if is_person else "It"
+        doc = self._parser.parse(with_pronoun(text, name, pronoun))
         verb = next((token for token in doc if token.dep_ == "ROOT"), None)
         if verb is None or verb.lower_ not in ("is", "was", "are", "were"):
             return None
@@ -85,26 +128,34 @@ class DefinitionReader:
         noun = next((child for child in verb.children if child.dep_ == "attr"), None)
         if subject is None or noun is None or noun.tag_ not in ("NN", "NNS") or noun.i < verb.i:
             return None
-        said = doc[subject.left_edge.i : verb.i].text
-        if not any(word in said for word in name.split() if len(word) > 2 or len(name) < 5):
+        named = {token.text for token in subject.subtree} & {*name.split(), pronoun}
+        if not named - FUNCTION_WORDS or noun.lower_ in UNTELLING:
             return None
-        if noun.lower_ in UNTELLING or len(noun_phrase(noun, 0)) > _LONGEST_NOUN + 2:
-            return None
-        life = _LIFE.search(sentence.text[:250])
-        phrases = _phrases(doc, noun, life is not None)
+        opening = sentence.text[:_OPENING]
+        life = (_BORN.search(opening) or _LIVED.search(opening)) if is_person else None
+        phrases = _phrases(doc, noun, is_person)
         if not phrases:
             return None
         return Definition(
             page=sentence.page,
-            sentence_id=0,
+            sentence_id=sentence.sentence_id,
             name=name,
             verb=verb.lower_,
             noun=noun.lower_,
             phrases=phrases,
-            is_person=life is not None,
-            born=(life["born"] or life["from"]) if life else None,
-            died=life["to"] if life else None,
+            is_person=is_person,
+            born=life[1] if life else None,
         )
+
+
+def _tells_of_life(sentence: PoolSentence) -> bool:
+    """Whether a sentence about its page's subject calls it by a trade or says when it lived."""
+    if sentence.text.partition(" ")[0] not in sentence.title.split():
+        return False
+    opening, nouns = sentence.text[:_OPENING], called(sentence.text)
+    if _BORN.search(opening) or nouns & _TRADES:
+        return True
+    return bool(_LIVED.search(opening)) and nouns.isdisjoint(_THINGS)
 
 
 def _phrases(doc: Doc, noun: Token, is_person: bool) -> tuple[Phrase, ...]:
@@ -112,14 +163,10 @@ def _phrases(doc: Doc, noun: Token, is_person: bool) -> tuple[Phrase, ...]:
     if determiner is None:
         return ()
     if determiner.lower_ == "the":
-        whole = noun_phrase(noun)
-        of_what = [child for child in noun.children if child.dep_ == "prep"]
-        if not of_what or of_what[0].lower_ != "of" or len(whole) > 2 * _LONGEST_NOUN:
-            return ()
-        return (Phrase(written(doc, whole, {}), facts_of(doc, whole)),)
-    if determiner.lower_ not in ("a", "an"):
-        return ()
+        return _definite(doc, noun)
     plain = noun_phrase(noun, 0)
+    if determiner.lower_ not in ("a", "an") or len(plain) > _LONGEST_PLAIN:
+        return ()
     phrases = [_with_trade(doc, plain, noun)]
     if is_person:
         phrases += _of_person(doc, plain, noun, determiner)
@@ -129,7 +176,19 @@ def _phrases(doc: Doc, noun: Token, is_person: bool) -> tuple[Phrase, ...]:
             _with_trade(doc, bare, noun, determiner).joined(Phrase(tail.text, tail.facts))
             for tail in _tails(doc, noun)
         ]
-    return tuple(dict.fromkeys(phrases))
+    return tuple(phrase for phrase in dict.fromkeys(phrases) if "," not in phrase.text)
+
+
+def _definite(doc: Doc, noun: Token) -> tuple[Phrase, ...]:
+    """Return "the capital of", "the first album by": what holds of one alone."""
+    nouns = (noun, *noun.conjuncts)  # "the capital and largest city of"
+    tails = [c for one in nouns for c in one.children if c.dep_ == "prep" and c.i > one.i]
+    if not tails or tails[0].lower_ not in ("of", "in", "by"):
+        return ()
+    whole = noun_phrase(noun, 0) | prepositional_phrase(tails[0])
+    if len(whole) > _LONGEST_DEFINITE or any(doc[i].text == "," for i in whole):
+        return ()
+    return (Phrase(written(doc, whole, {}), facts_of(doc, whole)),)
 
 
 def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> list[Phrase]:
@@ -152,7 +211,7 @@ def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> lis
         nation = written(doc, plain, {})[nations[0].start : nations[0].end]
         person = with_article(nation)
         start = len(person) - len(nation)
-        phrases.append(Phrase(f"{person} person", (Fact(start, len(person), "nation"),)))
+        phrases.append(Phrase(f"{person} {_PERSON}", (Fact(start, len(person), "nation"),)))
     return phrases
 
 
@@ -201,7 +260,3 @@ def _tails(doc: Doc, noun: Token) -> list[Phrase]:
         if 1 < len(kept) <= _LONGEST_TAIL and all(doc[i].pos_ != "PRON" for i in kept):
             tails.append(Phrase(written(doc, kept, {}), facts_of(doc, kept)))
     return tails
-
-
-def _in_year(verb: str, year: str) -> Phrase:
-    return Phrase(f"{verb} in {year}", (Fact(len(verb) + 4, len(verb) + 8, "year"),))

@@ -1,4 +1,8 @@
-"""Drafts of claims: a statement about one page with what another page says put into it."""
+"""Drafts of claims: a statement about one page with what another page says put into it.
+
+A false draft exchanges a fact of the second page about something that only the
+first page identifies, so that neither refutes it alone.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,17 @@ from dataclasses import dataclass
 from evaluation.claims import SentenceKey
 from retrieval.types import REFUTES, SUPPORTS, Label
 from training.compositions.apart import Piece
-from training.compositions.composition import Kind, Phrase
+from training.compositions.composition import Fact, Kind, Phrase
 from training.compositions.definitions import Definition
 from training.compositions.exchanges import Exchanges
 from training.compositions.predicates import Predicate
 from training.compositions.statements import Statement
+from training.compositions.vocabulary import IMPLIED, PARENT, PAST
+
+_BOTH: tuple[Label, Label] = (SUPPORTS, REFUTES)
+_DESCRIBED = {SUPPORTS: 2, REFUTES: 3}  # claims that describe what only one can be
+_ACTIVE = 0.35  # share of "was directed by a poet" that becomes "A poet directed"
+_OF = 0.6  # share of "The director of P"; the rest is "P's director"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,129 +47,104 @@ class Drafter:
 
     def described(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
         """Yield claims that say what the bridge is instead of its name."""
-        phrases = [*known.phrases, *self._of_age(known)]
-        for label in (SUPPORTS, REFUTES) if statement.single else (SUPPORTS,):
-            phrase = self._chance.choice(phrases)
-            yield from self._told_of(
-                "description", label, statement, known, phrase, ruled_out, ("", "")
-            )
+        phrases = [*known.phrases, *_of_age(known)]
+        for label in _BOTH if statement.single else (SUPPORTS,):
+            for _ in range(_DESCRIBED[label] if statement.single else 1):
+                told = self._told(phrases, label, ruled_out, IMPLIED.get(statement.role or ""))
+                if told is None:
+                    continue
+                piece, old = told
+                active = statement.done and self._chance.random() < _ACTIVE
+                yield Draft(
+                    kind="description",
+                    label=label,
+                    pieces=_active(statement, piece) if active else _filled(statement, piece),
+                    keys=(statement.key, known.key),
+                    told=old,
+                )
 
     def contained(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
         """Yield claims that say what the place lies in instead of its name."""
-        if not statement.inside or not statement.single or statement.after:
+        container = _container(known) if statement.inside and not statement.after else None
+        if container is None:
             return
-        for phrase in known.phrases:
-            places = [fact for fact in phrase.facts if fact.kind == "place"]
-            if not places or " in " not in phrase.text[: places[0].start]:
-                continue
-            place = phrase.text[places[0].start : places[0].end]
-            container = Phrase(place, (type(places[0])(0, len(place), "place"),))
-            for label in (SUPPORTS, REFUTES):
-                yield from self._told_of(
-                    "container", label, statement, known, container, ruled_out, ("", "")
-                )
-            return
+        for label in _BOTH if statement.single else (SUPPORTS,):
+            told = self._told([container], label, ruled_out)
+            if told is not None:
+                pieces = _filled(statement, told[0])
+                yield Draft("container", label, pieces, (statement.key, known.key), told[1])
 
     def apposed(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
-        """Yield claims that name the bridge and add what it is."""
-        if statement.after:
-            return
-        who = "who" if known.is_person else "which"
-        openings = [(phrase, ", ") for phrase in known.phrases]
-        openings += [(phrase, f", {who} {known.verb} ") for phrase in known.phrases]
-        if known.was_born:
-            openings.append((known.was_born, f", {who} was "))
-        for label in (SUPPORTS, REFUTES):
-            phrase, opening = self._chance.choice(openings)
-            yield from self._told_of(
-                "apposition", label, statement, known, phrase, ruled_out, (known.name, opening)
-            )
+        """Yield a claim that names the bridge and adds what it is.
+
+        False ones would be refuted by the second page alone; false or true, "the director of P, a
+        poet, was born in 1901" needs both.
+        """
+        openings = [(", ", phrase) for phrase in known.nouns]
+        openings += [(f", {known.who} {known.verb} ", phrase) for phrase in known.nouns]
+        if known.born_in:
+            openings.append((f", {known.who} was ", known.born_in))
+        if not statement.after and openings:
+            opening, phrase = self._chance.choice(openings)
+            named = Piece(statement.before + statement.name, 0)
+            pieces = (named, Piece(opening, None), Piece(phrase.text, 1))
+            yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
+        if statement.role and statement.role != PARENT and known.born_in and known.nouns:
+            told = self._told([known.born_in], REFUTES, ruled_out)
+            if told is not None:
+                subject = Piece(self._subject(statement.role, statement.about), 0)
+                noun = Piece(f", {self._chance.choice(known.nouns).text}, was ", 1)
+                pieces = (subject, noun, told[0])
+                yield Draft("apposition", REFUTES, pieces, (statement.key, known.key), told[1])
 
     def played(
-        self,
-        statement: Statement,
-        predicates: Sequence[Predicate],
-        gender: str | None,
-        ruled_out: str,
+        self, statement: Statement, role: str, predicates: Sequence[Predicate], ruled_out: str
     ) -> Iterator[Draft]:
         """Yield claims about "the director of P" that another page tells of the bridge."""
-        role = statement.role
-        if role == "parent":
-            role = {"he": "father", "she": "mother"}.get(gender or "")
-        if role is None:
-            return
         for predicate in predicates:
-            labels = (SUPPORTS, REFUTES) if predicate.label == SUPPORTS else (REFUTES,)
-            for label in labels:
-                phrase, flipped, told = predicate.phrase, None, None
-                if label != predicate.label:
-                    other = self._exchanges.exchanged(phrase, ruled_out, self._chance)
-                    if other is None:
-                        continue
-                    phrase, told = other
-                    flipped = (phrase.facts[0].start, phrase.facts[0].end)
-                subject = self._subject(role, statement.about)
-                yield Draft(
-                    kind="role",
-                    label=label,
-                    pieces=(
-                        Piece(subject + " ", 0),
-                        Piece(phrase.text, 1, flipped),
-                    ),
-                    keys=(statement.key, predicate.key),
-                    told=told,
-                )
+            for label in _BOTH if predicate.label == SUPPORTS else (REFUTES,):
+                exchange = REFUTES if label != predicate.label else SUPPORTS
+                told = self._told([predicate.phrase], exchange, ruled_out, IMPLIED.get(role))
+                if told is not None:
+                    subject = Piece(f"{self._subject(role, statement.about)} ", 0)
+                    keys = (statement.key, predicate.key)
+                    yield Draft("role", label, (subject, told[0]), keys, told[1])
+
+    def _told(
+        self,
+        phrases: Sequence[Phrase],
+        label: Label,
+        ruled_out: str,
+        implied: frozenset[str] | None = None,
+    ) -> tuple[Piece, str | None] | None:
+        """Return one of the phrases, with a fact exchanged where it is to be false, and the fact.
+
+        ``implied``: words that tell nothing new.
+        """
+        if label == SUPPORTS:
+            return Piece(self._chance.choice(phrases).text, 1, implied=implied or frozenset()), None
+        exchangeable = [phrase for phrase in phrases if phrase.facts]
+        if not exchangeable:
+            return None
+        phrase = self._chance.choice(exchangeable)
+        exchanged = self._exchanges.exchanged(phrase, ruled_out, self._chance)
+        if exchanged is None:
+            return None
+        false, old = exchanged
+        (fact,) = false.facts
+        return Piece(false.text, 1, (fact.start, fact.end), implied or frozenset()), old
 
     def _subject(self, role: str, about: str) -> str:
-        if self._chance.random() < 0.6:
+        if self._chance.random() < _OF:
             return f"The {role} of {about}"
-        return f"{about}{chr(39) if about.endswith('s') else chr(39) + 's'} {role}"
-
-    def _told_of(
-        self,
-        kind: Kind,
-        label: Label,
-        statement: Statement,
-        known: Definition,
-        phrase: Phrase,
-        ruled_out: str,
-        opening: tuple[str, str],
-    ) -> Iterator[Draft]:
-        """Yield the statement with the phrase after ``opening``, exchanged where it is refuted."""
-        flipped, told = None, None
-        if label == REFUTES:
-            other = self._exchanges.exchanged(phrase, ruled_out, self._chance)
-            if other is None:
-                return
-            phrase, told = other
-            flipped = (phrase.facts[0].start, phrase.facts[0].end)
-        yield Draft(
-            kind=kind,
-            label=label,
-            pieces=(
-                Piece(statement.before + opening[0], 0),
-                Piece(opening[1], None),
-                Piece(phrase.text, 1, flipped),
-                Piece(statement.after, 0),
-            ),
-            keys=(statement.key, (known.page, known.sentence_id)),
-            told=told,
-        )
-
-    @staticmethod
-    def _of_age(known: Definition) -> list[Phrase]:
-        """Return what a person may be called by the year of birth."""
-        if not known.was_born:
-            return []
-        shortest = min(known.phrases, key=lambda phrase: len(phrase.text))
-        plain = [Phrase("someone"), Phrase("a person"), Phrase(shortest.text)]
-        return [phrase.joined(known.was_born) for phrase in plain]
+        ending = "'" if about.endswith("s") else "'s"
+        return f"{about}{ending} {role}"
 
 
-def shared(first: Statement, second: Statement, said_by: str) -> Draft:
-    """Return the claim that the same one directed, wrote or made two pages' subjects.
+def shared(first: Statement, second: Statement) -> Draft:
+    """Return the claim that the same person directed, wrote or made the subjects of two pages.
 
-    ``said_by``: the words after the two names. True where both statements name one bridge.
+    It is true where both statements name the same bridge.
     """
     return Draft(
         kind="shared",
@@ -168,7 +153,37 @@ def shared(first: Statement, second: Statement, said_by: str) -> Draft:
             Piece(first.about, 0),
             Piece(" and ", None),
             Piece(second.about, 1),
-            Piece(f" {said_by}", None),
+            Piece(f" were {first.done} by the same person", None),
         ),
         keys=(first.key, second.key),
     )
+
+
+def _filled(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+    return (Piece(statement.before, 0), piece, Piece(statement.after, 0))
+
+
+def _active(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+    done = statement.done or ""
+    return (piece, Piece(f" {PAST.get(done, done)} {statement.about}", 0))
+
+
+def _container(known: Definition) -> Phrase | None:
+    """Return the place that a place is said to lie in."""
+    for phrase in known.phrases:
+        for fact in phrase.facts:
+            if fact.kind == "place" and phrase.text[: fact.start].endswith((" in ", " of ")):
+                place = phrase.text[fact.start : fact.end]
+                return Phrase(place, (Fact(0, len(place), "place"),))
+    return None
+
+
+def _of_age(known: Definition) -> list[Phrase]:
+    """Return what a person may be called by the year of birth."""
+    if known.born_in is None:
+        return []
+    shortest = min((phrase.text for phrase in known.phrases), key=len)
+    plain = [Phrase("someone"), Phrase("a person")]
+    if not shortest.startswith("the "):
+        plain.append(Phrase(shortest))
+    return [phrase.joined(known.born_in) for phrase in plain]

@@ -42,7 +42,7 @@ class Exchanges:
         ``ruled_out``: all that the pages say; what comes in stands nowhere in it.
         """
         kinds = [fact.kind for fact in phrase.facts]
-        facts = [f for f in phrase.facts if f.kind != "nation" or kinds.count("nation") == 1]
+        facts = [f for f in phrase.facts if f.kind == "trade" or kinds.count(f.kind) == 1]
         for fact in chance.sample(facts, len(facts)):
             old = phrase.text[fact.start : fact.end]
             new = self._other(fact, old, ruled_out, chance)
@@ -53,7 +53,7 @@ class Exchanges:
     def _kind(self, fact: Fact, text: str) -> tuple[str, str]:
         """Return what a fact can be exchanged with: a city with a city, a trade with a trade."""
         if fact.kind == "place":
-            return "place", self._what.get(text, "")
+            return "place", self._what.get(_bare(text), "")
         if fact.kind == "trade":
             return "trade", "person" if trade(text) in OCCUPATIONS else "thing"
         return fact.kind, ""
@@ -78,13 +78,18 @@ class Exchanges:
             return _NATION[new] is not _NATION.get(old)
         if fact.kind == "trade":
             return trade(new) is not trade(old)
-        return old != new and (new not in _REALM or _REALM[new] is not _REALM.get(old))
+        realms = _REALM.get(_bare(old)), _REALM.get(_bare(new))
+        return _bare(old) != _bare(new) and (realms[0] is None or realms[0] is not realms[1])
+
+
+def _bare(place: str) -> str:
+    return place.removeprefix("the ")
 
 
 def _told(fact: Fact, new: str, ruled_out: str) -> bool:
     """Whether the pages name it or, of a trade, anything of its group."""
     if fact.kind != "trade":
-        return new in ruled_out
+        return _bare(new) in ruled_out
     words = set(ruled_out.lower().replace(",", " ").replace(".", " ").split())
     return any(noun in words or f"{noun}s" in words for noun in trade(new) or ())
 

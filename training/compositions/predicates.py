@@ -55,12 +55,11 @@ class PredicateReader:
 
     def defining(self, known: Definition) -> list[Predicate]:
         """Return what the page's definition says of its subject."""
-        key = (known.page, known.sentence_id)
         verb = {"are": "is", "were": "was"}.get(known.verb, known.verb)
-        said = [Phrase(verb).joined(phrase) for phrase in known.phrases]
-        if known.was_born:
-            said.append(Phrase("was").joined(known.was_born))
-        return [Predicate(phrase, SUPPORTS, key) for phrase in said]
+        said = [Phrase(verb).joined(phrase) for phrase in known.nouns]
+        if known.born_in:
+            said.append(Phrase("was").joined(known.born_in))
+        return [Predicate(phrase, SUPPORTS, known.key) for phrase in said]
 
     def of_claims(self, page: str) -> list[Predicate]:
         """Return what training claims that begin with the page's name go on to say."""

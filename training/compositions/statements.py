@@ -13,20 +13,26 @@ from training.compositions.syntax import noun_phrase, prepositional_phrase, writ
 from training.compositions.vocabulary import (
     CHILDREN,
     DOER,
+    DOERS,
+    DONE_BY_ONE,
     HEARSAY,
     MAKER,
+    OF_ONE,
+    PARENT,
     PLACED,
+    PLACES,
     SPOUSES,
+    STATES,
     UNSURE,
     words,
 )
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
 _LEADING_ON = words("attr dobj prep pobj agent acl xcomp oprd advcl pcomp")
 _ELLIPTIC = ("conj", "appos")  # what stands in the place of the word above it
-_PRONOUNS = words("he she it they")
+_PRONOUNS = words("he she it")
 _SHORTENED = 0.6  # share of "is a film directed by" that becomes "was directed by"
 _LONGEST = 20  # words
 
@@ -36,8 +42,8 @@ class Statement:
     """``before`` + a name + ``after``, told by one sentence of the page ``about``.
 
     ``single``: the name stands for the only one of its kind, as a director, a place of birth.
-    ``role``: what the named one is to the page, such as "director". ``inside``: it is a place
-    that something is in. ``relation``: the words between the two names.
+    ``role``: what the named one is to the page, such as "director"; ``done``: what it did to it,
+    such as "directed". ``inside``: it is a place that something is in.
     """
 
     key: SentenceKey
@@ -49,11 +55,7 @@ class Statement:
     single: bool
     role: str | None
     inside: bool
-
-    @property
-    def relation(self) -> str:
-        """The words between the names of the two pages."""
-        return self.before.removeprefix(self.about).strip()
+    done: str | None = None
 
 
 def statements(
@@ -77,18 +79,23 @@ def statements(
         way = _climbed(span.root, chance.random() < _SHORTENED)
         if way is None:
             continue
+        way.kept -= {token.i for token in span} - {span.root.i}
         said = written(doc, way.kept, {**way.instead, span.root.i: "\0"})
         before, _, after = f"{about} {said}".partition("\0")
+        if not before.split()[-1][0].islower():
+            continue  # the rest of another name
+        role = _role(span.root, way)
         yield Statement(
             key=key,
             about=about,
             bridge=mention.page,
-            name=span.text,
+            name=_with_its_article(span),
             before=before,
             after=after,
             single=_is_single(span.root, way),
-            role=_role(span.root, way),
+            role=role,
             inside=_is_inside(span.root),
+            done=_done(way) if role in DOERS and not after else None,
         )
 
 
@@ -111,7 +118,7 @@ def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) ->
         key=key,
         about=about,
         bridge=mention.page,
-        name=span.text,
+        name=_with_its_article(span),
         before=text[: doc[start].idx],
         after=text[span.end_char :],
         single=_is_single(head, way) and not doc[span.end - 1 :].text.count(" and "),
@@ -157,7 +164,7 @@ def _climbed(head: Token, shorten: bool) -> _Way | None:
         _keep(way, above, first)
         node = above
     kept = {head.doc[i].lower_ for i in way.kept}
-    lemmas = {head.doc[i].lemma_ for i in way.kept}
+    lemmas = {head.doc[i].lemma_ for i in way.kept if head.doc[i].pos_ == "VERB"}
     plain = not kept & UNSURE and not lemmas & HEARSAY and len(way.kept) <= _LONGEST
     return way if way.governor is not None and plain else None
 
@@ -168,8 +175,10 @@ def _may_stand_for(node: Token, first: Token, is_name: bool) -> bool:
         if any(child.dep_ in ("nsubj", "nsubjpass", "csubj") for child in node.children):
             return False
         own = any(child.dep_ in ("aux", "auxpass") for child in node.children)
-        return own or node.tag_ == "VBD" or node.tag_ == first.tag_ == "VBN"
-    return is_name and first.pos_ in ("NOUN", "PROPN")
+        finite = first.dep_ == "ROOT" and (own or node.tag_ == "VBD")
+        return finite or node.tag_ == first.tag_ == "VBN"
+    joined = first.pos_ == "NOUN" if node.dep_ == "appos" else first.pos_ in ("NOUN", "PROPN")
+    return is_name and joined
 
 
 def _keep_auxiliaries(way: _Way, verb: Token, first: Token) -> None:
@@ -186,7 +195,7 @@ def _keep(way: _Way, above: Token, below: Token) -> None:
         return
     way.kept.add(above.i)
     for child in above.children:
-        if child is below:
+        if child is below or child.dep_ == below.dep_ == "dobj":
             continue
         if child.dep_ in ("aux", "auxpass", "neg", "prt"):
             way.kept.add(child.i)
@@ -208,7 +217,8 @@ def _is_of_definition(token: Token) -> bool:
 
 def _shortened(way: _Way, verb: Token) -> bool:
     """Make the participle the statement's verb; false where it is no such participle."""
-    finite = {"VBN": f"was {verb.text.lower()}", "VBG": f"{verb.lemma_}s"}
+    be = "is" if verb.lemma_ in STATES and _is_of_definition(verb) else "was"
+    finite = {"VBN": f"{be} {verb.text.lower()}", "VBG": f"{verb.lemma_}s"}
     if verb.tag_ not in finite:
         return False
     way.kept = {i for i in way.kept if i >= verb.i}
@@ -224,11 +234,13 @@ def _speaks_of(doc: Doc, about: str, nouns: frozenset[str]) -> bool:
     if len(sentences) != 1 or len(subjects) != 1 or root.pos_ not in ("VERB", "AUX"):
         return False
     subject, own = subjects[0], set(about.split())
-    called = any(child.lower_ == "the" for child in subject.children) and subject.lower_ in nouns
+    called = subject.lower_ in nouns and any(c.lower_ == "the" for c in subject.children)
     pronoun = subject.lower_ in nouns & _PRONOUNS
     named = subject.pos_ == "PROPN" and subject.text in own
+    if called and not all(child.dep_ == "det" for child in subject.children):
+        return False
     strange = [t for t in subject.children if t.dep_ in ("conj", "poss", "prep", "relcl")]
-    return pronoun or ((named or called) and all(t.text in own for t in strange))
+    return pronoun or called or (named and all(t.text in own for t in strange))
 
 
 def _is_name(head: Token, start: int, end: int) -> bool:
@@ -246,6 +258,11 @@ def _is_name(head: Token, start: int, end: int) -> bool:
     )
 
 
+def _with_its_article(span: Span) -> str:
+    doc, start = span.doc, span.start
+    return f"the {span.text}" if start and doc[start - 1].lower_ == "the" else span.text
+
+
 def _is_inside(head: Token) -> bool:
     return head.dep_ == "pobj" and head.head.lower_ in ("in", "at") and head.ent_type_ == "GPE"
 
@@ -255,13 +272,17 @@ def _is_single(head: Token, way: _Way) -> bool:
     above = way.governor
     if above is None or way.several or any(child.dep_ == "conj" for child in head.children):
         return False
-    if head.dep_ == "pobj" and head.head.lower_ == "by":
-        return above.lemma_ in DOER or above.lower_ in MAKER or above.lemma_ == "release"
-    if head.dep_ == "pobj" and head.head.lower_ == "on":
-        return above.lemma_ == "base"
+    if above.i and above.nbor(-1).text == "-":  # co-written
+        return False
+    if head.dep_ == "dobj":
+        return above.lemma_ == "marry"
+    if head.dep_ != "pobj":
+        return False
+    if head.head.lower_ == "by":
+        return above.lemma_ in DOER or above.lower_ in MAKER or above.lemma_ in DONE_BY_ONE
     if _is_inside(head):
-        return above.lemma_ in PLACED
-    return head.dep_ == "dobj" and above.lemma_ == "marry"
+        return above.lemma_ in PLACED or (above.dep_ == "attr" and above.lower_ in PLACES)
+    return (above.lower_, head.head.lower_) in OF_ONE
 
 
 def _role(head: Token, way: _Way) -> str | None:
@@ -272,5 +293,11 @@ def _role(head: Token, way: _Way) -> str | None:
     if head.head.lower_ == "by" and _is_single(head, way):
         return DOER.get(above.lemma_) or MAKER.get(above.lower_)
     if head.head.lower_ == "of" and not way.several and above.dep_ == "attr":
-        return "parent" if above.lower_ in CHILDREN else SPOUSES.get(above.lower_)
+        return PARENT if above.lower_ in CHILDREN else SPOUSES.get(above.lower_)
     return None
+
+
+def _done(way: _Way) -> str | None:
+    """Return the participle of what the named one did."""
+    above = way.governor
+    return above.text.lower() if above is not None and above.tag_ == "VBN" else None

@@ -12,7 +12,7 @@ from training.compositions.vocabulary import NATIONS
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_WITHIN = frozenset({"compound", "amod", "nummod", "nmod", "quantmod", "npadvmod"})
+_WITHIN = frozenset({"compound", "amod", "nmod", "quantmod", "npadvmod"})
 _NATIONS = frozenset(nation for group in NATIONS for nation in group)
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
@@ -23,7 +23,7 @@ def noun_phrase(head: Token, depth: int = 2) -> set[int]:
     for child in head.children:
         if child.dep_ in ("det", "case", "predet") and child.i < head.i:
             kept.add(child.i)
-        elif child.dep_ == "poss" or (child.dep_ in _WITHIN and child.i < head.i):
+        elif child.dep_ in ("nummod", "poss") or (child.dep_ in _WITHIN and child.i < head.i):
             kept.update(token.i for token in child.subtree)
         elif child.dep_ == "punct" and child.text == "-" and child.i < head.i:
             kept.add(child.i)
@@ -58,13 +58,13 @@ def facts_of(doc: Doc, tokens: Iterable[int]) -> tuple[Fact, ...]:
     for entity in doc.ents:
         if not all(i in starts for i in range(entity.start, entity.end)):
             continue
-        first = entity.start + (doc[entity.start].lower_ == "the")
-        text = doc[first : entity.end].text
-        alone = _alone(doc, first, entity.end)
-        start = starts[first]
-        if text in _NATIONS and alone:
+        first, text = entity.start, entity.text
+        start, before = starts[first], doc[max(first - 1, 0)]
+        if not _alone(doc, first, entity.end):
+            continue
+        if text in _NATIONS:
             facts.append(Fact(start, start + len(text), "nation"))
-        elif entity.label_ == "GPE" and text not in _NATIONS and alone:
+        elif entity.label_ == "GPE" and before.pos_ == "ADP" and doc[entity.end - 1].tag_ != "POS":
             facts.append(Fact(start, start + len(text), "place"))
     facts += [
         Fact(start, start + 4, "year")

@@ -7,7 +7,7 @@ import re
 _PARENTHESES = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _QUOTATION_MARK = re.compile(r"\s*[\"“”`]+\s*")  # the release has them with spaces on either side
 _BEFORE_PUNCTUATION = re.compile(r"\s+([,.;:!?](?:\s|$)|['’]s\b)")  # noqa: RUF001 - curly too
-_HYPHEN = re.compile(r"(?<=\w)-\s+(?=[A-Z])|(?<=[A-Z])-\s+(?=\w)")
+_HYPHEN = re.compile(r"(?<=\w)-\s+(?!(?:and|or|to)\b)(?=\w)")
 _COMMAS = re.compile(r",\s*(?=[,.])")
 _SPACE = re.compile(r"\s+")
 _VOWEL = re.compile(r"(?!(?:uni|use|usu|eu|ewe|one\b|u\.?[sk])\w*)(?:[aeiou]|hono|hour|heir)", re.I)
@@ -21,6 +21,13 @@ def tidied(sentence: str) -> str:
     text = _QUOTATION_MARK.sub(" ", text)
     text = _HYPHEN.sub("-", _BEFORE_PUNCTUATION.sub(r"\1", text))
     return _COMMAS.sub("", _SPACE.sub(" ", text)).strip()
+
+
+def with_pronoun(text: str, name: str, pronoun: str) -> str:
+    """Return the text with a pronoun for the name that it begins with: parsers trip over titles."""
+    start = text.removeprefix("The ") if not name.startswith("The ") else text
+    rest = start.removeprefix(name)
+    return pronoun + rest if rest != start and rest[:1] in (" ", ",") else text
 
 
 def with_article(noun: str) -> str:

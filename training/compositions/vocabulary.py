@@ -140,6 +140,7 @@ DOER: dict[str, str] = {
     "narrate": "narrator",
     "translate": "translator",
 }
+DOERS = frozenset(DOER.values())
 # What is by somebody, and what that somebody is to it.
 MAKER: dict[str, str] = {
     "song": "performer",
@@ -158,9 +159,30 @@ MAKER: dict[str, str] = {
     "symphony": "composer",
 }
 SPOUSES = {"wife": "husband", "husband": "wife"}
+PARENT = "parent"  # of a child; father or mother
 CHILDREN = words("son daughter child")
 # Verbs whose subject or object is in one place alone.
 PLACED = words("locate situate bear bury found form establish base headquarter die")
+PLACES = words("""
+    city town village municipality district county suburb neighborhood school university college
+    church museum airport station stadium building hospital park castle palace prison bridge
+""")
+# Deeds that are done to a thing by one alone, though nobody is named for them.
+DONE_BY_ONE = words("""
+    release operate play portray voice host manage lead kill assassinate defeat succeed replace
+    broadcast animate
+""")
+# Words before a preposition and a name that no other name could follow as well.
+OF_ONE: frozenset[tuple[str, str]] = frozenset(
+    {
+        *(("based", "on"), ("named", "after"), ("married", "to"), ("sequel", "to")),
+        *(("prequel", "to"), ("adaptation", "of"), ("episode", "of"), ("capital", "of")),
+        *(("subsidiary", "of"), ("division", "of"), ("character", "in"), ("song", "from")),
+        *(("single", "from"), ("track", "from"), ("track", "on"), ("song", "on")),
+        *(("protagonist", "of"), ("remake", "of"), ("founder", "of")),
+    }
+)
+STATES = words("locate situate base headquarter own")  # that last
 # A statement cut out of a sentence with one of these may say what the sentence does not.
 UNSURE = words("""
     not never n't no without except until than if would could may might will should hardly only nor
@@ -169,7 +191,7 @@ UNSURE = words("""
 HEARSAY = words("""
     say claim believe consider allege plan expect announce refuse want try fail decline deny propose
     suggest think hope intend reject cancel compare mistake seem lack consist know call name list
-    regard appear describe
+    regard describe
 """)
 # Participles after a noun that tell who made it, or where it is.
 MADE = words("""
@@ -179,3 +201,21 @@ MADE = words("""
 UNTELLING = words("name list term one series part type form kind")  # nouns before "of"
 # True of so much that no page need tell it.
 GENERIC = words("person someone people man woman thing same")
+# What "the director of P" or "directed P" tells already.
+IMPLIED: dict[str, frozenset[str]] = {
+    "director": words("director filmmaker film movie"),
+    "producer": words("producer film movie record"),
+    "writer": words("writer author screenwriter songwriter novelist"),
+    "author": words("writer author novelist book"),
+    "composer": words("composer musician music"),
+    "performer": words("singer musician artist performer recording music vocalist"),
+    "singer": words("singer musician artist performer recording music vocalist"),
+    "publisher": words("publisher publishing company"),
+    "distributor": words("distributor distribution company film"),
+    "developer": words("developer company video game"),
+    "owner": words("owner company corporation"),
+    "founder": words("founder"),
+    "designer": words("designer"),
+    "painter": words("painter artist"),
+}
+PAST = {"written": "wrote", "sung": "sang"}

@@ -1,0 +1,238 @@
+"""The components, one per stage: which implementation each of them is.
+
+Each is made when a claim first meets it and kept, so that a recipe costs no
+model that it does not use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.dense.query_encoder import QueryEncoder
+from retrieval.dense.sentence_retriever import DenseSentenceRetriever
+from retrieval.encoders.encoder import Encoder
+from retrieval.generation.minilm import MiniLMTitleModel
+from retrieval.generation.title_generator import TitleGenerator
+from retrieval.hops.mention_expander import MentionExpander
+from retrieval.index.store import DocumentStore
+from retrieval.language.english import EnglishParser
+from retrieval.models import (
+    DENSE,
+    PROVER,
+    READER,
+    SELECTOR,
+    TITLES,
+    judge_name,
+    path_reader,
+    reader,
+    verifier,
+)
+from retrieval.paths.path_ranker import PathRanker
+from retrieval.paths.path_reader import PathReader
+from retrieval.phrases.phrase_matcher import PhraseMatcher
+from retrieval.questions.rule_question_generator import RuleQuestionGenerator
+from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
+from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
+from retrieval.recipes import Recipe
+from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
+from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
+from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.selection.utility_model import UtilityModel
+from retrieval.selection.utility_selector import UtilitySelector
+from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+from retrieval.sufficiency.proof_model import ProofModel
+from retrieval.sufficiency.prover import NaturalLogicProver
+from retrieval.titles.title_matcher import TitleMatcher
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+from retrieval.words.word_matcher import WordMatcher
+
+
+class Stages:
+    """The components over one store, in the order in which a claim meets them.
+
+    Any of them raises ``ModelUnavailable`` where its model is missing or damaged.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        encoder: Encoder,
+        verifier_base: Path | None,
+        config: RetrievalConfig,
+    ) -> None:
+        """Remember what the components are made from.
+
+        ``verifier_base`` is as in ``assembly.open_retriever``.
+        """
+        self._store = store
+        self._encoder = encoder
+        self._verifier_base = verifier_base
+        self._config = config
+
+    def warm_up(self, recipe: Recipe) -> None:
+        """Load every model that a claim of this recipe meets."""
+        for stage in self._of(recipe):
+            stage.warm_up()
+
+    def _of(
+        self, recipe: Recipe
+    ) -> Iterator[
+        EnglishParser
+        | TitleMatcher
+        | DenseDocumentRanker
+        | DenseSentenceRetriever
+        | CrossEncoderRelevanceClassifier
+        | SemanticSentenceRanker
+        | PathReader
+        | CrossEncoderReranker
+        | UtilitySelector
+        | CrossEncoderJudge
+        | NaturalLogicProver
+        | TitleGenerator
+    ]:
+        """Yield the stages of a recipe that have a model."""
+        yield self.parser
+        if "questions" in recipe.first:
+            yield self.titles
+            yield self.ranking
+        if "dense" in (*recipe.first, *recipe.expansions):
+            yield self.dense
+        yield self.relevance
+        yield self.semantic
+        if recipe.ranking != "alone":
+            yield self.paths
+        if self.reranking is not None:
+            yield self.reranking
+        if recipe.selection == "utility":
+            yield self.utility
+        yield self.judge
+        if recipe.proof:
+            yield self.prover
+        if "generation" in recipe.expansions:
+            yield self.generation
+
+    @cached_property
+    def parser(self) -> EnglishParser:
+        """Words, their kinds and their relations."""
+        return EnglishParser()
+
+    @cached_property
+    def spans(self) -> SpacySpanExtractor:
+        """What of the claim may name or answer something."""
+        return SpacySpanExtractor()
+
+    @cached_property
+    def titles(self) -> TitleMatcher:
+        """Documents that the claim names."""
+        config = self._config
+        return TitleMatcher(
+            self._store, self._encoder, config.disambiguation_cutoff, config.disambiguation_limit
+        )
+
+    @cached_property
+    def texts(self) -> PhraseMatcher:
+        """Documents that hold a span."""
+        return PhraseMatcher(self._store, self._config.text_limit)
+
+    @cached_property
+    def words(self) -> WordMatcher:
+        """Documents that hold the claim's words."""
+        return WordMatcher(self._store, self._config.word_limit)
+
+    @cached_property
+    def questions(self) -> RuleQuestionGenerator:
+        """What would have to be known."""
+        return RuleQuestionGenerator()
+
+    @cached_property
+    def ranking(self) -> DenseDocumentRanker:
+        """Documents by the question that they answer."""
+        config = self._config
+        return DenseDocumentRanker(
+            self._store, self._encoder, config.document_cutoff, config.document_limit
+        )
+
+    @cached_property
+    def dense(self) -> DenseSentenceRetriever:
+        """Documents by their sentences' nearness to the claim and a path."""
+        return DenseSentenceRetriever(self._store, QueryEncoder(DENSE), self._config.dense_limit)
+
+    @cached_property
+    def relevance(self) -> CrossEncoderRelevanceClassifier:
+        """What each sentence alone says of the claim."""
+        config = self._config
+        return CrossEncoderRelevanceClassifier(
+            self._reader, config.relevance_cutoff, config.sentence_limit
+        )
+
+    @cached_property
+    def semantic(self) -> SemanticSentenceRanker:
+        """Sentences in order, without what is about something else."""
+        return SemanticSentenceRanker(self._encoder, self._config.semantic_cutoff)
+
+    @cached_property
+    def paths(self) -> PathReader:
+        """What a sentence says behind those that led to it."""
+        config = self._config
+        return PathReader(
+            path_reader(), config.path_leads, config.path_neighbours, config.path_limit
+        )
+
+    @cached_property
+    def path_ranking(self) -> PathRanker:
+        """Sentences and paths in one order."""
+        return PathRanker(self._config.path_threshold, self._config.path_weight)
+
+    @cached_property
+    def reranking(self) -> CrossEncoderReranker | None:
+        """The large profile's second reading."""
+        if self._verifier_base is None:
+            return None
+        return CrossEncoderReranker(verifier(self._verifier_base), self._config.rerank_limit)
+
+    @cached_property
+    def relative(self) -> RelativeSelector:
+        """What is nearly as relevant as the best."""
+        return RelativeSelector(self._config.selection_share, self._config.selection_limit)
+
+    @cached_property
+    def utility(self) -> UtilitySelector:
+        """What serves the verifier."""
+        config = self._config
+        return UtilitySelector(
+            UtilityModel(SELECTOR, READER), config.utility_candidates, config.selection_limit
+        )
+
+    @cached_property
+    def judge(self) -> CrossEncoderJudge:
+        """What the selected sentences come to."""
+        return CrossEncoderJudge(self._reader, judge_name(self._verifier_base))
+
+    @cached_property
+    def prover(self) -> NaturalLogicProver:
+        """Whether they cover the claim, part by part."""
+        return NaturalLogicProver(ProofModel(PROVER), self._config.independence_cutoff)
+
+    @cached_property
+    def mentions(self) -> MentionExpander:
+        """Documents that the evidence names."""
+        return MentionExpander(self._store)
+
+    @cached_property
+    def generation(self) -> TitleGenerator:
+        """Documents whose titles follow from claim and evidence."""
+        config = self._config
+        return TitleGenerator(
+            MiniLMTitleModel(TITLES),
+            self._store.titles(),
+            config.generation_beams,
+            config.expansion_limit,
+        )
+
+    @cached_property
+    def _reader(self) -> CrossEncoder:
+        return reader()

@@ -1,0 +1,31 @@
+"""What the shipped models are known by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrieval import models
+from retrieval.models import judge_name, models_digest
+
+
+def test_results_of_other_models_have_another_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "MODELS", tmp_path)
+
+    def ship(name: str, sha256: str) -> str:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
+        return models_digest()
+
+    one, two, other = ship("reader", "aa"), ship("path", "aa"), ship("reader", "bb")
+    assert len({one, two, other}) == 3
+    assert ship("reader", "aa") == two
+
+
+def test_a_verdict_names_the_models_that_read_for_it(tmp_path: Path) -> None:
+    assert judge_name(None) == "MiniLM reader 2"
+    assert judge_name(tmp_path) == "MiniLM reader 2 and MPNet verifier 2"

@@ -1,0 +1,221 @@
+"""``esoteric train prover``: the network that proves claims span by span.
+
+It begins where the reader ended, which reads claims beside evidence already, and
+learns operators and the words that they rest on from proofs made for claims
+whose evidence is known to suffice or not to (``training/proofs.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch.nn import Module
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerBase
+
+from retrieval.cross_encoders.cross_encoder import read_config
+from retrieval.cross_encoders.delta import add_delta, save_delta
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.sufficiency.network import ProofInputs, ProofNetwork, packaged_proof_network, read
+from retrieval.sufficiency.proof_model import ProofModel
+from retrieval.types import LABELS
+from training.alignment import MiniLMTokens
+from training.card import Card, Config, write_card, write_config
+from training.compositions import compositions
+from training.data import load_data
+from training.figures import DEV, OTHERS, TUNING
+from training.lexicon import Lexicon
+from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.proofs import ProofExample, proof_examples
+from training.prover_figures import (
+    DevSets,
+    Opinion,
+    fitted_cutoff,
+    fitted_temperature,
+    scaled,
+    sufficiency_figures,
+)
+
+RECIPE = Recipe(
+    epochs=2,
+    batch_size=32,
+    learning_rate=1e-4,
+    weight_decay=0.01,
+    warmup=0.06,
+    max_tokens=224,
+    seed=0,
+)
+COMPOSED = 2_400  # claims made from two pages
+PROOFS = 26_000
+# What each of OPERATORS weighs in the loss: two thirds of all are equivalences.
+WEIGHTS = (1.0, 2.0, 2.0, 1.2)
+POINTING = 0.5  # and what start and end do
+UNFITTED = 0.5  # the cutoff of the figures in the log
+VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+RANK = 64  # of the shipped difference to the packaged weights
+
+
+def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out: Path) -> None:
+    """Train the prover, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    ``wordnet`` is the folder of WordNet's database, ``reader`` that of the trained
+    reader.
+
+    Raises:
+        BadSource: the data or WordNet cannot be read.
+        ModelUnavailable: the reader is missing.
+    """
+    lexicon = Lexicon(wordnet)
+    tokenizer, network = FoldedMiniLM().tokenizer(), network_from_reader(reader)
+    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
+    made = compositions(data, RECIPE.seed, COMPOSED)
+    examples = proof_examples(data, made, lexicon, MiniLMTokens(), RECIPE.seed, PROOFS)
+    tuning, others, dev = (DevSets.of(data, part, RECIPE.seed) for part in (TUNING, OTHERS, DEV))
+
+    def opinions(sets: DevSets) -> list[Opinion]:
+        return network_opinions(network, tokenizer, sets, RECIPE.max_tokens)
+
+    def figures(_: Module) -> dict[str, float]:
+        return sufficiency_figures(opinions(tuning), tuning, UNFITTED)
+
+    loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
+    train(network, examples, loss_of, RECIPE, run, figures)
+    told = opinions(others)
+    temperature = round(fitted_temperature(told, others), 2)
+    cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in told], others)
+    trained = [scaled(opinion, temperature) for opinion in opinions(dev)]
+    digest = save_delta(network, packaged_proof_network(), out / "delta.safetensors", RANK)
+    write_config(out, Config("MiniLM prover", VERSION, RECIPE.max_tokens, temperature, digest))
+    model = ProofModel(out)
+    shipped = [
+        model.read(one.claim, spans, evidence_set_text(one.sentences)).operators
+        for one, spans in zip(dev.sets, dev.spans, strict=True)
+    ]
+    card = Card(
+        name="Prover",
+        purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say of each"
+        " span, and where? Evidence suffices where no span is left open (AdMIRaL, section 3.2).",
+        architecture="The packaged all-MiniLM-L6-v2 weights"
+        " (`retrieval/cross_encoders/folded_minilm.py`), trained from the reader's, with heads that"
+        " point from each span into the evidence and name its operator"
+        f" (`retrieval/sufficiency/network.py`). A difference of rank {RANK} and the heads, whole;"
+        " the embeddings are as they were.",
+        data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
+        f" and pages (`training/compositions`). {len(examples)} proofs of claims beside evidence"
+        " that suffices or does not, made with WordNet 3.0 and the packaged model's vectors"
+        " (`training/proofs.py`).",
+        digests=data.digests,
+        commands=("esoteric train prover --data DATA --wordnet WORDNET",),
+        definitions=f"{len(dev.sets)} evidence sets of one in {DEV[0]} dev claims, made as those of"
+        " training are: gold sentences among others, gold sets with a sentence left out, other"
+        " sentences of the gold pages (which may be evidence that nobody marked), sentences"
+        " retrieved beside undecided claims. balanced: the mean of how many sets that suffice and"
+        " how many that do not are told as what they are, %. open_precision, open_recall: of the"
+        " sets that do not suffice, %. two_pages: balanced, of claims that need two pages, whole"
+        " sets against those with a sentence left out. label: sets that suffice whose proof comes"
+        f" to the claim's label, %. A span is open from a probability of {cutoff:.2f} on; that and"
+        f" the temperature, {temperature:.2f}, were fitted to other dev claims ({len(OTHERS[1])} in"
+        f" {OTHERS[0]}).",
+    )
+    write_card(
+        out,
+        card,
+        {"proofs": RECIPE},
+        {
+            "as trained": sufficiency_figures(trained, dev, cutoff),
+            "as shipped": sufficiency_figures(shipped, dev, cutoff),
+        },
+    )
+
+
+def network_from_reader(reader: Path) -> ProofNetwork:
+    """Return fresh heads on the reader's weights; its embeddings are frozen, dropout is off.
+
+    Raises:
+        ModelUnavailable: the reader is missing or damaged.
+    """
+    trained = FoldedMiniLM().model(LABELS)
+    add_delta(trained, reader / "delta.safetensors", read_config(reader)["sha256"])
+    network = packaged_proof_network()
+    network.distilbert.load_state_dict(trained.distilbert.state_dict())
+    network.distilbert.embeddings.requires_grad_(False)
+    switch_off_dropout(network)
+    return network
+
+
+def proof_loss(
+    network: ProofNetwork, tokenizer: PreTrainedTokenizerBase, max_tokens: int
+) -> Loss[ProofExample]:
+    """Return the cross entropy of operators, and of start and end where they are known."""
+    weights = torch.tensor(WEIGHTS)
+
+    def loss_of(batch: Sequence[ProofExample]) -> torch.Tensor:
+        inputs = read(
+            tokenizer,
+            [example.claim for example in batch],
+            [example.spans for example in batch],
+            [example.evidence for example in batch],
+            max_tokens,
+        )
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = network(inputs)
+        seen = inputs.span_mask
+        wanted = torch.zeros_like(seen, dtype=torch.long)
+        for row, example in enumerate(batch):
+            wanted[row, : len(example.operators)] = torch.tensor(example.operators)
+        loss = cross_entropy(logits.operators[seen], wanted[seen], weight=weights)
+        rows, spans, first, last = _pointed_at(batch, inputs)
+        if not rows:
+            return loss
+        starts = cross_entropy(logits.starts[rows, spans], torch.tensor(first))
+        ends = cross_entropy(logits.ends[rows, spans], torch.tensor(last))
+        return loss + POINTING * (starts + ends) / 2
+
+    return loss_of
+
+
+def _pointed_at(
+    batch: Sequence[ProofExample], inputs: ProofInputs
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Return example, span, first and last token of each alignment that the network can see."""
+    found: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
+    for row, example in enumerate(batch):
+        begins, ends = inputs.offsets[row].unbind(dim=-1)
+        for span, place in enumerate(example.aligned):
+            if place is None or not inputs.span_mask[row, span]:
+                continue
+            within = inputs.evidence[row] & (begins < place[1]) & (ends > place[0])
+            tokens = within.nonzero()
+            # What is cut off at the end of the evidence has no token.
+            if len(tokens) and int(ends[tokens[-1]]) >= place[1]:
+                for values, value in zip(
+                    found, (row, span, int(tokens[0]), int(tokens[-1])), strict=True
+                ):
+                    values.append(value)
+    return found
+
+
+def network_opinions(
+    network: ProofNetwork, tokenizer: PreTrainedTokenizerBase, dev: DevSets, max_tokens: int
+) -> list[Opinion]:
+    """Return what the network says of the spans of each set."""
+    texts = [evidence_set_text(one.sentences) for one in dev.sets]
+    order = sorted(range(len(texts)), key=lambda i: len(dev.sets[i].claim) + len(texts[i]))
+    found: dict[int, Opinion] = {}
+    for start in range(0, len(order), 64):
+        part = order[start : start + 64]
+        inputs = read(
+            tokenizer,
+            [dev.sets[i].claim for i in part],
+            [dev.spans[i] for i in part],
+            [texts[i] for i in part],
+            max_tokens,
+        )
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+            operators = torch.softmax(network(inputs).operators.float(), dim=-1).numpy()
+        for row, i in enumerate(part):
+            found[i] = operators[row, : len(dev.spans[i])]
+    return [found[i] for i in range(len(texts))]

@@ -1,0 +1,119 @@
+"""What the prover is measured by: whether it tells that evidence suffices, and what it decides.
+
+Which operators are right nobody knows; whether the evidence suffices, the dev
+claims' annotations tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.language.english import EnglishParser
+from retrieval.sufficiency.automaton import label_of
+from retrieval.sufficiency.claim_cutter import cut
+from retrieval.sufficiency.prover import operator_of
+from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS
+from training.alignment import Offsets
+from training.data import TrainingData
+from training.evidence_sets import EvidenceSet, claim_sets
+
+Opinion: TypeAlias = NDArray[np.float32]
+"""The probabilities of a claim's spans, shape ``(spans, 4)``, in the order of ``OPERATORS``."""
+
+_INDEPENDENCE = OPERATORS.index(INDEPENDENCE)
+_CUTOFFS = tuple(step / 20 for step in range(1, 20))
+_TEMPERATURES = tuple(0.5 + step / 20 for step in range(71))
+
+
+@dataclass(frozen=True, slots=True)
+class DevSets:
+    """Evidence sets of development claims, and the spans of each claim."""
+
+    sets: Sequence[EvidenceSet]
+    spans: Sequence[Sequence[Offsets]]
+
+    @classmethod
+    def of(cls, data: TrainingData, part: tuple[int, tuple[int, ...]], seed: int) -> DevSets:
+        """Return those of every ``part[0]`` development claims that stand in ``part[1]``.
+
+        They are put together as for training, from the gold sentences, others of
+        their pages and retrieved ones; a claim that cannot be cut is left out.
+        """
+        every, places = part
+        claims = [claim for number, claim in enumerate(data.dev) if number % every in places]
+        parser = EnglishParser()
+        spans = {claim.text: cut(parser.parse(claim.text)) for claim in claims}
+        sets = [one for one in claim_sets(claims, data.dev_pool, seed) if spans[one.claim]]
+        return cls(sets, [spans[one.claim] for one in sets])
+
+
+def openness(opinion: Opinion) -> float:
+    """Return how probable it is that the span that is most probably open is so."""
+    return float(opinion[:, _INDEPENDENCE].max())
+
+
+def sufficiency_figures(
+    opinions: Sequence[Opinion], dev: DevSets, cutoff: float
+) -> dict[str, float]:
+    """Return how often the prover is right, in %.
+
+    ``balanced``: the mean of how many sets that suffice, and how many that do not,
+    are told as what they are. ``open_precision``, ``open_recall``: of the sets that
+    do not suffice. ``two_pages``: as ``balanced``, of claims that need two pages,
+    whole sets against those with a sentence left out. ``label``: sets that suffice
+    whose proof comes to the claim's label.
+    """
+    labels = [
+        label_of(operator_of(row, cutoff) for row in opinion.tolist()) for opinion in opinions
+    ]
+    said = np.array([openness(opinion) >= cutoff for opinion in opinions])
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+    two = np.array([one.two_pages and (bool(one.telling)) for one in dev.sets])
+    right = [label == one.label for label, one in zip(labels, dev.sets, strict=True)]
+    return {
+        "balanced": _balanced(said, truth),
+        "open_precision": 100 * float((said & truth).sum() / max(1, said.sum())),
+        "open_recall": 100 * float((said & truth).sum() / max(1, truth.sum())),
+        "two_pages": _balanced(said[two], truth[two]),
+        "label": 100 * float(np.array(right)[~truth].sum() / max(1, (~truth).sum())),
+    }
+
+
+def scaled(opinion: Opinion, temperature: float) -> Opinion:
+    """Return the opinion at another temperature (Guo et al. 2017, 4.2)."""
+    powers = np.maximum(opinion, 1e-9) ** (1 / temperature)
+    probabilities: Opinion = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def fitted_temperature(opinions: Sequence[Opinion], dev: DevSets) -> float:
+    """Return the temperature at which ``openness`` makes what is known of the sets most likely."""
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+
+    def surprise(temperature: float) -> float:
+        told = np.array([openness(scaled(opinion, temperature)) for opinion in opinions])
+        return float(-np.log(np.clip(np.where(truth, told, 1 - told), 1e-6, 1)).mean())
+
+    return min(_TEMPERATURES, key=surprise)
+
+
+def fitted_cutoff(opinions: Sequence[Opinion], dev: DevSets) -> float:
+    """Return the least ``openness`` from which sets are best taken as not sufficient."""
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+    told = np.array([openness(opinion) for opinion in opinions])
+    return max(_CUTOFFS, key=lambda cutoff: _balanced(told >= cutoff, truth))
+
+
+def _balanced(said: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+    """Return the mean share, in %, that is told right of those that are so and those that are not.
+
+    The share of one of them where there are no others; 0 where there are none at all.
+    """
+    right = [said[truth], ~said[~truth]]
+    shares = [float(kind.mean()) for kind in right if len(kind)]
+    return 100 * sum(shares) / max(1, len(shares))
