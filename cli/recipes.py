@@ -16,10 +16,18 @@ def command(as_json: bool) -> None:
     """List the recipes, one line each."""
     if as_json:
         recipes = [
-            asdict(recipe) | {"default": name == DEFAULT_RECIPE} for name, recipe in RECIPES.items()
+            asdict(recipe)
+            | {
+                "stages_first": recipe.stages_first,
+                "stages_per_hop": recipe.stages_per_hop,
+                "default": name == DEFAULT_RECIPE,
+            }
+            for name, recipe in RECIPES.items()
         ]
         click.echo(json.dumps({"recipes": recipes}))
         return
     for name, recipe in RECIPES.items():
         default = " (default)" if name == DEFAULT_RECIPE else ""
-        click.echo(f"{name}{default}: {recipe.summary}")
+        once, hop = ", ".join(recipe.stages_first), ", ".join(recipe.stages_per_hop)
+        rounds = f"at most {recipe.max_hops} rounds of" if recipe.max_hops > 1 else "one round of"
+        click.echo(f"{name}{default}: {recipe.summary}. Stages: {once}; {rounds} {hop}.")

@@ -84,6 +84,33 @@ def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     train_path(data, reader, run, out)
 
 
+@command.command(
+    "prover",
+    epilog="Example: esoteric train prover --data ../data --wordnet /usr/share/wordnet",
+)
+@_data
+@click.option(
+    "--wordnet",
+    required=True,
+    type=_FOLDER,
+    help="Folder of WordNet's database, as Debian's wordnet-base has it.",
+)
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "prover",
+    "Folder for the model: the one in use unless another is named.",
+)
+@_folder("--run", CHECKOUT / "runs" / "prover", "Folder for logs and checkpoints.")
+@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@reports_errors
+def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> None:
+    """Train the model that proves claims part by part (an hour on two cores)."""
+    from training.prover import train_prover
+
+    _prepared()
+    train_prover(data, wordnet, reader, run, out)
+
+
 @command.command("selector", epilog="Example: esoteric train selector --data ../data")
 @_data
 @_folder(

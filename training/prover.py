@@ -19,6 +19,7 @@ from retrieval.cross_encoders.cross_encoder import read_config
 from retrieval.cross_encoders.delta import add_delta, save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.index.layout import digest_of
 from retrieval.sufficiency.network import ProofInputs, ProofNetwork, packaged_proof_network, read
 from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.types import LABELS
@@ -38,6 +39,7 @@ from training.prover_figures import (
     scaled,
     sufficiency_figures,
 )
+from training.wordnet import DATABASE
 
 RECIPE = Recipe(
     epochs=2,
@@ -107,8 +109,11 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
         f" and pages (`training/compositions`). {len(examples)} proofs of claims beside evidence"
         " that suffices or does not, made with WordNet 3.0 and the packaged model's vectors"
         " (`training/proofs.py`).",
-        digests=data.digests,
-        commands=("esoteric train prover --data DATA --wordnet WORDNET",),
+        digests=data.digests | {f"wordnet/{name}": digest_of(wordnet / name) for name in DATABASE},
+        commands=(
+            "apt-get install wordnet-base",
+            "esoteric train prover --data DATA --wordnet /usr/share/wordnet",
+        ),
         definitions=f"{len(dev.sets)} evidence sets of one in {DEV[0]} dev claims, made as those of"
         " training are: gold sentences among others, gold sets with a sentence left out, other"
         " sentences of the gold pages (which may be evidence that nobody marked), sentences"

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from retrieval.errors import BadSource
 
 _PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+DATABASE = tuple(f"{file}.{part}" for part in _PARTS.values() for file in ("index", "data"))
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand
 
 SynsetId: TypeAlias = tuple[str, str]
