@@ -144,11 +144,11 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
         lead = pool.position[sentence.page, sentence.sentence_id]
         for claim in made_claims(sentence, text, mention, pool, chance):
             renamed = None
-            if chance.random() < RENAMED:
-                name = _name(mention.page, pool)
+            name = _name(mention.page, pool)
+            if name in sentence.text and chance.random() < RENAMED:
                 new = chance.choice(names[len(name.split())])
                 told = f"{sentence.title} {sentence.text}"
-                renamed = (name, new) if new != name and new not in told else None
+                renamed = (name, new) if new not in told else None
             steps.append(TitleStep(claim, (lead,), mention.page, renamed=renamed))
     return steps
 
@@ -226,8 +226,8 @@ def _among_others(
 
     def leads_elsewhere(index: int) -> bool:
         sentence = pool.sentences[index]
-        text = f"{sentence.title} {sentence.text}"
-        named = name in text or new in text
+        text = f"{sentence.title} {sentence.text}".casefold()
+        named = name.casefold() in text or new.casefold() in text
         return sentence.page != step.page and index not in step.ruled_out and not named
 
     def told(indices: Sequence[int]) -> tuple[tuple[str, str], ...]:

@@ -22,6 +22,7 @@ PAGES = {
     "Old_Pier": ["Old Pier is a pier of oak .", "It has a green lamp ."],
     "Blue_Boat": ["Blue Boat is a ferry of the engineer Ann Lee .", "It has a green sail ."],
     "Yew_Hill": ["Yew Hill is a hill of chalk .", "Sheep graze there ."],
+    "Ferry": ["A ferry is a boat that crosses water ."],
 }
 LEE = "Ann_Lee_-LRB-engineer-RRB-"
 DESIGNED = AnnotatedClaim(
@@ -63,7 +64,7 @@ def test_of_three_sentences_two_lead_to_the_third(pool: SentencePool) -> None:
     [
         (("Red_Lamp", 0), ("Red_Lamp", 1)),  # one page
         (("Red_Lamp", 0), ("Elm_Tower", 0)),  # a page that is not there
-        tuple((page, 0) for page in PAGES),  # five sentences, the union of several sets
+        tuple((page, 0) for page in list(PAGES)[:5]),  # five sentences, the union of several sets
     ],
 )
 def test_other_sets_make_no_step(pool: SentencePool, group: tuple[tuple[str, int], ...]) -> None:
@@ -115,15 +116,21 @@ def test_what_stands_beside_leads_nowhere(pool: SentencePool) -> None:
     assert sizes == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_page_that_is_called_otherwise_is_so_everywhere(pool: SentencePool, seed: int) -> None:
-    of_pages = [e for e in examples_of(pool, seed) if e.claim != DESIGNED.text]
-    assert of_pages
+def test_a_page_that_is_called_otherwise_is_so_everywhere(pool: SentencePool) -> None:
+    examples = [example for seed in range(4) for example in examples_of(pool, seed)]
+    of_pages = [e for e in examples if e.claim != DESIGNED.text]
+    assert len({example.title for example in of_pages}) > 2
     for example in of_pages:
         (lead,) = example.leads
-        assert example.title.partition(" (")[0] in example.sentences[lead][1]
-    renamed = [e for e in of_pages if e.title != "Ann Lee (engineer)"]
+        name = example.title.partition(" (")[0]
+        assert name.lower() in example.sentences[lead][1].lower()
+    renamed = [e for e in of_pages if e.title not in ("Ann Lee (engineer)", "Ferry")]
     assert not [e for e in renamed for s in e.sentences if "Ann Lee" in s[1]]
+
+
+def test_a_title_that_is_a_common_noun_is_found_in_lower_case(pool: SentencePool) -> None:
+    found = {e.sentences[e.leads[0]][1] for e in examples_of(pool, 0) if e.title == "Ferry"}
+    assert found == {"Blue Boat is a ferry of the engineer Ann Lee."}
 
 
 def test_the_same_seed_makes_the_same_examples(pool: SentencePool) -> None:

@@ -57,6 +57,11 @@ class Statement:
     inside: bool
     done: str | None = None
 
+    @property
+    def relation(self) -> str:
+        """The last two words before the name, such as "directed by"."""
+        return " ".join(self.before.split()[-2:])
+
 
 def statements(
     doc: Doc,
