@@ -46,7 +46,7 @@ from settings import Settings
     default=DEFAULT_RECIPE,
     show_default=True,
     help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated;"
-    " all for all of these, ablations for the default recipe without one of its parts.",
+    " all for all of these, ablations for the combined recipe without one of its parts.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
 @reports_errors

@@ -1,6 +1,6 @@
 """Everything that ``esoteric evaluate`` can measure.
 
-The recipes, baselines to hold them to, and ablations: the default recipe
+The recipes, baselines to hold them to, and ablations: the combined recipe
 without one of its parts.
 """
 
@@ -16,7 +16,7 @@ from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.corpus import Corpus
 from retrieval.errors import UnknownRecipe
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Expansion, Recipe
+from retrieval.recipes import RECIPES, Expansion, Recipe
 from retrieval.types import Progress, Report
 
 
@@ -97,17 +97,15 @@ def _without(recipe: Recipe, way: Expansion) -> Recipe:
     return replace(recipe, expansions=kept)
 
 
-_DEFAULT = RECIPES[DEFAULT_RECIPE]
+_WHOLE = RECIPES["combined"]
 ABLATIONS: dict[str, Recipe] = {
-    f"{DEFAULT_RECIPE}-{name}": changed
+    f"{_WHOLE.name}-{name}": changed
     for name, changed in {
-        "one-hop": replace(_DEFAULT, max_hops=1),
-        "always-three": replace(_DEFAULT, ending="never"),
-        "without-proof": replace(_DEFAULT, proof=False, ending="decided"),
-        "without-mentions": _without(_DEFAULT, "mentions"),
-        "without-generation": _without(_DEFAULT, "generation"),
-        "without-dense": _without(_DEFAULT, "dense"),
-        "without-hybrid": replace(_DEFAULT, ranking="surest"),
+        "one-hop": replace(_WHOLE, max_hops=1),
+        "always-three": replace(_WHOLE, ending="never"),
+        "without-proof": replace(_WHOLE, proof=False, ending="decided"),
+        "without-hybrid": replace(_WHOLE, ranking="surest"),
+        **{f"without-{way}": _without(_WHOLE, way) for way in _WHOLE.expansions},
     }.items()
 }
 

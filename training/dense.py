@@ -68,10 +68,11 @@ VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 48  # of the shipped difference; the card says what cutting to it costs
 
 
-def train_dense(data_folder: Path, run: Path, out: Path, reader: CrossEncoder) -> None:
+def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    The reader tells which sentences are likely evidence that nobody marked.
+    ``reader`` is the folder of the trained reader, which tells what is likely
+    evidence that nobody marked.
 
     Raises:
         BadSource: the data cannot be read.
@@ -84,7 +85,7 @@ def train_dense(data_folder: Path, run: Path, out: Path, reader: CrossEncoder) -
     vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
     decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
-    ignored = likely_evidence(decided, data.pool, reader, run)
+    ignored = likely_evidence(decided, data.pool, CrossEncoder(reader, FoldedMiniLM()), run)
     # A contrast claim has its original's evidence, marked or not.
     ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
     made = compositions(data, RECIPE.seed, COMPOSED)

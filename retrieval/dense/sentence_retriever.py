@@ -8,7 +8,7 @@ from haystack import component
 
 from retrieval.dense.query_encoder import Query, QueryEncoder
 from retrieval.index.store import DocumentStore
-from retrieval.types import Candidate, Evidence, SentenceKey, SentenceMatch
+from retrieval.types import Candidate, Evidence, SentenceKey
 
 
 @component
@@ -29,46 +29,32 @@ class DenseSentenceRetriever:
         """Load the encoder."""
         self._encoder.warm_up()
 
-    @component.output_types(candidates=list[Candidate], sentences=list[list[SentenceMatch]])
+    @component.output_types(candidates=list[Candidate])
     def run(
         self, claim: str, paths: list[list[Evidence]], seen: Collection[str], hop: int
-    ) -> dict[str, list[Candidate] | list[list[SentenceMatch]]]:
-        """Return the nearest sentences, and their documents that are not ``seen`` yet.
+    ) -> dict[str, list[Candidate]]:
+        """Return the documents of the sentences nearest to each path that are not ``seen`` yet.
 
-        ``sentences`` holds a list for each path, in their order, best first,
-        without the path's own sentences, whether or not their documents are
-        seen; without paths, one list for the claim alone. ``candidates`` are
-        best first by their best sentence, which sets their score, each led by
-        the last sentence of the path that found it.
+        Best first by their best sentence, which sets their score; each is led by the
+        last sentence of the path that found it. Without paths the claim alone is
+        searched with.
         """
         steps = paths or [[]]
         queries: list[Query] = [
             (claim, [(item.title, item.sentence.text) for item in path]) for path in steps
         ]
-        longest = max(len(path) for path in steps)
-        nearest = self._store.nearest_sentences(
-            self._encoder.encode(queries), self._limit + longest
-        )
-        sentences = []
+        nearest = self._store.nearest_sentences(self._encoder.encode(queries), self._limit)
         best: dict[str, tuple[float, SentenceKey | None]] = {}
         for path, matches in zip(steps, nearest, strict=True):
-            on_path = [_key(item) for item in path]
-            others = [match for match in matches if match.key not in on_path][: self._limit]
-            led_by = on_path[-1] if on_path else None
-            for match in others:
+            led_by = path[-1].key if path else None
+            for match in matches:
                 page = match.key.document_id
                 if page not in seen and (page not in best or match.similarity > best[page][0]):
                     best[page] = (match.similarity, led_by)
-            sentences.append(others)
         ranked = sorted(best.items(), key=lambda entry: (-entry[1][0], entry[0]))
         return {
             "candidates": [
                 Candidate(page, ("dense",), similarity, hop, led_by)
                 for page, (similarity, led_by) in ranked
-            ],
-            "sentences": sentences,
+            ]
         }
-
-
-def _key(item: Evidence) -> SentenceKey:
-    return SentenceKey(item.sentence.document_id, item.sentence.sentence_id)

@@ -44,57 +44,40 @@ def retriever(limit: int) -> DenseSentenceRetriever:
     return DenseSentenceRetriever(STORE, WordQueries(), limit)
 
 
-def keys(matches: Sequence[object]) -> list[tuple[str, int]]:
-    return [(match.key.document_id, match.key.sentence_id) for match in matches]
-
-
-def test_the_claim_alone_finds_the_nearest_sentences_and_their_documents() -> None:
-    found = retriever(3).run("alder birch", [], (), 1)
+def test_the_claim_alone_finds_the_documents_of_the_nearest_sentences() -> None:
+    found = retriever(3).run("alder birch", [], (), 1)["candidates"]
+    assert [candidate.document_id for candidate in found] == ["Lamp", "Pier", "Isle"]
     # Both words of four, 2 / (sqrt 2 * 2); both of nine, 2 / (sqrt 2 * 3); one of four.
-    (matches,) = found["sentences"]
-    assert keys(matches) == [("Lamp", 0), ("Pier", 0), ("Isle", 0)]
-    assert [m.similarity for m in matches] == pytest.approx([0.7071, 0.4714, 0.3536], abs=1e-4)
-    candidates = found["candidates"]
-    assert [candidate.document_id for candidate in candidates] == ["Lamp", "Pier", "Isle"]
-    assert [c.score for c in candidates] == pytest.approx([0.7071, 0.4714, 0.3536], abs=1e-4)
-    assert {(c.found_by, c.hop, c.led_by) for c in candidates} == {(("dense",), 1, None)}
+    assert [c.score for c in found] == pytest.approx([0.7071, 0.4714, 0.3536], abs=1e-4)
+    assert {(c.found_by, c.hop, c.led_by) for c in found} == {(("dense",), 1, None)}
 
 
 def test_a_document_is_proposed_once_by_its_best_sentence() -> None:
-    found = retriever(3).run("alder hazel ivy", [], (), 1)
-    # Two words of Isle's four and of four of Lamp's, and one of Lamp's other four.
-    assert sorted(keys(found["sentences"][0])) == [("Isle", 0), ("Lamp", 0), ("Lamp", 1)]
-    assert sorted(candidate.document_id for candidate in found["candidates"]) == ["Isle", "Lamp"]
+    found = retriever(3).run("alder hazel ivy", [], (), 1)["candidates"]
+    # Of the three nearest sentences two are Lamp's: two words of its last and one of its first.
+    assert sorted(candidate.document_id for candidate in found) == ["Isle", "Lamp"]
     # 2 / (sqrt 3 * 2)
-    assert [c.score for c in found["candidates"]] == pytest.approx([0.5774, 0.5774], abs=1e-4)
+    assert [candidate.score for candidate in found] == pytest.approx([0.5774, 0.5774], abs=1e-4)
 
 
 def test_every_path_is_searched_and_leads_to_what_it_found_best() -> None:
     by_lamp = [evidence("Lamp", "It likes hazel ivy", sentence_id=1)]
     by_pier = [evidence("Lamp", "it", sentence_id=0), evidence("Pier", "pine rowan yew")]
-    found = retriever(2).run("hazel", [by_lamp, by_pier], (), 2)
-    # "hazel it likes hazel ivy", without the sentence on the path: hazel twice of Isle's, and
-    # one word of Lamp's first sentence.
-    assert keys(found["sentences"][0]) == [("Isle", 0), ("Lamp", 0)]
-    # "hazel it pine rowan yew": three of Bell's, two of Lamp's second sentence.
-    assert keys(found["sentences"][1]) == [("Bell", 0), ("Lamp", 1)]
-    by_way = {c.document_id: (c.led_by, c.score) for c in found["candidates"]}
-    assert list(by_way) == ["Bell", "Lamp", "Isle"]
-    # 3 / (sqrt 5 * 2), 2 / (sqrt 5 * 2), and hazel twice, 2 / (sqrt 7 * 2)
-    assert by_way["Bell"] == (SentenceKey("Pier", 0), pytest.approx(0.6708, abs=1e-4))
-    assert by_way["Lamp"] == (SentenceKey("Pier", 0), pytest.approx(0.4472, abs=1e-4))
+    found = retriever(2).run("hazel", [by_lamp, by_pier], (), 2)["candidates"]
+    assert [candidate.document_id for candidate in found] == ["Lamp", "Bell", "Isle"]
+    by_way = {c.document_id: (c.led_by, c.score) for c in found}
+    # "hazel it likes hazel ivy" is near Lamp's last sentence (hazel counts twice):
+    # 5 / (sqrt 7 * 2); and near Isle, 2 / (sqrt 7 * 2).
+    assert by_way["Lamp"] == (SentenceKey("Lamp", 1), pytest.approx(0.9449, abs=1e-4))
     assert by_way["Isle"] == (SentenceKey("Lamp", 1), pytest.approx(0.3780, abs=1e-4))
+    # "hazel it pine rowan yew": 3 / (sqrt 5 * 2).
+    assert by_way["Bell"] == (SentenceKey("Pier", 0), pytest.approx(0.6708, abs=1e-4))
 
 
-def test_documents_read_before_are_not_proposed_but_their_sentences_are_found() -> None:
-    found = retriever(3).run("alder birch", [], {"Lamp", "Isle"}, 2)
-    assert [candidate.document_id for candidate in found["candidates"]] == ["Pier"]
-    assert ("Lamp", 0) in keys(found["sentences"][0])
-
-
-def test_where_all_is_read_nothing_is_proposed() -> None:
-    found = retriever(2).run("alder birch", [], {"Lamp", "Pier", "Isle", "Bell"}, 2)
-    assert found["candidates"] == []
+def test_documents_read_before_are_not_proposed() -> None:
+    found = retriever(3).run("alder birch", [], {"Lamp", "Isle"}, 2)["candidates"]
+    assert [candidate.document_id for candidate in found] == ["Pier"]
+    assert retriever(2).run("alder birch", [], {"Lamp", "Pier", "Isle"}, 2)["candidates"] == []
 
 
 @pytest.mark.models

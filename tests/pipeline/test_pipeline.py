@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from retrieval.assembly import Retriever, open_retriever
 from retrieval.config import RetrievalConfig
 from retrieval.document import claim_document
 from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report
+from retrieval.recipes import RECIPES
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report, SentenceKey
 
 pytestmark = pytest.mark.models
 
@@ -33,10 +35,14 @@ def ignore(progress: Progress) -> None:
     pass
 
 
-def check(retriever: Retriever, claim: str) -> Report:
-    return retriever.check(claim, "esoteric", ignore)
+def check(retriever: Retriever, claim: str, recipe: str = "esoteric") -> Report:
+    return retriever.check(claim, recipe, ignore)
 
 
+every_recipe = pytest.mark.parametrize("recipe", list(RECIPES))
+
+
+@every_recipe
 @pytest.mark.parametrize(
     ("claim", "label", "title"),
     [
@@ -46,9 +52,9 @@ def check(retriever: Retriever, claim: str) -> Report:
     ],
 )
 def test_the_verdict_rests_on_the_sentence_that_decides(
-    retriever: Retriever, claim: str, label: str, title: str | None
+    retriever: Retriever, claim: str, label: str, title: str | None, recipe: str
 ) -> None:
-    report = check(retriever, claim)
+    report = check(retriever, claim, recipe)
     assert report.verdict.label == label
     assert 1 / 3 < report.verdict.confidence <= 1
     if title is not None:
@@ -57,17 +63,54 @@ def test_the_verdict_rests_on_the_sentence_that_decides(
         assert report.evidence[0].sentence.text in report.verdict.rationale
 
 
+@every_recipe
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_every_quoted_sentence_is_cut_out_of_its_document_by_its_offsets(
-    retriever: Retriever, claim: str
+    retriever: Retriever, claim: str, recipe: str
 ) -> None:
-    document = claim_document(check(retriever, claim))
+    document = claim_document(check(retriever, claim, recipe))
     texts = {entry["id"]: entry["text"] for entry in document["documents"]}
     for item in document["evidence"]:
         assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
     for hop in document["hops"]:
         assert all(document["claim"][start:end].strip() for start, end in hop["missing"])
     assert json.loads(json.dumps(document)) == document
+
+
+@every_recipe
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_proof_covers_the_claim_and_points_into_the_selected_sentences(
+    retriever: Retriever, claim: str, recipe: str
+) -> None:
+    report = check(retriever, claim, recipe)
+    if not RECIPES[recipe].proof:
+        assert report.proof is None
+        return
+    assert report.proof is not None
+    steps = report.proof.mutations
+    words = re.findall(r"\w+", report.claim)
+    assert re.findall(r"\w+", " ".join(report.claim[m.start : m.end] for m in steps)) == words
+    selected = {item.key: item.sentence for item in report.evidence if item.selected}
+    for mutation in steps:
+        if mutation.evidence is None:
+            assert mutation.operator == "independence"
+            continue
+        sentence = selected[mutation.evidence.key]
+        assert sentence.start <= mutation.evidence.start < mutation.evidence.end <= sentence.end
+    last = report.hops[-1]
+    assert last.sufficient == report.proof.sufficient
+    assert last.missing == report.proof.open
+
+
+@every_recipe
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_search_ends_once_and_says_why(retriever: Retriever, claim: str, recipe: str) -> None:
+    hops = check(retriever, claim, recipe).hops
+    assert [hop.hop for hop in hops] == list(range(1, len(hops) + 1))
+    assert [hop.stopped is not None for hop in hops] == [*[False] * (len(hops) - 1), True]
+    last = hops[-1]
+    assert len(hops) <= RECIPES[recipe].max_hops
+    assert (last.stopped == RECIPES[recipe].ending) == last.sufficient
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -92,6 +135,22 @@ def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     found = {ranked.document.title: (ranked.found_by, ranked.hop) for ranked in report.documents}
     assert found["Skerrow Light"][1] == 1
     assert found["Ann Lee"] == (("mention",), 2)
+
+
+def test_a_document_of_a_later_round_names_the_sentence_that_led_to_it(
+    retriever: Retriever,
+) -> None:
+    report = check(retriever, "The designer of Skerrow Light collected stamps.", "combined")
+    led_by = {r.document.title: r.led_by for r in report.documents if r.hop > 1}
+    assert led_by["Ann Lee"] == SentenceKey("Skerrow_Light", 1)
+
+
+def test_a_sentence_is_selected_with_the_one_that_led_to_it(retriever: Retriever) -> None:
+    report = check(retriever, "The designer of Skerrow Light died in Dundee.", "combined")
+    selected = {item.key: item.path for item in report.evidence if item.selected}
+    assert selected[SentenceKey("Ann_Lee", 2)] == (SentenceKey("Skerrow_Light", 1),)
+    assert SentenceKey("Skerrow_Light", 1) in selected
+    assert report.verdict.label == SUPPORTS
 
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
