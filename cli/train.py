@@ -129,6 +129,23 @@ def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
     train_selector(data, reader, run, out)
 
 
+@command.command("titles", epilog="Example: esoteric train titles --data ../data")
+@_data
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "titles",
+    "Folder for the model: the one in use unless another is named.",
+)
+@_folder("--run", CHECKOUT / "runs" / "titles", "Folder for logs and checkpoints.")
+@reports_errors
+def titles(data: Path, run: Path, out: Path) -> None:
+    """Train the model that generates titles (35 minutes on two cores)."""
+    from training.titles import train_titles
+
+    _prepared()
+    train_titles(data, run, out)
+
+
 def _prepared() -> Settings:
     """Return the settings, once the models use the threads that these allow."""
     import torch

@@ -23,6 +23,7 @@ _BORN = re.compile(r"\([^()]*?\b(?:born|b\.)[^()]*?\b(1[0-9]{3}|20[0-9]{2})\b")
 _LIVED = re.compile(  # (4 May 1901, Oslo - 1970)
     r"\([^()0-9]*(?:[0-9]{1,2}\b[^()0-9]*)?\b(1[0-9]{3})\b[^()0-9]{0,30}[-–][^()]*?\b[12][0-9]{3}\b"  # noqa: RUF001
 )
+_ABOUT = re.compile(r"\bca?\.|\bcirca\b|\babout\b")
 _HE, _SHE = re.compile(r"\b(?:He|he|His|his)\b"), re.compile(r"\b(?:She|she|Her|her)\b")
 _TAILS = words("in by from of at on")
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the) ")
@@ -144,7 +145,7 @@ class DefinitionReader:
             noun=noun.lower_,
             phrases=phrases,
             is_person=is_person,
-            born=life[1] if life else None,
+            born=life[1] if life and not _ABOUT.search(life[0]) else None,
         )
 
 
@@ -224,7 +225,7 @@ def _sound(doc: Doc, tokens: set[int], noun: Token) -> bool:
 
 def _bare_trade(doc: Doc, tokens: set[int], noun: Token) -> Phrase:
     text = written(doc, tokens, {})
-    return Phrase(text, (Fact(0, len(text), "trade"),) if trade(text) else ())
+    return Phrase(text, (Fact(0, len(text), "trade"),) if text.islower() and trade(text) else ())
 
 
 def _with_trade(doc: Doc, tokens: set[int], noun: Token, determiner: Token | None = None) -> Phrase:
@@ -237,7 +238,7 @@ def _with_trade(doc: Doc, tokens: set[int], noun: Token, determiner: Token | Non
     else:
         text, facts = written(doc, tokens, {}), list(facts_of(doc, tokens))
     start = max([text.index(" ") + 1, *(fact.end + 1 for fact in facts)])
-    if start < len(text) and trade(text) and "-" not in text[start - 1 : start + 1]:
+    if text[start:].islower() and trade(text) and "-" not in text[start - 1 : start + 1]:
         facts.append(Fact(start, len(text), "trade"))
     return Phrase(text, tuple(facts))
 

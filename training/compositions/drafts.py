@@ -89,11 +89,13 @@ class Drafter:
             named = Piece(statement.before + statement.name, 0)
             pieces = (named, Piece(opening, None), Piece(phrase.text, 1))
             yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
-        if statement.role and statement.role != PARENT and known.born_in and known.nouns:
+        implied = IMPLIED.get(statement.role or "", frozenset())
+        nouns = [phrase for phrase in known.nouns if not implied & set(phrase.text.split())]
+        if statement.role and statement.role != PARENT and known.born_in and nouns:
             told = self._told([known.born_in], REFUTES, ruled_out)
             if told is not None:
                 subject = Piece(self._subject(statement.role, statement.about), 0)
-                noun = Piece(f", {self._chance.choice(known.nouns).text}, was ", 1)
+                noun = Piece(f", {self._chance.choice(nouns).text}, was ", 1)
                 pieces = (subject, noun, told[0])
                 yield Draft("apposition", REFUTES, pieces, (statement.key, known.key), told[1])
 

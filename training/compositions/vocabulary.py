@@ -198,7 +198,10 @@ MADE = words("""
     direct write produce create found form base locate situate publish own compose develop star
     establish release design
 """)
-UNTELLING = words("name list term one series part type form kind")  # nouns before "of"
+# Nouns that tell next to nothing alone, or that the parser takes for a person's trade.
+UNTELLING = words("""
+    name list term one series part type form kind set son daughter child stage radio television
+""")
 # True of so much that no page need tell it.
 GENERIC = words("person someone people man woman thing same")
 # What "the director of P" or "directed P" tells already.
