@@ -11,6 +11,11 @@ from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, Evidence, SentenceKey
 
 
+# What was read lies near the query too, and must not crowd out the rest: M3 counts five sentences
+# to a page (section 4).
+_PER_DOCUMENT = 5
+
+
 @component
 class DenseSentenceRetriever:
     """Searches the stored sentence vectors with the claim, or with the claim and each path.
@@ -20,7 +25,7 @@ class DenseSentenceRetriever:
     """
 
     def __init__(self, store: DocumentStore, encoder: QueryEncoder, limit: int) -> None:
-        """Find ``limit`` sentences for each path."""
+        """Find ``limit`` sentences of documents not read yet for each path."""
         self._store = store
         self._encoder = encoder
         self._limit = limit
@@ -43,13 +48,16 @@ class DenseSentenceRetriever:
         queries: list[Query] = [
             (claim, [(item.title, item.sentence.text) for item in path]) for path in steps
         ]
-        nearest = self._store.nearest_sentences(self._encoder.encode(queries), self._limit)
+        nearest = self._store.nearest_sentences(
+            self._encoder.encode(queries), self._limit + _PER_DOCUMENT * len(seen)
+        )
         best: dict[str, tuple[float, SentenceKey | None]] = {}
         for path, matches in zip(steps, nearest, strict=True):
             led_by = path[-1].key if path else None
-            for match in matches:
+            unread = [match for match in matches if match.key.document_id not in seen]
+            for match in unread[: self._limit]:
                 page = match.key.document_id
-                if page not in seen and (page not in best or match.similarity > best[page][0]):
+                if page not in best or match.similarity > best[page][0]:
                     best[page] = (match.similarity, led_by)
         ranked = sorted(best.items(), key=lambda entry: (-entry[1][0], entry[0]))
         return {

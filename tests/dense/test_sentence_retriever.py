@@ -74,10 +74,14 @@ def test_every_path_is_searched_and_leads_to_what_it_found_best() -> None:
     assert by_way["Bell"] == (SentenceKey("Pier", 0), pytest.approx(0.6708, abs=1e-4))
 
 
-def test_documents_read_before_are_not_proposed() -> None:
-    found = retriever(3).run("alder birch", [], {"Lamp", "Isle"}, 2)["candidates"]
+def test_documents_read_before_are_not_proposed_and_take_no_place_of_others() -> None:
+    found = retriever(1).run("alder birch", [], {"Lamp", "Isle"}, 2)["candidates"]
     assert [candidate.document_id for candidate in found] == ["Pier"]
-    assert retriever(2).run("alder birch", [], {"Lamp", "Pier", "Isle"}, 2)["candidates"] == []
+
+
+def test_where_all_is_read_nothing_is_proposed() -> None:
+    seen = {"Lamp", "Pier", "Isle", "Bell"}
+    assert retriever(2).run("alder birch", [], seen, 2)["candidates"] == []
 
 
 @pytest.mark.models

@@ -32,7 +32,7 @@ PAGES = {
     ],
     "The_Last_Lantern": ["The Last Lantern is a 1990 film directed by Ingrid Solheim ."],
     "Night_Ferry": ["Night Ferry is a 1994 thriller film directed by Pavel Drozd ."],
-    "Pavel_Drozd": ["Pavel Drozd ( 3 March 1922 – 9 June 1999 ) was a Czech novelist ."],
+    "Pavel_Drozd": ["Pavel Drozd ( 3 March 1922 - 9 June 1999 ) was a Czech novelist ."],
     "Copper_Moon": ["Copper Moon is a song by Los Faroles ."],
     "Los_Faroles": ["Los Faroles are a Mexican rock band formed in Oaxaca ."],
     "Garden_of_Tin": ["Garden of Tin is a 1999 film directed by Sofia Marchetti and Pavel Drozd ."],
@@ -67,9 +67,9 @@ def made_from(
 
 @pytest.fixture(scope="module")
 def many(pool: SentencePool) -> list[Composition]:
-    """What ten seeds make."""
+    """What six seeds make."""
     return [
-        one for seed in range(10) for one in made_from(pool, QUIET_HARBOUR, CHEMISTRY, seed=seed)
+        one for seed in range(6) for one in made_from(pool, QUIET_HARBOUR, CHEMISTRY, seed=seed)
     ]
 
 
@@ -235,7 +235,7 @@ def test_what_is_not_plainly_said_of_the_page_makes_no_statement(
     [
         ("It was designed by Ingrid Solheim.", True, "designer"),
         ("It was designed by Tom Reed and Ingrid Solheim.", False, None),
-        ("It was co-designed by Ingrid Solheim.", False, None),
+        ("It was directed and co-written by Ingrid Solheim.", False, None),
         ("It was praised by Ingrid Solheim.", False, None),
     ],
 )

@@ -196,7 +196,7 @@ def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> lis
     """Further phrases: another of a person's trades, each trade alone, the nation alone."""
     phrases = []
     nations = [fact for fact in facts_of(doc, plain) if fact.kind == "nation"]
-    trades = [noun, *(other for other in noun.conjuncts if other.tag_ == "NN")]
+    trades = [noun, *(one for one in noun.conjuncts if trade(one.lower_))]
     for other in trades:
         own = noun_phrase(other, 0) - {determiner.i}
         nationless = {i for i in own if not facts_of(doc, {i}) and doc[i].ent_type_ != "NORP"}
@@ -217,10 +217,10 @@ def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> lis
 
 
 def _sound(doc: Doc, tokens: set[int], noun: Token) -> bool:
-    """Whether the tokens are one run of words that ends with a known trade."""
+    """Whether the tokens are one run of words that ends with a person's trade."""
     run = tokens and max(tokens) - min(tokens) == len(tokens) - 1 and max(tokens) == noun.i
     hyphens = any(doc[i].text == "-" for i in (min(tokens) - 1, max(tokens) + 1)) if run else True
-    return bool(run and not hyphens and len(tokens) <= 3 and trade(noun.lower_))
+    return bool(run) and not hyphens and len(tokens) <= 3 and trade(noun.lower_) in OCCUPATIONS
 
 
 def _bare_trade(doc: Doc, tokens: set[int], noun: Token) -> Phrase:

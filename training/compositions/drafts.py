@@ -18,11 +18,12 @@ from training.compositions.definitions import Definition
 from training.compositions.exchanges import Exchanges
 from training.compositions.predicates import Predicate
 from training.compositions.statements import Statement
-from training.compositions.vocabulary import IMPLIED, PARENT, PAST
+from training.compositions.vocabulary import DOERS, IMPLIED, PAST
 
 _BOTH: tuple[Label, Label] = (SUPPORTS, REFUTES)
 _DESCRIBED = {SUPPORTS: 2, REFUTES: 3}  # claims that describe what only one can be
 _ACTIVE = 0.35  # share of "was directed by a poet" that becomes "A poet directed"
+_NAMED = 0.25  # share of statements that are told with a clause about the name
 _OF = 0.6  # share of "The director of P"; the rest is "P's director"
 
 
@@ -75,29 +76,29 @@ class Drafter:
                 yield Draft("container", label, pieces, (statement.key, known.key), told[1])
 
     def apposed(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
-        """Yield a claim that names the bridge and adds what it is.
+        """Yield claims that add what the bridge is to its name or its role.
 
-        False ones would be refuted by the second page alone; false or true, "the director of P, a
-        poet, was born in 1901" needs both.
+        A false one that named the bridge would be refuted by the second page alone.
         """
-        openings = [(", ", phrase) for phrase in known.nouns]
-        openings += [(f", {known.who} {known.verb} ", phrase) for phrase in known.nouns]
-        if known.born_in:
-            openings.append((f", {known.who} was ", known.born_in))
-        if not statement.after and openings:
-            opening, phrase = self._chance.choice(openings)
-            named = Piece(statement.before + statement.name, 0)
-            pieces = (named, Piece(opening, None), Piece(phrase.text, 1))
+        nouns = known.nouns
+        if not statement.after and nouns and self._chance.random() < _NAMED:
+            opening = self._chance.choice((", ", f", {known.who} {known.verb} "))
+            pieces = (
+                Piece(statement.before + statement.name, 0),
+                Piece(opening, None),
+                Piece(self._chance.choice(nouns).text, 1),
+            )
             yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
         implied = IMPLIED.get(statement.role or "", frozenset())
-        nouns = [phrase for phrase in known.nouns if not implied & set(phrase.text.split())]
-        if statement.role and statement.role != PARENT and known.born_in and nouns:
-            told = self._told([known.born_in], REFUTES, ruled_out)
-            if told is not None:
-                subject = Piece(self._subject(statement.role, statement.about), 0)
-                noun = Piece(f", {self._chance.choice(nouns).text}, was ", 1)
-                pieces = (subject, noun, told[0])
-                yield Draft("apposition", REFUTES, pieces, (statement.key, known.key), told[1])
+        nouns = [phrase for phrase in nouns if not implied & set(phrase.text.split())]
+        if statement.role in DOERS and known.born_in and nouns:
+            for label in _BOTH:
+                told = self._told([known.born_in], label, ruled_out)
+                if told is not None:
+                    subject = Piece(self._subject(statement.role, statement.about), 0)
+                    noun = Piece(f", {self._chance.choice(nouns).text}, was ", 1)
+                    pieces = (subject, noun, told[0])
+                    yield Draft("apposition", label, pieces, (statement.key, known.key), told[1])
 
     def played(
         self, statement: Statement, role: str, predicates: Sequence[Predicate], ruled_out: str

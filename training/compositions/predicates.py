@@ -25,7 +25,7 @@ _POINTING = re.compile(
     r"|there|instead|another|other|both|too|again|same|he|she|they|it)\b|[:;]"
 )
 _OPENING = re.compile(
-    r"(?:is|was|are|were|has|had|did|does|won|died|plays|played|starred|stars|[a-z]+ed|[a-z]+s) "
+    r"(?:never |only )?(?:is|was|are|were|has|had|did|does|won|died|plays|played|starred|stars|[a-z]+ed|[a-z]+s) "
 )
 
 

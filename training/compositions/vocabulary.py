@@ -140,7 +140,6 @@ DOER: dict[str, str] = {
     "narrate": "narrator",
     "translate": "translator",
 }
-DOERS = frozenset(DOER.values())
 # What is by somebody, and what that somebody is to it.
 MAKER: dict[str, str] = {
     "song": "performer",
@@ -159,6 +158,7 @@ MAKER: dict[str, str] = {
     "symphony": "composer",
 }
 SPOUSES = {"wife": "husband", "husband": "wife"}
+DOERS = frozenset({*DOER.values(), *MAKER.values()})
 PARENT = "parent"  # of a child; father or mother
 CHILDREN = words("son daughter child")
 # Verbs whose subject or object is in one place alone.
