@@ -129,6 +129,24 @@ def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
     train_selector(data, reader, run, out)
 
 
+@command.command("dense", epilog="Example: esoteric train dense --data ../data")
+@_data
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "dense",
+    "Folder for the model: the one in use unless another is named.",
+)
+@_folder("--run", CHECKOUT / "runs" / "dense", "Folder for logs and checkpoints.")
+@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@reports_errors
+def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
+    """Train the encoder of claims and paths (half an hour on two cores)."""
+    from training.dense import train_dense
+
+    _prepared()
+    train_dense(data, reader, run, out)
+
+
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")
 @_data
 @_folder(

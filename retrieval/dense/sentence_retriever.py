@@ -10,7 +10,6 @@ from retrieval.dense.query_encoder import Query, QueryEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, Evidence, SentenceKey
 
-
 # What was read lies near the query too, and must not crowd out the rest: M3 counts five sentences
 # to a page (section 4).
 _PER_DOCUMENT = 5

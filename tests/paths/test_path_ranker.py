@@ -23,9 +23,10 @@ def test_without_paths_the_order_is_that_of_the_sentences_alone() -> None:
 
 
 def test_a_strong_path_lifts_its_sentences() -> None:
-    # Alone A, B, C are 1, 0.5, 0 of the range from 0.2 to 0.8; the path is A, D with 0.8 * 0.9.
-    found = ranked([A, B, C], [behind("D", 0.9, A)])
-    assert [item.title for item in found] == ["A", "D", "B", "C"]
+    # Alone A, B, C are 1, 0.5, 0 of the range from 0.2 to 0.8. Of the paths, A with D has
+    # 0.8 * 0.9 and C with E 0.2 * 0.6: 1 and 0 of their range.
+    found = ranked([A, B, C], [behind("D", 0.9, A), behind("E", 0.6, C)])
+    assert [item.title for item in found] == ["A", "D", "B", "C", "E"]
     assert found[1].path == (A.key,)
 
 

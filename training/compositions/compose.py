@@ -19,14 +19,20 @@ from training.compositions.exchanges import Exchanges
 from training.compositions.predicates import PredicateReader
 from training.compositions.statement_finder import StatementFinder
 from training.compositions.statements import Statement
-from training.compositions.vocabulary import PARENT
+from training.compositions.vocabulary import DOERS, OCCUPATIONS, PARENT, WORK_NOUNS, trade
+from training.contrast import YEAR
 from training.data import TrainingData
 
 _WORDS = range(5, 31)
+_NAMED = 15  # statements that name the same page
 _DEFINED = 3  # predicates of a definition that one statement is joined with
 _CLAIMED = 3
+_OF_PEOPLE = ("starring", "featuring", "stars", "directed by", "written by", "produced by")
+_YOUNGEST = 16  # years of age at which somebody makes a work or marries
 _SHARED = 3  # pairs of pages with one maker
-_UNNATURAL = re.compile(r"\b(?:he|she|it|they|this|these)\b|\bis an? is\b|\b(\w+) \1\b|[()\"]|\w- ")
+_UNNATURAL = re.compile(
+    r"\b(?:he|she|it|they|this|these)\b|\bis an? is\b|\b(\w+) \1\b|[()\"]|\w- | - "
+)
 
 
 def compositions(data: TrainingData, seed: int, limit: int) -> list[Composition]:
@@ -66,6 +72,17 @@ def _rare_first(
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 
+def _few_of_each(found: Sequence[Statement]) -> list[Statement]:
+    """Return the statements without those that name the same page again and again."""
+    named: Counter[str] = Counter()
+    kept = []
+    for statement in found:
+        named[statement.bridge] += 1
+        if named[statement.bridge] <= _NAMED:
+            kept.append(statement)
+    return kept
+
+
 class _Composer:
     """What all drafts are made from and checked against."""
 
@@ -73,6 +90,7 @@ class _Composer:
         parser = EnglishParser()
         self._chance = chance
         self._claims = data.train
+        self._pool = data.pool
         self._said = PageWords(data.pool)
         self._definitions = DefinitionReader(data.pool, parser)
         self._predicates = PredicateReader(data.pool, data.train, parser)
@@ -80,16 +98,28 @@ class _Composer:
 
     def made(self) -> Iterator[tuple[str, Composition]]:
         """Yield the compositions of every statement, each with the statement's relation."""
-        found = [*self._finder.of_pages(self._chance), *self._finder.of_claims(self._claims)]
+        found = _few_of_each(
+            [*self._finder.of_claims(self._claims), *self._finder.of_pages(self._chance)]
+        )
         known = {s.bridge: self._definitions.definition(s.bridge) for s in found}
         drafter = Drafter(Exchanges(d for d in known.values() if d), self._chance)
         for statement in found:
             definition = known[statement.bridge]
-            if definition is not None:
+            if definition is not None and self._may_be_meant(statement, definition):
                 for draft in self._drafts(drafter, statement, definition):
                     for one in self._checked(draft, definition.name):
                         yield statement.relation, one
         yield from self._shared(found)
+
+    def _may_be_meant(self, statement: Statement, known: Definition) -> bool:
+        """Whether the bridge is old enough for what the statement says, and no work that acts."""
+        if statement.relation.endswith(_OF_PEOPLE) and known.noun in WORK_NOUNS:
+            return False
+        if statement.role in DOERS and trade(known.noun) in OCCUPATIONS[1:]:
+            return False  # a namesake of another trade
+        told = self._pool.sentences[self._pool.position[statement.key]].text
+        years = [int(year) for year in YEAR.findall(told)]
+        return not (years and known.born) or min(years) >= int(known.born) + _YOUNGEST
 
     def _drafts(self, drafter: Drafter, statement: Statement, known: Definition) -> Iterator[Draft]:
         ruled_out = f"{self._said.text(statement.key[0])} {self._said.text(known.page)}"

@@ -27,9 +27,12 @@ _ABOUT = re.compile(r"\bca?\.|\bcirca\b|\babout\b")
 _HE, _SHE = re.compile(r"\b(?:He|he|His|his)\b"), re.compile(r"\b(?:She|she|Her|her)\b")
 _TAILS = words("in by from of at on")
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the) ")
-_CALLED = re.compile(r"\b(?:is|was|are|were) (?:an?|the) ([\w\s,'-]+)")
+_CALLED = re.compile(
+    r"\b(?:is|was|are|were) (?:an?|the) ([\w\s,'-]+?)"
+    r"(?=[^\w\s,'-]|$|\s(?:of|from|in|by|for|with|at|on|that|who|which|formed|founded)\b)"
+)
 _TRADES = frozenset(noun for group in OCCUPATIONS for noun in group)
-_THINGS = frozenset(noun for group in KINDS for noun in group)
+_THINGS = frozenset(noun for kind in KINDS[1:] for group in kind for noun in group)
 _PERSON = "person"
 _READ = 6  # a page's sentences in which a definition is looked for
 _OPENING = 250  # characters that tell of a life
@@ -186,6 +189,8 @@ def _definite(doc: Doc, noun: Token) -> tuple[Phrase, ...]:
     tails = [c for one in nouns for c in one.children if c.dep_ == "prep" and c.i > one.i]
     if not tails or tails[0].lower_ not in ("of", "in", "by"):
         return ()
+    if any(c.dep_ == "appos" for t in tails[0].children for c in t.children):
+        return ()  # "the singer of the band" + its name, which would be lost
     whole = noun_phrase(noun, 0) | prepositional_phrase(tails[0])
     if len(whole) > _LONGEST_DEFINITE or any(doc[i].text == "," for i in whole):
         return ()

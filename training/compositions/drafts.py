@@ -48,6 +48,8 @@ class Drafter:
 
     def described(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
         """Yield claims that say what the bridge is instead of its name."""
+        if statement.relation == f"{known.noun} of":
+            return  # "in the state of a state"
         phrases = [*known.phrases, *_of_age(known)]
         for label in _BOTH if statement.single else (SUPPORTS,):
             for _ in range(_DESCRIBED[label] if statement.single else 1):
@@ -80,7 +82,8 @@ class Drafter:
 
         A false one that named the bridge would be refuted by the second page alone.
         """
-        nouns = known.nouns
+        implied = IMPLIED.get(statement.role or "", frozenset())
+        nouns = [phrase for phrase in known.nouns if not implied & set(phrase.text.split())]
         if not statement.after and nouns and self._chance.random() < _NAMED:
             opening = self._chance.choice((", ", f", {known.who} {known.verb} "))
             pieces = (
@@ -89,8 +92,6 @@ class Drafter:
                 Piece(self._chance.choice(nouns).text, 1),
             )
             yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
-        implied = IMPLIED.get(statement.role or "", frozenset())
-        nouns = [phrase for phrase in nouns if not implied & set(phrase.text.split())]
         if statement.role in DOERS and known.born_in and nouns:
             for label in _BOTH:
                 told = self._told([known.born_in], label, ruled_out)

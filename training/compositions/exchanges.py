@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from training.compositions.composition import Fact, Phrase
 from training.compositions.definitions import Definition
 from training.compositions.tidying import with_article
-from training.compositions.vocabulary import NATIONS, OCCUPATIONS, REALMS, trade
+from training.compositions.vocabulary import KINDS, NATIONS, REALMS, trade
 from training.contrast import YEARS
 
 _NATION = {nation: group for group in NATIONS for nation in group}
@@ -55,7 +55,8 @@ class Exchanges:
         if fact.kind == "place":
             return "place", self._what.get(_bare(text), "")
         if fact.kind == "trade":
-            return "trade", "person" if trade(text) in OCCUPATIONS else "thing"
+            group = trade(text)
+            return "trade", next((kind[0][0] for kind in KINDS if group in kind), "")
         return fact.kind, ""
 
     def _other(self, fact: Fact, old: str, ruled_out: str, chance: random.Random) -> str | None:

@@ -24,9 +24,7 @@ _POINTING = re.compile(
     r"\b(?:also|then|this|these|those|such|later|however|subsequently|previously|former|latter"
     r"|there|instead|another|other|both|too|again|same|he|she|they|it)\b|[:;]"
 )
-_OPENING = re.compile(
-    r"(?:never |only )?(?:is|was|are|were|has|had|did|does|won|died|plays|played|starred|stars|[a-z]+ed|[a-z]+s) "
-)
+_OPENING = re.compile(r"(?:never |only )?(?:is|was|are|were|had|did|won|[a-z]+ed|[a-z]+s) ")
 
 
 @dataclass(frozen=True, slots=True)

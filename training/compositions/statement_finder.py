@@ -90,8 +90,9 @@ class StatementFinder:
 
     def _called(self, page: str) -> frozenset[str]:
         """Return what a sentence may call the subject of its page."""
-        first = self._pool.sentences[self._pool.by_page[page][0]].text
-        return called(first) | _PRONOUNS[self._definitions.is_person(page)]
+        if self._definitions.is_person(page):
+            return _PRONOUNS[True]
+        return called(self._pool.sentences[self._pool.by_page[page][0]].text) | _PRONOUNS[False]
 
 
 def _may_speak_of(name: str, text: str) -> bool:

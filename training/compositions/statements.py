@@ -170,7 +170,8 @@ def _climbed(head: Token, shorten: bool) -> _Way | None:
         node = above
     kept = {head.doc[i].lower_ for i in way.kept}
     lemmas = {head.doc[i].lemma_ for i in way.kept if head.doc[i].pos_ == "VERB"}
-    plain = not kept & UNSURE and not lemmas & HEARSAY and len(way.kept) <= _LONGEST
+    numbers = [i for i in way.kept if head.doc[i].dep_ == "dobj" and head.doc[i].pos_ == "NUM"]
+    plain = not numbers and not kept & UNSURE and not lemmas & HEARSAY and len(way.kept) <= _LONGEST
     return way if way.governor is not None and plain else None
 
 
@@ -295,11 +296,21 @@ def _role(head: Token, way: _Way) -> str | None:
     above = way.governor
     if above is None or head.dep_ != "pobj":
         return None
-    if head.head.lower_ == "by" and _is_single(head, way):
+    if head.head.lower_ == "by" and _is_single(head, way) and _is_of_page(above):
         return DOER.get(above.lemma_) or MAKER.get(above.lower_)
     if head.head.lower_ == "of" and not way.several and above.dep_ == "attr":
         return PARENT if above.lower_ in CHILDREN else SPOUSES.get(above.lower_)
     return None
+
+
+def _is_of_page(governor: Token) -> bool:
+    """Whether a deed was done to the page's subject, not to something that is said to be in it."""
+    first = governor
+    while first.dep_ == "conj":
+        first = first.head
+    if first.dep_ == "acl":
+        return first.head.dep_ == "attr"
+    return first.dep_ in ("ROOT", "advcl", "attr")
 
 
 def _done(way: _Way) -> str | None:

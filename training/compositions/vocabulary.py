@@ -81,22 +81,29 @@ OCCUPATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("politician", "diplomat", "senator", "statesman", "lawyer", "attorney", "judge"),
 )
-KINDS: tuple[tuple[str, ...], ...] = (
+WORKS: tuple[tuple[str, ...], ...] = (
     ("film", "series", "sitcom", "miniseries", "documentary", "franchise", "serial", "show"),
     ("album", "song", "single", "ep", "soundtrack"),
     ("novel", "book", "novella", "trilogy", "memoir", "poem", "play"),
+)
+ORGANISATIONS: tuple[tuple[str, ...], ...] = (
     ("magazine", "newspaper", "tabloid"),
     ("band", "duo", "trio", "quartet", "quintet", "group", "ensemble", "orchestra"),
     ("label", "studio", "distributor", "company", "conglomerate", "corporation", "publisher"),
     ("channel", "network", "broadcaster", "station"),
     ("university", "college", "school", "academy"),
     ("club", "team"),
-    ("airline", "airport"),
+    ("airline",),
+)
+SITES: tuple[tuple[str, ...], ...] = (
     ("river", "lake", "sea", "ocean", "bay"),
     ("mountain", "volcano", "hill"),
     ("castle", "palace", "church", "cathedral", "abbey", "museum", "prison", "stadium"),
+    ("airport", "bridge", "park"),
 )
-_TRADE = {noun: group for group in (*OCCUPATIONS, *KINDS) for noun in group}
+WORK_NOUNS = frozenset(noun for group in WORKS for noun in group)
+KINDS = (OCCUPATIONS, WORKS, ORGANISATIONS, SITES)
+_TRADE = {noun: group for kind in KINDS for group in kind for noun in group}
 
 
 def trade(phrase: str) -> tuple[str, ...] | None:

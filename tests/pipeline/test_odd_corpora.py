@@ -1,0 +1,88 @@
+"""Corpora and claims that nobody hopes for: every recipe answers, and in bounded time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from retrieval.assembly import Retriever, open_retriever
+from retrieval.corpora.sources import open_corpus
+from retrieval.document import claim_document
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.builder import build_index
+from retrieval.recipes import RECIPES
+from retrieval.types import Progress, Report
+
+pytestmark = pytest.mark.models
+
+SECONDS = 60.0  # far more than any claim takes here, far less than what is not bounded
+LONG = "The harbour wall of Ostrell was mended again, " * 80 + "and so it stands."
+CORPORA = {
+    "one document": [("Ostrell", "Ostrell is a harbour town. It was founded by Ida Holm.")],
+    "no titles": [("", "Ostrell is a harbour town."), ("", "It was founded by Ida Holm.")],
+    "one title for all": [("Ostrell", f"Ostrell is harbour number {n}.") for n in range(2000)],
+    "prefixes and brackets": [
+        ("Ostrell", "Ostrell is a harbour town."),
+        ("Ostrell (song)", "Ostrell is a song by Ida Holm."),
+        ("Ostrell (", "Ostrell is a fragment."),
+        ("Ostrell [draft] (song) (live)", "Ostrell is a recording."),
+        ("Ostrell Harbour", "Ostrell Harbour was built by Ida Holm."),
+        ("Ida Holm", "Ida Holm was an engineer."),
+    ],
+    "evidence longer than any window": [("Ostrell", LONG), ("Ida Holm", f"Ida Holm. {LONG}")],
+}
+CLAIMS = {
+    "one word": "Ostrell",
+    "two pages": "The founder of Ostrell was an engineer.",
+    "sixty words": " ".join(["Ostrell was founded by Ida Holm and"] * 8) + " it is a harbour.",
+}
+
+
+@pytest.fixture(scope="module", params=CORPORA)
+def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    return opened(CORPORA[request.param], tmp_path_factory.mktemp("odd"))
+
+
+def opened(pages: Iterable[tuple[str, str]], folder: Path) -> Retriever:
+    source = folder / "pages.jsonl"
+    records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
+    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    corpus = open_corpus(f"jsonl:{source}")
+    build_index(corpus, MiniLMEncoder(), folder / "index", lambda done, of: None)
+    return open_retriever(folder / "index", threads=2, verifier_base=None)
+
+
+def check(retriever: Retriever, claim: str, recipe: str) -> Report:
+    def ignore(progress: Progress) -> None:
+        pass
+
+    return retriever.check(claim, recipe, ignore)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe: str) -> None:
+    odd.warm_up()
+    started = time.monotonic()
+    document = claim_document(check(odd, claim, recipe))
+    assert time.monotonic() - started < SECONDS
+    texts = {entry["id"]: entry["text"] for entry in document["documents"]}
+    for item in document["evidence"]:
+        assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
+    for step in document["proof"]:
+        assert document["claim"][slice(*step["claim_span"])].strip()
+        if step["evidence"]:
+            name, _, start, end = step["evidence"]
+            assert texts[name][start:end].strip()
+
+
+def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(
+    tmp_path: Path,
+) -> None:
+    retriever = opened(CORPORA["one document"], tmp_path)
+    for recipe in RECIPES:
+        assert check(retriever, "灯台" * 240, recipe).claim == "灯台" * 240
