@@ -66,5 +66,5 @@ class RetrievalConfig:
     path_limit: int = 90
     path_threshold: float = 0.1
     path_weight: float = 0.5
-    independence_cutoff: float = 0.5
+    independence_cutoff: float = 0.4
     seconds: float = 10.0

@@ -145,14 +145,6 @@ def test_a_document_of_a_later_round_names_the_sentence_that_led_to_it(
     assert led_by["Ann Lee"] == SentenceKey("Skerrow_Light", 1)
 
 
-def test_a_sentence_is_selected_with_the_one_that_led_to_it(retriever: Retriever) -> None:
-    report = check(retriever, "The designer of Skerrow Light died in Dundee.", "combined")
-    selected = {item.key: item.path for item in report.evidence if item.selected}
-    assert selected[SentenceKey("Ann_Lee", 2)] == (SentenceKey("Skerrow_Light", 1),)
-    assert SentenceKey("Skerrow_Light", 1) in selected
-    assert report.verdict.label == SUPPORTS
-
-
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
     def told(claim: str) -> object:
         document = claim_document(check(retriever, claim))

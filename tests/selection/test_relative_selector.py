@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from retrieval.selection.relative_selector import RelativeSelector
 from tests.evidence import evidence
 
@@ -26,6 +28,15 @@ def test_a_later_hop_selects_anew() -> None:
     first = selector.run([evidence("A", "a pier", 0.3)])["evidence"]
     second = selector.run([evidence("B", "a rock", 0.9), *first])["evidence"]
     assert [(item.title, item.selected) for item in second] == [("B", True), ("A", False)]
+
+
+def test_what_led_to_a_selected_sentence_is_selected_with_it() -> None:
+    lead = evidence("Lead", "a pier", 0.1)
+    found = [replace(evidence("End", "a rock", 0.9), path=(lead.key,)), lead]
+    assert [item.selected for item in RelativeSelector(0.5, 5).run(found)["evidence"]] == [
+        True,
+        True,
+    ]
 
 
 def test_without_evidence_nothing_is_selected() -> None:
