@@ -42,7 +42,10 @@ class CrossEncoderReranker:
             [
                 (
                     claim,
-                    path_text(known[item.key], [known[key] for key in item.path if key in known]),
+                    path_text(
+                        (item.title, item.sentence.text),
+                        [known[key] for key in item.path if key in known],
+                    ),
                 )
                 for item in best
             ]

@@ -48,4 +48,4 @@ def test_with_too_many_sentences_the_first_of_each_document_are_read_first(
 
 
 def test_without_documents_there_is_no_evidence(model: CrossEncoder) -> None:
-    assert CrossEncoderRelevanceClassifier(model).run(CLAIM, []) == {"evidence": []}
+    assert CrossEncoderRelevanceClassifier(model).run(CLAIM, []) == {"evidence": [], "read": []}
