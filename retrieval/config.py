@@ -64,7 +64,7 @@ class RetrievalConfig:
     path_leads: int = 3
     path_neighbours: int = 15
     path_limit: int = 90
-    path_threshold: float = 0.1
-    path_weight: float = 0.5
+    path_threshold: float = 0.02
+    path_weight: float = 1.0
     independence_cutoff: float = 0.4
     seconds: float = 10.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Proof, Verdict
 
 # How much of its confidence above a mere guess a verdict keeps where the proof comes to another
-# label. Fitted to the first 966 dev claims (docs/experiments.md).
+# label. Chosen by eye, not fitted to claims yet.
 OPPOSED = 0.5  # one supports, the other refutes
 OPEN = 0.8  # a verdict whose claim the proof leaves open
 PROVED = 0.8  # no verdict, where the proof comes to one
