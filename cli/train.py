@@ -25,6 +25,20 @@ def _folder(
     return click.option(name, type=_FOLDER, default=folder, help=shown)
 
 
+def _out_and_run(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Where the model of this name goes, and what its training keeps."""
+    out = _folder(
+        "--out",
+        CHECKOUT / "models" / name,
+        "Folder for the model: the one in use unless another is named.",
+    )
+    run = _folder("--run", CHECKOUT / "runs" / name, "Folder for logs and checkpoints.")
+    return lambda command: out(run(command))
+
+
+_reader = _folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+
+
 @click.group("train", epilog="Example: esoteric train reader --data ../data")
 def command() -> None:
     """Train one of the models that ESOTERIC ships. Interrupted, it goes on where it stopped."""
@@ -32,12 +46,7 @@ def command() -> None:
 
 @command.command("verifier", epilog="Example: esoteric train verifier --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "verifier",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "verifier", "Folder for logs and checkpoints.")
+@_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
     """Train the large profile's model, also the reader's teacher (90 minutes on two cores)."""
@@ -48,12 +57,7 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 
 @command.command("reader", epilog="Example: esoteric train reader --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "reader",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "reader", "Folder for logs and checkpoints.")
+@_out_and_run("reader")
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @reports_errors
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
@@ -68,13 +72,8 @@ def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
 
 @command.command("path", epilog="Example: esoteric train path --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "path",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "path", "Folder for logs and checkpoints.")
-@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@_out_and_run("path")
+@_reader
 @reports_errors
 def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the model that reads a sentence beside those that led to it (30 minutes)."""
@@ -95,13 +94,8 @@ def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     type=_FOLDER,
     help="Folder of WordNet's database, as Debian's wordnet-base has it.",
 )
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "prover",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "prover", "Folder for logs and checkpoints.")
-@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@_out_and_run("prover")
+@_reader
 @reports_errors
 def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the model that proves claims part by part (an hour on two cores)."""
@@ -113,13 +107,8 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> Non
 
 @command.command("selector", epilog="Example: esoteric train selector --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "selector",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "selector", "Folder for logs and checkpoints.")
-@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@_out_and_run("selector")
+@_reader
 @reports_errors
 def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the model that selects evidence by its use to the verdict (30 minutes)."""
@@ -131,13 +120,8 @@ def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
 
 @command.command("dense", epilog="Example: esoteric train dense --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "dense",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "dense", "Folder for logs and checkpoints.")
-@_folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+@_out_and_run("dense")
+@_reader
 @reports_errors
 def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the encoder of claims and paths (half an hour on two cores)."""
@@ -149,12 +133,7 @@ def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
 
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")
 @_data
-@_folder(
-    "--out",
-    CHECKOUT / "models" / "titles",
-    "Folder for the model: the one in use unless another is named.",
-)
-@_folder("--run", CHECKOUT / "runs" / "titles", "Folder for logs and checkpoints.")
+@_out_and_run("titles")
 @reports_errors
 def titles(data: Path, run: Path, out: Path) -> None:
     """Train the model that generates titles (35 minutes on two cores)."""

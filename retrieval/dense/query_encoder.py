@@ -10,9 +10,7 @@ tokens', where the paper takes the first token's.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,11 +51,6 @@ class QueryEncoder:
     def version(self) -> str:
         """The model's name and version, for results to carry."""
         return version_of(self._config)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all that was trained."""
-        return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
 
     def warm_up(self) -> None:
         """Load base weights and difference, in the precision that is fastest here.

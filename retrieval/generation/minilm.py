@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,11 +37,6 @@ class MiniLMTitleModel:
     def version(self) -> str:
         """The model's name and version, for results to carry."""
         return version_of(self._config)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all that was trained."""
-        return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
 
     def warm_up(self) -> None:
         """Load base weights and difference, in the precision that is fastest here.

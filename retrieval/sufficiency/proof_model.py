@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,11 +55,6 @@ class ProofModel:
     def version(self) -> str:
         """The model's name and version, for results to carry."""
         return version_of(self._config)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all that was trained."""
-        return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
 
     def warm_up(self) -> None:
         """Load base weights and difference, in the precision that is fastest here.

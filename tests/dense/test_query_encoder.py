@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -89,12 +88,8 @@ def test_shorter_queries_are_padded_where_nothing_is_read() -> None:
     assert inputs["input_ids"][1, 4] == tokenizer.pad_token_id
 
 
-def test_a_model_tells_its_version_and_what_was_trained(tmp_path: Path) -> None:
-    encoder = untrained_query_encoder(tmp_path)
-    assert encoder.version == "queries 3"
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"sha256": "0"}))
-    assert QueryEncoder(tmp_path).digest != encoder.digest
+def test_a_model_tells_its_version(tmp_path: Path) -> None:
+    assert untrained_query_encoder(tmp_path).version == "queries 3"
 
 
 def test_a_model_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -187,6 +187,5 @@ def test_a_model_says_what_it_is_and_a_missing_one_is_refused(
     model: ProofModel, tmp_path: Path
 ) -> None:
     assert model.version == "proofs 3"
-    assert len(model.digest) == 64
     with pytest.raises(ModelUnavailable):
         ProofModel(tmp_path)
