@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config, version_of
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.trained.trained_model import read_config, version_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"

@@ -25,13 +25,13 @@ from transformers import PreTrainedTokenizerBase
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.dense.query_encoder import Query, QueryEncoder, encoded
 from retrieval.dense.query_network import QueryNetwork, packaged_query_network, query_inputs
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.arrays import kept_array
 from training.card import Card, write_card

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from evaluation.claims import FeverClaim
-from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config
-from retrieval.cross_encoders.delta import add_delta, save_delta
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text, path_text
+from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.card import Card, Config, write_card, write_config
@@ -60,8 +60,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     others = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2]
 
     base = FoldedMiniLM()
-    tokenizer, model = base.tokenizer(), base.model(LABELS)
-    add_delta(model, reader / "delta.safetensors", read_config(reader)["sha256"])
+    tokenizer, model = base.tokenizer(), base.trained(reader)
     model.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(model)
 

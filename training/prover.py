@@ -15,14 +15,12 @@ from torch.nn import Module
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
-from retrieval.cross_encoders.cross_encoder import read_config
-from retrieval.cross_encoders.delta import add_delta, save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.index.layout import digest_of
 from retrieval.sufficiency.network import ProofInputs, ProofNetwork, packaged_proof_network, read
 from retrieval.sufficiency.proof_model import ProofModel
-from retrieval.types import LABELS
+from retrieval.trained.delta import save_delta
 from training.alignment import MiniLMTokens
 from training.card import Card, Config, write_card, write_config
 from training.compositions import compositions
@@ -142,10 +140,8 @@ def network_from_reader(reader: Path) -> ProofNetwork:
     Raises:
         ModelUnavailable: the reader is missing or damaged.
     """
-    trained = FoldedMiniLM().model(LABELS)
-    add_delta(trained, reader / "delta.safetensors", read_config(reader)["sha256"])
     network = packaged_proof_network()
-    network.distilbert.load_state_dict(trained.distilbert.state_dict())
+    network.distilbert.load_state_dict(FoldedMiniLM().trained(reader).distilbert.state_dict())
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     return network

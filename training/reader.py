@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS
 from training.arrays import kept_array
 from training.card import Card, Config, write_card, write_config

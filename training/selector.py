@@ -24,19 +24,19 @@ from evaluation.claims import AnnotatedClaim
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.predictions import Answer
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.cross_encoder import CrossEncoder, read_config
-from retrieval.cross_encoders.delta import save_delta
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.selection.joint_reading import (
     USEFUL,
     JointReader,
     read_jointly,
-    reader_network,
     usefulness,
 )
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.selection.utility_model import UtilityModel
 from retrieval.selection.utility_selector import UtilityReader, UtilitySelector
+from retrieval.trained.delta import save_delta
+from retrieval.trained.trained_model import read_config
 from retrieval.types import NOT_ENOUGH_INFO, Evidence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 from training.arrays import kept_array
@@ -82,7 +82,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
     tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
-    network = JointReader(reader_network(reader))
+    network = JointReader(FoldedMiniLM().trained(reader))
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     live = _Live(network, tokenizer)
@@ -93,7 +93,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
 
     loss_of = selection_loss(network, read.probabilities, tokenizer)
     train(network, examples, loss_of, RECIPE, run, figures)
-    start = JointReader(reader_network(reader))
+    start = JointReader(FoldedMiniLM().trained(reader))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
     _write_config(out, digest, reader)
     undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)

@@ -16,7 +16,6 @@ from typing import TypeAlias, cast
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.generation.decoding import Reading, generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, MAX_TOKENS, PADDING, input_tokens
 from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
@@ -27,6 +26,7 @@ from retrieval.index.store import DocumentStore
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
+from retrieval.trained.delta import save_delta
 from retrieval.types import Evidence, Sentence, TitleMatch
 from training.candidates import CandidateFinder
 from training.card import Card, write_card

@@ -8,6 +8,7 @@ compute the same, so the packaged weights can start a
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,6 +23,8 @@ from transformers import (
 from transformers.utils import logging
 
 from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.trained.delta import add_delta
+from retrieval.trained.trained_model import read_config
 
 _LAYER_NAMES = {
     "attention.self.query": "attention.q_lin",
@@ -64,6 +67,20 @@ class FoldedMiniLM:
         head = {name for name in model.state_dict() if not name.startswith("distilbert.")}
         if set(missing) != head or unexpected:
             raise RuntimeError(f"Folding left {missing} unset and {unexpected} unused.")
+        return model
+
+    def trained(self, folder: Path) -> DistilBertForSequenceClassification:
+        """Return the cross-encoder that was trained from them and lies in this folder.
+
+        For what reads or trains on from its weights; ``CrossEncoder`` asks it.
+
+        Raises:
+            ModelUnavailable: it or the packaged weights are missing or damaged.
+        """
+        config = read_config(folder)
+        model = self.model(tuple(config["labels"]))
+        add_delta(model, folder / "delta.safetensors", config["sha256"])
+        model.train(False)
         return model
 
     def tokenizer(self) -> PreTrainedTokenizerBase:

@@ -11,14 +11,13 @@ tokens', where the paper takes the first token's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cross_encoders.cross_encoder import read_config, version_of
 from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.trained.trained_model import TrainedModel
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -31,44 +30,16 @@ Query: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 _BATCH = 32
 
 
-class QueryEncoder:
+class QueryEncoder(TrainedModel["QueryNetwork", "PreTrainedTokenizerBase"]):
     """Turns claims with their paths into unit vectors to search the sentence vectors with."""
 
     dimension = 384
 
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``, where the trained difference lies; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        self._folder = folder
-        self._config = read_config(folder)
-        self._network: QueryNetwork | None = None
-        self._tokenizer: PreTrainedTokenizerBase | None = None
-
-    @property
-    def version(self) -> str:
-        """The model's name and version, for results to carry."""
-        return version_of(self._config)
-
-    def warm_up(self) -> None:
-        """Load base weights and difference, in the precision that is fastest here.
-
-        Raises:
-            ModelUnavailable: either is missing or damaged.
-        """
-        if self._network is not None:
-            return
-        from retrieval.cross_encoders.delta import add_delta
+    def _base(self) -> tuple[QueryNetwork, PreTrainedTokenizerBase]:
         from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
         from retrieval.dense.query_network import packaged_query_network
-        from retrieval.precision import fastest_precision
 
-        network = packaged_query_network()
-        add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
-        self._tokenizer = FoldedMiniLM().tokenizer()
-        self._network = network.train(False).to(fastest_precision())
+        return packaged_query_network(), FoldedMiniLM().tokenizer()
 
     def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(queries), 384)``, in the order of the queries.
@@ -76,10 +47,7 @@ class QueryEncoder:
         Where claim and path are longer than the model's window, the end of the
         path is left out, and the claim is cut only if it alone is too long.
         """
-        self.warm_up()
-        assert self._network is not None
-        assert self._tokenizer is not None
-        return encoded(self._network, self._tokenizer, queries, self._config["max_tokens"])
+        return encoded(*self._loaded(), queries, self._config["max_tokens"])
 
 
 def encoded(

@@ -3,66 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cross_encoders.cross_encoder import read_config, version_of
 from retrieval.generation.inputs import FIRST, MARKUP, identifiers_in, input_tokens
+from retrieval.trained.trained_model import TrainedModel
 
 if TYPE_CHECKING:
     from retrieval.generation.network import KeysAndValues, TitleNetwork
     from retrieval.titles.title_tokenizer import TitleTokenizer
 
 
-class MiniLMTitleModel:
+class MiniLMTitleModel(TrainedModel["TitleNetwork", "TitleTokenizer"]):
     """Generates titles in MiniLM's tokens, those of an index's trie."""
 
     markup = MARKUP
 
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``, where the trained difference lies; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        self._folder = folder
-        self._config = read_config(folder)
-        self._network: TitleNetwork | None = None
-        self._tokenizer: TitleTokenizer | None = None
-
-    @property
-    def version(self) -> str:
-        """The model's name and version, for results to carry."""
-        return version_of(self._config)
-
-    def warm_up(self) -> None:
-        """Load base weights and difference, in the precision that is fastest here.
-
-        Raises:
-            ModelUnavailable: either is missing or damaged.
-        """
-        if self._network is not None:
-            return
-        from retrieval.cross_encoders.delta import add_delta
+    def _base(self) -> tuple[TitleNetwork, TitleTokenizer]:
         from retrieval.generation.network import packaged_title_network
-        from retrieval.precision import fastest_precision
         from retrieval.titles.title_tokenizer import TitleTokenizer
 
-        network = packaged_title_network()
-        add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
-        self._tokenizer = TitleTokenizer()
-        self._network = network.train(False).to(fastest_precision())
+        return packaged_title_network(), TitleTokenizer()
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> NetworkReading:
         """Read a claim and (title, sentence) pairs, cut at their end to the model's window."""
-        self.warm_up()
-        assert self._network is not None
-        assert self._tokenizer is not None
-        tokens = input_tokens(self._tokenizer, claim, sentences, self._config["max_tokens"])
-        return NetworkReading(self._network, tokens)
+        network, tokenizer = self._loaded()
+        tokens = input_tokens(tokenizer, claim, sentences, self._config["max_tokens"])
+        return NetworkReading(network, tokens)
 
 
 class NetworkReading:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,9 +23,6 @@ from torch.nn.functional import relu
 from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
 
-from retrieval.cross_encoders.cross_encoder import read_config
-from retrieval.cross_encoders.delta import add_delta
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text
 
 USEFUL = 1  # of the two classes: 0 is not useful
@@ -73,19 +69,6 @@ class JointReader(nn.Module):
         known[:, :, USEFUL] = inputs.log_odds
         logits: torch.Tensor = told + known
         return logits
-
-
-def reader_network(folder: Path) -> DistilBertForSequenceClassification:
-    """Return the trained reader of this folder.
-
-    Raises:
-        ModelUnavailable: the reader or the packaged weights are missing or damaged.
-    """
-    config = read_config(folder)
-    model = FoldedMiniLM().model(tuple(config["labels"]))
-    add_delta(model, folder / "delta.safetensors", config["sha256"])
-    model.train(False)
-    return model
 
 
 def read_jointly(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cross_encoders.cross_encoder import read_config, version_of
 from retrieval.errors import ModelUnavailable
 from retrieval.mends import restore_model
+from retrieval.trained.trained_model import TrainedModel, read_config
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from retrieval.selection.joint_reading import JointReader
 
 
-class UtilityModel:
+class UtilityModel(TrainedModel["JointReader", "PreTrainedTokenizerBase"]):
     """The reader's weights and the difference that FER's training made to them."""
 
     def __init__(self, folder: Path, reader: Path) -> None:
@@ -31,40 +31,21 @@ class UtilityModel:
             ModelUnavailable: a ``config.json`` is missing or damaged, or the
                 difference belongs to another reader.
         """
-        self._folder = folder
+        super().__init__(folder)
         self._reader = reader
-        self._config = read_config(folder)
         if self._config["reader"] != read_config(reader)["sha256"]:
             raise ModelUnavailable(
                 "model_damaged",
                 f"The model in {folder} belongs to another reader than the one in {reader}.",
                 restore_model(folder),
             )
-        self._network: JointReader | None = None
-        self._tokenizer: PreTrainedTokenizerBase | None = None
 
-    @property
-    def version(self) -> str:
-        """The model's name and version, for results to carry."""
-        return version_of(self._config)
-
-    def warm_up(self) -> None:
-        """Load the weights, in the precision that is fastest here.
-
-        Raises:
-            ModelUnavailable: any of them are missing or damaged.
-        """
-        if self._network is not None:
-            return
-        from retrieval.cross_encoders.delta import add_delta
+    def _base(self) -> tuple[JointReader, PreTrainedTokenizerBase]:
         from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-        from retrieval.precision import fastest_precision
-        from retrieval.selection.joint_reading import JointReader, reader_network
+        from retrieval.selection.joint_reading import JointReader
 
-        network = JointReader(reader_network(self._reader))
-        add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
-        self._tokenizer = FoldedMiniLM().tokenizer()
-        self._network = network.train(False).to(fastest_precision())
+        minilm = FoldedMiniLM()
+        return JointReader(minilm.trained(self._reader)), minilm.tokenizer()
 
     def usefulness(
         self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
@@ -74,10 +55,7 @@ class UtilityModel:
         They are read together, in one pass; ``relevance`` is what is known of each
         before. Shape ``(len(sentences),)``.
         """
-        self.warm_up()
-        assert self._network is not None
-        assert self._tokenizer is not None
         from retrieval.selection.joint_reading import usefulness
 
         max_tokens = self._config["max_tokens"]
-        return usefulness(self._network, self._tokenizer, claim, sentences, relevance, max_tokens)
+        return usefulness(*self._loaded(), claim, sentences, relevance, max_tokens)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cross_encoders.cross_encoder import read_config, version_of
+from retrieval.trained.trained_model import TrainedModel
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -37,55 +36,30 @@ class ProofReading:
     offsets: NDArray[np.int64]
 
 
-class ProofModel:
+class ProofModel(TrainedModel["ProofNetwork", "PreTrainedTokenizerBase"]):
     """Reads a claim, cut into spans, beside evidence."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``, where the trained difference lies; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        self._folder = folder
-        self._config = read_config(folder)
-        self._network: ProofNetwork | None = None
-        self._tokenizer: PreTrainedTokenizerBase | None = None
-
-    @property
-    def version(self) -> str:
-        """The model's name and version, for results to carry."""
-        return version_of(self._config)
-
-    def warm_up(self) -> None:
-        """Load base weights and difference, in the precision that is fastest here.
-
-        The heads stay in float32: they are small, and where a span begins is told
-        from differences that bfloat16 rounds away.
-
-        Raises:
-            ModelUnavailable: either is missing or damaged.
-        """
-        if self._network is not None:
-            return
-        from retrieval.cross_encoders.delta import add_delta
+    def _base(self) -> tuple[ProofNetwork, PreTrainedTokenizerBase]:
         from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-        from retrieval.precision import fastest_precision
         from retrieval.sufficiency.network import packaged_proof_network
 
-        network = packaged_proof_network()
-        add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
+        return packaged_proof_network(), FoldedMiniLM().tokenizer()
+
+    def _quickened(self, network: ProofNetwork) -> ProofNetwork:
+        """Leave the heads in float32.
+
+        They are small, and where a span begins is told from differences that
+        bfloat16 rounds away.
+        """
+        from retrieval.precision import fastest_precision
+
         network.distilbert.to(fastest_precision())  # type: ignore[arg-type]
-        self._tokenizer = FoldedMiniLM().tokenizer()
-        self._network = network.train(False)
+        return network
 
     def read(self, claim: str, spans: Sequence[tuple[int, int]], evidence: str) -> ProofReading:
         """Return what the network says of the spans, claim offsets; evidence is cut at its end."""
-        self.warm_up()
-        assert self._network is not None
-        assert self._tokenizer is not None
         max_tokens, temperature = self._config["max_tokens"], self._config["temperature"]
-        inputs = claim, spans, evidence
-        return proof_reading(self._network, self._tokenizer, *inputs, max_tokens, temperature)
+        return proof_reading(*self._loaded(), claim, spans, evidence, max_tokens, temperature)
 
 
 def proof_reading(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.dense.query_network import packaged_query_network
+from retrieval.trained.delta import save_delta
 
 
 def untrained_query_encoder(folder: Path, max_tokens: int = 256) -> QueryEncoder:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.decoding import generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
@@ -14,6 +13,7 @@ from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
 from retrieval.generation.network import TitleNetwork, packaged_title_network
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
+from retrieval.trained.delta import save_delta
 
 pytestmark = pytest.mark.models
 
@@ -112,8 +112,8 @@ def test_a_model_is_shipped_as_its_difference_and_its_decoder(
     assert model.version == "MiniLM titles 7"
     assert (tmp_path / "delta.safetensors").stat().st_size < 14e6
     tokens = input_tokens(tokenizer, CLAIM, SENTENCES, 64)
-    assert model._network is not None
-    loaded = NetworkReading(model._network.float(), tokens).next_tokens([()])
+    network, _ = model._loaded()
+    loaded = NetworkReading(network.float(), tokens).next_tokens([()])
     assert loaded[0] == pytest.approx(NetworkReading(trained, tokens).next_tokens([()])[0], abs=0.1)
     fresh = NetworkReading(packaged_title_network(), tokens).next_tokens([()])
     begin = MARKUP.title_begin

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from retrieval.cross_encoders.cross_encoder import read_config
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.errors import ModelUnavailable
 from retrieval.models import READER
@@ -17,9 +15,10 @@ from retrieval.selection.joint_reading import (
     longest_that_fits,
     pieces,
     read_jointly,
-    reader_network,
 )
 from retrieval.selection.utility_model import UtilityModel
+from retrieval.trained.delta import save_delta
+from retrieval.trained.trained_model import read_config
 
 CLAIM = "The Skerrow Light was designed by Ann Lee."
 DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
@@ -30,7 +29,7 @@ CITY = ("Dundee", "It is a city in Scotland.")
 def write_model(folder: Path, network: JointReader, reader: str) -> Path:
     """Write what training ships."""
     digest = save_delta(
-        network, JointReader(reader_network(READER)), folder / "delta.safetensors", 4
+        network, JointReader(FoldedMiniLM().trained(READER)), folder / "delta.safetensors", 4
     )
     config = {"name": "Selector", "version": "1", "max_tokens": 512, "reader": reader}
     (folder / "config.json").write_text(json.dumps(config | {"sha256": digest}))
@@ -39,7 +38,7 @@ def write_model(folder: Path, network: JointReader, reader: str) -> Path:
 
 @pytest.mark.models
 def test_untrained_it_adds_nothing_to_the_relevance(tmp_path: Path) -> None:
-    network = JointReader(reader_network(READER))
+    network = JointReader(FoldedMiniLM().trained(READER))
     folder = write_model(tmp_path, network, read_config(READER)["sha256"])
     useful = UtilityModel(folder, READER).usefulness(CLAIM, [DESIGNED, CITY], [0.8, 0.25])
     assert np.allclose(useful, [0.8, 0.25], atol=1e-3)
@@ -47,7 +46,7 @@ def test_untrained_it_adds_nothing_to_the_relevance(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
-    network = JointReader(reader_network(READER))
+    network = JointReader(FoldedMiniLM().trained(READER))
     with torch.no_grad():
         network.classifier.weight[1] = torch.linspace(-1, 1, 384)
     folder = write_model(tmp_path, network, read_config(READER)["sha256"])

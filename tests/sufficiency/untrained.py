@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from retrieval.cross_encoders.delta import save_delta
 from retrieval.sufficiency.network import packaged_proof_network
 from retrieval.sufficiency.proof_model import ProofModel
+from retrieval.trained.delta import save_delta
 
 
 def untrained_proof_model(folder: Path, max_tokens: int = 192) -> ProofModel:

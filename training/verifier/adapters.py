@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn.functional import linear
 
-from retrieval.cross_encoders.delta import LEFT, RIGHT
 from retrieval.cross_encoders.mpnet import MPNetClassifier
+from retrieval.trained.delta import LEFT, RIGHT
 from training.loop import switch_off_dropout
 
 RANK = 32

@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers import MPNetConfig, MPNetModel
 
-from retrieval.cross_encoders.delta import add_delta
 from retrieval.cross_encoders.mpnet import MPNetClassifier
+from retrieval.trained.delta import add_delta
 from training.verifier.adapters import LowRankAdapter, adapt, save_adapters
 
 IDS = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])

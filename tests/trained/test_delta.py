@@ -7,8 +7,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
-from retrieval.cross_encoders.delta import add_delta, save_delta
 from retrieval.errors import ModelUnavailable
+from retrieval.trained.delta import add_delta, save_delta
 
 
 def small_model(seed: int) -> DistilBertForSequenceClassification:
