@@ -80,6 +80,13 @@ class _Found:
     def best(self, count: int) -> tuple[SentenceKey, ...]:
         return tuple(item.key for item in self.evidence[:count])
 
+    def best_documents(self) -> list[RankedDocument]:
+        """Those of the best sentences first, then the others as the hops brought them."""
+        rank: dict[str, int] = {}
+        for item in self.evidence:
+            rank.setdefault(item.sentence.document_id, len(rank))
+        return sorted(self.documents, key=lambda ranked: rank.get(ranked.document.id, len(rank)))
+
 
 class Pipeline:
     """Checks claims, one at a time; keeps nothing of a claim when it is done."""
@@ -144,7 +151,7 @@ class Pipeline:
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
             evidence=tuple(found.evidence),
-            documents=tuple(sorted(found.documents, key=lambda d: (-d.score, d.document.id))),
+            documents=tuple(found.best_documents()),
             questions=tuple(questions),
             proof=proof,
             hops=tuple(hops),

@@ -92,9 +92,10 @@ class Stages:
         | UtilitySelector
         | CrossEncoderJudge
         | NaturalLogicProver
+        | MentionExpander
         | TitleGenerator
     ]:
-        """Yield the stages of a recipe that have a model."""
+        """Yield the stages of a recipe that load something."""
         yield self.parser
         if "questions" in recipe.first:
             yield self.titles
@@ -112,6 +113,8 @@ class Stages:
         yield self.judge
         if recipe.proof:
             yield self.prover
+        if "mentions" in recipe.expansions:
+            yield self.mentions
         if "generation" in recipe.expansions:
             yield self.generation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 from haystack import component
 
@@ -26,11 +27,21 @@ class MentionExpander:
         """Return ``limit`` documents at most."""
         self._store = store
         self._trie = store.titles()
-        self._tokenizer = TitleTokenizer()
         self._limit = limit
-        # Who is called the Beatles in a sentence may be "The Beatles" in a title.
+
+    def warm_up(self) -> None:
+        """Load the tokenizer of titles."""
+        _ = self._beginnings
+
+    @cached_property
+    def _tokenizer(self) -> TitleTokenizer:
+        return TitleTokenizer()
+
+    @cached_property
+    def _beginnings(self) -> list[TitleNode]:
+        """Where a name may begin: who is the Beatles in a sentence may have "The" in a title."""
         root, articles = [self._trie.root()], self._tokenizer.tokens(["the", "an", "a"])
-        self._beginnings = root + [n for article in articles for n in self._walked(root, article)]
+        return root + [n for article in articles for n in self._walked(root, article)]
 
     @component.output_types(candidates=list[Candidate])
     def run(

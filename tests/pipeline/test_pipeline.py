@@ -126,6 +126,18 @@ def test_evidence_is_best_first_and_what_comes_near_the_best_is_selected(
     ]
 
 
+@every_recipe
+def test_documents_come_in_the_order_of_their_best_sentences(
+    retriever: Retriever, recipe: str
+) -> None:
+    report = check(retriever, "The designer of Skerrow Light was a Scottish engineer.", recipe)
+    told = list(dict.fromkeys(item.sentence.document_id for item in report.evidence))
+    documents = [ranked.document.id for ranked in report.documents]
+    assert len(told) > 1
+    assert documents[: len(told)] == told
+    assert len(set(documents)) == len(documents)
+
+
 def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     retriever: Retriever,
 ) -> None:
