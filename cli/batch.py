@@ -48,15 +48,16 @@ def command(file: Path, output: Path, recipe: str) -> None:
         )
     from retrieval.assembly import open_retriever
     from retrieval.document import claim_document
-    from retrieval.models import judge_name
+    from retrieval.models import AddedModels, judge_name
 
     settings = Settings.from_environment()
-    judge = judge_name(settings.verifier_base)
+    added = AddedModels(settings.verifier_base, settings.bart)
+    judge = judge_name(added.verifier_base)
     done = _finished(output, claims, recipe, judge) if to_file else 0
     failed = 0
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream:
-        retriever = open_retriever(settings.index, settings.threads, settings.verifier_base)
+        retriever = open_retriever(settings.index, settings.threads, added)
         retriever.warm_up()
         for claim in tqdm(
             claims[done:], initial=done, total=len(claims), unit=" claims", disable=None

@@ -57,12 +57,13 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
 
     from retrieval.assembly import open_retriever
     from retrieval.document import claim_document
+    from retrieval.models import AddedModels
 
     settings = Settings.from_environment()
     quiet = as_json or not sys.stderr.isatty()
-    report = open_retriever(settings.index, settings.threads, settings.verifier_base).check(
-        claim, recipe, _ignore if quiet else _show_progress
-    )
+    added = AddedModels(settings.verifier_base, settings.bart)
+    retriever = open_retriever(settings.index, settings.threads, added)
+    report = retriever.check(claim, recipe, _ignore if quiet else _show_progress)
     if as_json:
         # JSON is UTF-8, whatever the terminal is.
         click.echo(json.dumps(claim_document(report), ensure_ascii=False).encode())

@@ -58,6 +58,7 @@ def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | 
     """
     from evaluation.evaluate import Evaluation, evaluate
     from evaluation.systems import checked_names
+    from retrieval.models import AddedModels
 
     settings = Settings.from_environment()
     evaluation = Evaluation(
@@ -69,7 +70,7 @@ def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | 
         indexes=settings.home / "evaluation",
         threads=settings.threads,
         profile=settings.profile,
-        verifier_base=settings.verifier_base,
+        added=AddedModels(settings.verifier_base, settings.bart),
         command=f"ESOTERIC_PROFILE={settings.profile} {shlex.join(['esoteric', *sys.argv[1:]])}",
     )
     with _progress_bars() as (on_pages, on_claims):

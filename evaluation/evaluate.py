@@ -26,7 +26,7 @@ from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import IndexInfo
-from retrieval.models import models_digest, reader, verifier
+from retrieval.models import AddedModels, models_digest, reader, verifier
 from retrieval.types import LABELS
 
 
@@ -35,8 +35,7 @@ class Evaluation:
     """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
 
     ``indexes`` is the folder that keeps an index for each set of pages;
-    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``, and
-    ``profile`` the name of the profile that asks for it.
+    ``profile`` is the name of the profile that decides which models are ``added``.
     """
 
     wiki_pages: Path
@@ -47,7 +46,7 @@ class Evaluation:
     indexes: Path
     threads: int
     profile: str
-    verifier_base: Path | None
+    added: AddedModels
     command: str
 
 
@@ -71,21 +70,21 @@ def evaluate(
     claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
     corpus = FeverCorpus(evaluation.wiki_pages)
     models = [reader()]
-    if evaluation.verifier_base:
-        models.append(verifier(evaluation.verifier_base))
-        mpnet_folder(evaluation.verifier_base)  # a missing model is told before pages are indexed
+    if base := evaluation.added.verifier_base:
+        models.append(verifier(base))
+        mpnet_folder(base)  # a missing model is told before pages are indexed
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
         evaluation.profile,
-        models_digest(),
+        models_digest(evaluation.added),
     )
     claim_folder(evaluation.out, provenance)
     index = evaluation.indexes / provenance.wiki_pages[:16]
     store = _indexed(corpus, index, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, corpus, evaluation.threads, evaluation.verifier_base)
+    bench = Bench(index, corpus, evaluation.threads, evaluation.added)
     outcomes: dict[str, Outcome] = {}
     for name in _shown(evaluation, claims):
         outcomes[name] = run_system(

@@ -16,6 +16,7 @@ from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.corpus import Corpus
 from retrieval.errors import UnknownRecipe
+from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES, Expansion, Recipe
 from retrieval.types import Progress, Report
 
@@ -38,15 +39,12 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from: an index, the corpus it was built of, threads for models.
-
-    ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
-    """
+    """What systems are made from: an index, the corpus it was built of, threads for models."""
 
     index: Path
     corpus: Corpus
     threads: int
-    verifier_base: Path | None
+    added: AddedModels
 
 
 class RecipeSystem:
@@ -69,20 +67,20 @@ class RecipeSystem:
 def _bm25(bench: Bench) -> System:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.verifier_base)
+    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.added.verifier_base)
 
 
 def _minilm(bench: Bench) -> System:
     from evaluation.baselines.minilm import MiniLMRanker
 
     ranker = MiniLMRanker(bench.corpus, bench.index)
-    return RankedBaseline(ranker, bench.threads, bench.verifier_base)
+    return RankedBaseline(ranker, bench.threads, bench.added.verifier_base)
 
 
 def _tfidf(bench: Bench) -> System:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.verifier_base)
+    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.added.verifier_base)
 
 
 BASELINES: dict[str, Callable[[Bench], System]] = {
@@ -143,7 +141,7 @@ def open_system(name: str, bench: Bench) -> System:
     if name in BASELINES:
         return BASELINES[name](bench)
     recipe = ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
-    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.verifier_base), recipe)
+    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.added), recipe)
 
 
 def _answer(report: Report) -> Answer:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.versions import current_version
+from retrieval.models import AddedModels
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
@@ -23,12 +24,12 @@ class Retriever:
     """
 
     def __init__(
-        self, index: Path, threads: int, verifier_base: Path | None, config: RetrievalConfig
+        self, index: Path, threads: int, added: AddedModels, config: RetrievalConfig
     ) -> None:
         """Remember the settings; ``open_retriever`` tells what they mean."""
         self._index = index
         self._threads = threads
-        self._verifier_base = verifier_base
+        self._added = added
         self._config = config
         self._pipeline: Pipeline | None = None
         self._version: Path | None = None
@@ -76,15 +77,13 @@ class Retriever:
 
         encoder = MiniLMEncoder()
         store = EmbeddedStore.open(self._index, encoder.name)
-        stages = Stages(store, encoder, self._verifier_base, self._config)
+        stages = Stages(store, encoder, self._added, self._config)
         return Pipeline(stages, store, self._config)
 
 
-def open_retriever(index: Path, threads: int, verifier_base: Path | None) -> Retriever:
+def open_retriever(index: Path, threads: int, added: AddedModels) -> Retriever:
     """Return a retriever over the index in this folder; nothing is loaded yet.
 
-    ``threads`` is how many the models may use. ``verifier_base`` is the folder
-    that the large profile's base weights are unpacked into; None is the small
-    profile, which does without.
+    ``threads`` is how many the models may use.
     """
-    return Retriever(index, threads, verifier_base, RetrievalConfig())
+    return Retriever(index, threads, added, RetrievalConfig())

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.generation.bart import weight_files
+from retrieval.index.layout import digest_of
 from retrieval.trained.trained_model import read_config, version_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedModels:
+    """Models that an installation has beside the shipped ones; ``None`` where it does without.
+
+    ``verifier_base``: the folder that the large profile's base weights are
+    unpacked into. ``bart``: a folder with weights of BART or GENRE, which
+    generate titles instead of the shipped model.
+    """
+
+    verifier_base: Path | None = None
+    bart: Path | None = None
 
 
 def reader() -> CrossEncoder:
@@ -45,7 +61,7 @@ def verifier(base: Path) -> CrossEncoder:
 def judge_name(verifier_base: Path | None) -> str:
     """Return the name that verdicts carry: every model that reads for it, with its version.
 
-    Loads no model. ``verifier_base`` as in ``assembly.open_retriever``.
+    Loads no model. ``verifier_base`` as in ``AddedModels``.
 
     Raises:
         ModelUnavailable: a model is missing.
@@ -54,8 +70,8 @@ def judge_name(verifier_base: Path | None) -> str:
     return " and ".join(version_of(read_config(folder)) for folder in folders)
 
 
-def models_digest() -> str:
-    """Return one SHA-256 of the configurations of all shipped models.
+def models_digest(added: AddedModels) -> str:
+    """Return one SHA-256 of the configurations of all shipped models, and of BART where it reads.
 
     A configuration holds the digest of its weights; no model is loaded.
     """
@@ -63,4 +79,7 @@ def models_digest() -> str:
     digest = hashlib.sha256()
     for path in configs:
         digest.update(path.parent.name.encode() + path.read_bytes())
+    if added.bart:
+        for path in weight_files(added.bart):
+            digest.update(path.name.encode() + digest_of(path).encode())
     return digest.hexdigest()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.dense.sentence_retriever import DenseSentenceRetriever
 from retrieval.encoders.encoder import Encoder
+from retrieval.generation.bart import BartTitleModel
 from retrieval.generation.minilm import MiniLMTitleModel
 from retrieval.generation.title_generator import TitleGenerator
 from retrieval.hops.mention_expander import MentionExpander
@@ -26,6 +26,7 @@ from retrieval.models import (
     READER,
     SELECTOR,
     TITLES,
+    AddedModels,
     judge_name,
     path_reader,
     reader,
@@ -61,16 +62,13 @@ class Stages:
         self,
         store: DocumentStore,
         encoder: Encoder,
-        verifier_base: Path | None,
+        added: AddedModels,
         config: RetrievalConfig,
     ) -> None:
-        """Remember what the components are made from.
-
-        ``verifier_base`` is as in ``assembly.open_retriever``.
-        """
+        """Remember what the components are made from."""
         self._store = store
         self._encoder = encoder
-        self._verifier_base = verifier_base
+        self._added = added
         self._config = config
 
     def warm_up(self, recipe: Recipe) -> None:
@@ -193,9 +191,9 @@ class Stages:
     @cached_property
     def reranking(self) -> CrossEncoderReranker | None:
         """The large profile's second reading."""
-        if self._verifier_base is None:
+        if self._added.verifier_base is None:
             return None
-        return CrossEncoderReranker(verifier(self._verifier_base), self._config.rerank_limit)
+        return CrossEncoderReranker(verifier(self._added.verifier_base), self._config.rerank_limit)
 
     @cached_property
     def relative(self) -> RelativeSelector:
@@ -213,7 +211,7 @@ class Stages:
     @cached_property
     def judge(self) -> CrossEncoderJudge:
         """What the selected sentences come to."""
-        return CrossEncoderJudge(self._reader, judge_name(self._verifier_base))
+        return CrossEncoderJudge(self._reader, judge_name(self._added.verifier_base))
 
     @cached_property
     def prover(self) -> NaturalLogicProver:
@@ -229,12 +227,11 @@ class Stages:
     def generation(self) -> TitleGenerator:
         """Documents whose titles follow from claim and evidence."""
         config = self._config
-        return TitleGenerator(
-            MiniLMTitleModel(TITLES),
-            self._store.titles(),
-            config.generation_beams,
-            config.expansion_limit,
-        )
+        beams, limit = config.generation_beams, config.expansion_limit
+        if self._added.bart is not None:
+            bart = BartTitleModel(self._added.bart)
+            return TitleGenerator(bart, bart.trie(self._store.titled()), beams, limit)
+        return TitleGenerator(MiniLMTitleModel(TITLES), self._store.titles(), beams, limit)
 
     @cached_property
     def _reader(self) -> CrossEncoder:

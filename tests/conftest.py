@@ -12,6 +12,7 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.builder import build_index
 from retrieval.language.english import EnglishParser
+from retrieval.models import AddedModels
 from tests.islands import write_source
 
 
@@ -58,6 +59,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def retriever(index: Path) -> Retriever:
     """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(index, threads=2, verifier_base=None)
+    retriever = open_retriever(index, threads=2, added=AddedModels())
     retriever.warm_up()
     return retriever

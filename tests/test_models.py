@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrieval import models
-from retrieval.models import judge_name, models_digest
+from retrieval.models import AddedModels, judge_name, models_digest
 
 
 def test_results_of_other_models_have_another_digest(
@@ -19,11 +19,19 @@ def test_results_of_other_models_have_another_digest(
     def ship(name: str, sha256: str) -> str:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
-        return models_digest()
+        return models_digest(AddedModels())
 
     one, two, other = ship("reader", "aa"), ship("path", "aa"), ship("reader", "bb")
     assert len({one, two, other}) == 3
     assert ship("reader", "aa") == two
+
+    bart = tmp_path / "bart"
+    bart.mkdir()
+    for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
+        (bart / name).write_text("{}")
+    first = models_digest(AddedModels(bart=bart))
+    (bart / "pytorch_model.bin").write_text("{ }")
+    assert len({two, first, models_digest(AddedModels(bart=bart))}) == 3
 
 
 def test_a_verdict_names_the_models_that_read_for_it(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("TRUSTED_HOSTS", "good.example, *.example"),
         ("ESOTERIC_HOME", "/tmp/what?"),
         ("ESOTERIC_PROFILE", "huge"),
+        ("ESOTERIC_BART", "/no/folder"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
         ("ESOTERIC_BROKER_URL", "redis://"),
@@ -61,6 +62,11 @@ def test_only_the_large_profile_has_a_place_for_a_second_model(
         {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_PROFILE": profile}
     )
     assert settings.verifier_base == (tmp_path / "models" if unpacks else None)
+
+
+def test_a_bart_of_ones_own_is_a_folder(tmp_path: Path) -> None:
+    assert Settings.from_environment({}).bart is None
+    assert Settings.from_environment({"ESOTERIC_BART": str(tmp_path)}).bart == tmp_path
 
 
 def test_a_file_is_no_home(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from worker.retriever import Retriever
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
+    from retrieval.models import AddedModels
 
-    return open_retriever(settings.index, settings.threads, settings.verifier_base)
+    added = AddedModels(settings.verifier_base, settings.bart)
+    return open_retriever(settings.index, settings.threads, added)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class RankedBaseline:
     def __init__(self, ranker: Ranker, threads: int, verifier_base: Path | None) -> None:
         """Remember the ranker; nothing is loaded yet.
 
-        ``verifier_base`` is as in ``retrieval.assembly.open_retriever``.
+        ``verifier_base`` is as in ``retrieval.models.AddedModels``.
         """
         self._ranker = ranker
         self._threads = threads

@@ -36,6 +36,21 @@ _MEND = (
 _BATCH = 10_000  # titles that are tokenised together
 
 
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that ``BartTitleModel`` reads.
+
+    Raises:
+        ModelUnavailable: one is missing.
+    """
+    found = []
+    for group in _FILES:
+        present = [folder / name for name in group if (folder / name).is_file()]
+        if not present:
+            raise ModelUnavailable("model_missing", f"{folder} holds no {group[0]}.", _MEND)
+        found.append(present[0])
+    return found
+
+
 class BartTitleModel:
     """Generates titles in BART's tokens, with a trie of its own."""
 
@@ -45,9 +60,7 @@ class BartTitleModel:
         Raises:
             ModelUnavailable: a file is missing or damaged.
         """
-        for group in _FILES:
-            if not any((folder / name).is_file() for name in group):
-                raise ModelUnavailable("model_missing", f"{folder} holds no {group[0]}.", _MEND)
+        weight_files(folder)
         self._folder = folder
         try:
             config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,12 @@ class EmbeddedStore:
     def titles(self) -> TitleTrie:
         """See ``DocumentStore.titles``."""
         return self._trie
+
+    def titled(self) -> Iterator[tuple[str, str]]:
+        """See ``DocumentStore.titled``."""
+        for number in range(self._info.documents):
+            record = self._record(number)
+            yield record["id"], record["title"]
 
     def _sentence_matches(
         self, rows: NDArray[np.int64], similarities: NDArray[np.float64]

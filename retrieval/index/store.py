@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -88,4 +88,8 @@ class DocumentStore(Protocol):
 
     def titles(self) -> TitleTrie:
         """Return all titles as a prefix tree of their tokens."""
+        ...
+
+    def titled(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the title of every document, always in the same order."""
         ...

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tokenizers import ByteLevelBPETokenizer
-from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.bart import BartTitleModel
 from retrieval.generation.decoding import Markup
 from retrieval.generation.title_generator import TitleGenerator
 from tests.evidence import evidence
+from tests.generation.tiny_bart import write_tiny_bart
 
 TITLES = [("lamp", "Lamp"), ("lamp_song", "Lamp (song)"), ("oslo", "Oslo"), ("Oslo_2", "Oslo")]
 TEXTS = ["The lamp was made in Oslo.", "Lamp (song) is a song about a [red] lamp.", "Oslo"]
@@ -25,31 +25,7 @@ BEGIN, PADDING, END = 0, 1, 2
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bart")
-    tokenizer = ByteLevelBPETokenizer()
-    tokenizer.train_from_iterator(
-        TEXTS, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer._tokenizer,
-        bos_token="<s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BartConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=2,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-        max_position_embeddings=64,
-        init_std=0.5,
-    )
-    BartForConditionalGeneration(config).save_pretrained(folder)
+    write_tiny_bart(folder, TEXTS)
     return folder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,10 @@ class InMemoryStore:
     def titles(self) -> TitleTrie:
         """See ``DocumentStore``."""
         return self._trie
+
+    def titled(self) -> Iterator[tuple[str, str]]:
+        """See ``DocumentStore``."""
+        return ((document.id, document.title) for document in self._documents.values())
 
 
 def _words(text: str) -> list[str]:

@@ -223,6 +223,12 @@ def test_the_titles_lead_to_their_documents(store: DocumentStore) -> None:
         assert trie.ends(node) == (["Twin_1", "Twin_2"] if page.title == "Twin" else [page.id])
 
 
+def test_every_document_is_named_once(store: DocumentStore) -> None:
+    named = list(store.titled())
+    assert len(named) == len(dict(named)) == store.info().documents
+    assert [(d.id, d.title) for d in store.documents([one for one, _ in named])] == named
+
+
 def test_the_embedded_store_agrees_with_looking_at_every_document(tmp_path: Path) -> None:
     oracle, store = in_memory(tmp_path), embedded(tmp_path)
     for phrases in (

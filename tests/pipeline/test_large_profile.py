@@ -8,7 +8,7 @@ import pytest
 
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.models import verifier
+from retrieval.models import AddedModels, verifier
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report
 
 pytestmark = pytest.mark.models
@@ -21,7 +21,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(index: Path, base: Path) -> Retriever:
-    retriever = open_retriever(index, threads=2, verifier_base=base)
+    retriever = open_retriever(index, threads=2, added=AddedModels(verifier_base=base))
     retriever.warm_up()
     return retriever
 

@@ -14,6 +14,7 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.builder import build_index
+from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES
 from retrieval.types import Progress, Report
 
@@ -53,7 +54,7 @@ def opened(pages: Iterable[tuple[str, str]], folder: Path) -> Retriever:
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     corpus = open_corpus(f"jsonl:{source}")
     build_index(corpus, MiniLMEncoder(), folder / "index", lambda done, of: None)
-    return open_retriever(folder / "index", threads=2, verifier_base=None)
+    return open_retriever(folder / "index", threads=2, added=AddedModels())
 
 
 def check(retriever: Retriever, claim: str, recipe: str) -> Report:

@@ -12,6 +12,7 @@ from retrieval.assembly import Retriever, open_retriever
 from retrieval.config import RetrievalConfig
 from retrieval.document import claim_document
 from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
+from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report, SentenceKey
 
@@ -207,7 +208,7 @@ def test_what_is_no_claim_and_what_is_no_recipe_is_refused(retriever: Retriever)
 
 def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="esoteric index build"):
-        open_retriever(tmp_path, threads=2, verifier_base=None).warm_up()
+        open_retriever(tmp_path, threads=2, added=AddedModels()).warm_up()
 
 
 def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:
