@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from retrieval.types import LABELS
 from training.loop import Recipe
 
 
@@ -26,21 +25,15 @@ class Card:
     definitions: str
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """What loads a model beside its weights; ``sha256`` is the digest of ``delta.safetensors``."""
+def write_config(
+    folder: Path, name: str, version: str, max_tokens: int, sha256: str, **more: object
+) -> None:
+    """Write ``config.json`` beside ``delta.safetensors``, whose digest is ``sha256``.
 
-    name: str
-    version: str
-    max_tokens: int
-    temperature: float
-    sha256: str
-
-
-def write_config(folder: Path, config: Config) -> None:
-    """Write ``config.json`` beside ``delta.safetensors``."""
-    text = json.dumps(asdict(config) | {"labels": LABELS}, indent=2)
-    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+    ``more`` is what this kind of model needs to know beside that.
+    """
+    config = {"name": name, "version": version, "max_tokens": max_tokens, "sha256": sha256, **more}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def write_card(
@@ -94,7 +87,6 @@ AdamW, products in bfloat16, linear decay; torch {torch.__version__}.
 
 Reproduce with:
 
-    pip install --no-deps -r requirements-large.txt
 {commands}
 
 ## Figures
@@ -106,8 +98,8 @@ evidence is easier to find than among the 5.4 million of the full FEVER release.
 
 ## Limits
 
-English only; trained on claims about Wikipedia introductions. A sentence is read with its title
-and without the rest of its document. It knows nothing but the text it is given, and it can be
-misled by text that reads like evidence.
+English only; trained on claims about Wikipedia introductions. It sees a sentence with its title and
+without the rest of its document, knows nothing but the text it is given, and can be misled by text
+that reads like evidence.
 """
     (folder / "README.md").write_text(text, encoding="utf-8")

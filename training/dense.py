@@ -11,7 +11,6 @@ batch is drawn from all of them, and each example has its own objective.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -34,7 +33,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.arrays import kept_array
-from training.card import Card, write_card
+from training.card import Card, write_card, write_config
 from training.claims import PageClaim
 from training.compositions import compositions
 from training.data import load_data
@@ -113,7 +112,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     train(network, examples, loss_of, RECIPE, run, lambda _: search_figures(score, searches))
     trained = search_figures(score, searches)
     digest = save_delta(network.query, packaged_query_network(), out / "delta.safetensors", RANK)
-    _write_config(out, digest)
+    write_config(out, "MiniLM query encoder", VERSION, RECIPE.max_tokens, digest)
     encoder = QueryEncoder(out)
     shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
     write_card(
@@ -273,17 +272,6 @@ def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences]) - 1
     bounds = [(int(end) - len(s), int(end)) for s, end in zip(sentences, ends, strict=True)]
     return EncodableDocument(title, " ".join(sentences), tuple(bounds))
-
-
-def _write_config(folder: Path, sha256: str) -> None:
-    config = {
-        "name": "MiniLM query encoder",
-        "version": VERSION,
-        "max_tokens": RECIPE.max_tokens,
-        "sha256": sha256,
-    }
-    text = json.dumps(config, indent=2)
-    (folder / "config.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _digest(texts: Iterable[str]) -> str:

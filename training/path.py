@@ -21,7 +21,7 @@ from retrieval.cross_encoders.inputs import evidence_text, path_text
 from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
-from training.card import Card, Config, write_card, write_config
+from training.card import Card, write_card, write_config
 from training.compositions import compositions
 from training.data import load_data
 from training.figures import Classify, probabilities, temperature_of
@@ -78,7 +78,12 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     digest = save_delta(model, base.model(LABELS), out / "delta.safetensors", RANK)
     write_config(
         out,
-        Config("MiniLM path reader", VERSION, RECIPE.max_tokens, round(temperature, 2), digest),
+        "MiniLM path reader",
+        VERSION,
+        RECIPE.max_tokens,
+        digest,
+        temperature=round(temperature, 2),
+        labels=LABELS,
     )
     shipped = step_figures(CrossEncoder(out, base).probabilities, steps)
     card = Card(

@@ -22,7 +22,7 @@ from retrieval.sufficiency.network import ProofInputs, ProofNetwork, packaged_pr
 from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.trained.delta import save_delta
 from training.alignment import MiniLMTokens
-from training.card import Card, Config, write_card, write_config
+from training.card import Card, write_card, write_config
 from training.compositions import compositions
 from training.data import load_data
 from training.figures import DEV, OTHERS, TUNING
@@ -88,7 +88,7 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
     cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in told], others)
     trained = [scaled(opinion, temperature) for opinion in opinions(dev)]
     digest = save_delta(network, packaged_proof_network(), out / "delta.safetensors", RANK)
-    write_config(out, Config("MiniLM prover", VERSION, RECIPE.max_tokens, temperature, digest))
+    write_config(out, "MiniLM prover", VERSION, RECIPE.max_tokens, digest, temperature=temperature)
     model = ProofModel(out)
     shipped = [
         model.read(one.claim, spans, evidence_set_text(one.sentences)).operators

@@ -20,7 +20,7 @@ from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.trained.delta import save_delta
 from retrieval.types import LABELS
 from training.arrays import kept_array
-from training.card import Card, Config, write_card, write_config
+from training.card import Card, write_card, write_config
 from training.contrast import contrast_claims
 from training.data import load_data
 from training.figures import (
@@ -112,7 +112,13 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
     trained = card_figures(classify)
     digest = save_delta(model, base.model(LABELS), out / "delta.safetensors", RANK)
     write_config(
-        out, Config("MiniLM reader", VERSION, DISTILLED.max_tokens, round(temperature, 2), digest)
+        out,
+        "MiniLM reader",
+        VERSION,
+        DISTILLED.max_tokens,
+        digest,
+        temperature=round(temperature, 2),
+        labels=LABELS,
     )
     shipped = card_figures(CrossEncoder(out, base).probabilities)
     card = Card(
@@ -129,7 +135,11 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         " verifier (`models/verifier`); the weights are the mean of those that these rounds ended"
         " with.",
         digests=data.digests,
-        commands=("esoteric train verifier --data DATA", "esoteric train reader --data DATA"),
+        commands=(
+            "pip install --no-deps -r requirements-large.txt",
+            "esoteric train verifier --data DATA",
+            "esoteric train reader --data DATA",
+        ),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev), OTHERS)}"
         f" exchanges_right: {len(contrasts)} contrast claims made from all dev claims and their"
         " originals, each beside the first gold sentence that tells what was exchanged and beside"

@@ -6,7 +6,6 @@ reader, fixed, reading the selected sentences as one text, as the judge does.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -40,7 +39,7 @@ from retrieval.trained.trained_model import read_config
 from retrieval.types import NOT_ENOUGH_INFO, Evidence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 from training.arrays import kept_array
-from training.card import Card, write_card
+from training.card import Card, write_card, write_config
 from training.data import load_data
 from training.figures import DEV, TUNING, Classify, DevClaims, read_claims
 from training.loop import Loss, Recipe, switch_off_dropout, train
@@ -95,7 +94,8 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
     train(network, examples, loss_of, RECIPE, run, figures)
     start = JointReader(FoldedMiniLM().trained(reader))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
-    _write_config(out, digest, reader)
+    begun_with = read_config(reader)["sha256"]
+    write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
     undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)
     card = Card(
         name="Selector",
@@ -251,15 +251,3 @@ def _by_relevance(ranked: RankedClaims) -> list[list[Evidence]]:
         [item for item in selector.run(items)["evidence"] if item.selected]
         for items in ranked.evidence
     ]
-
-
-def _write_config(out: Path, digest: str, reader: Path) -> None:
-    """Write what ``UtilityModel`` reads, with the digest of the reader that training began with."""
-    config = {
-        "name": "MiniLM selector",
-        "version": VERSION,
-        "max_tokens": RECIPE.max_tokens,
-        "reader": read_config(reader)["sha256"],
-        "sha256": digest,
-    }
-    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

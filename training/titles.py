@@ -7,7 +7,6 @@ maximum likelihood of the sentences that lead on and of the title they lead to
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from retrieval.titles.title_trie import TitleTrie
 from retrieval.trained.delta import save_delta
 from retrieval.types import Evidence, Sentence, TitleMatch
 from training.candidates import CandidateFinder
-from training.card import Card, write_card
+from training.card import Card, write_card, write_config
 from training.compositions import compositions
 from training.data import TrainingData, load_data
 from training.loop import Loss, Recipe, switch_off_dropout, train
@@ -80,7 +79,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     train(network, examples, loss_of, RECIPE, run, lambda _: figures_of(read))
     trained = figures_of(read)
     digest = save_delta(network, packaged_title_network(), out / "delta.safetensors", RANK)
-    _write_config(out, digest)
+    write_config(out, "MiniLM titles", VERSION, RECIPE.max_tokens, digest)
     expander = MentionExpander(cast(DocumentStore, titles))
     figures = {
         "mention lookup": search_figures(lambda search: mentioned(expander, search), searches),
@@ -244,14 +243,3 @@ class PoolTitles:
                 key=lambda match: (match.disambiguation is not None, match.document_id),
             )
         ]
-
-
-def _write_config(folder: Path, sha256: str) -> None:
-    config = {
-        "name": "MiniLM titles",
-        "version": VERSION,
-        "max_tokens": RECIPE.max_tokens,
-        "sha256": sha256,
-    }
-    text = json.dumps(config, indent=2)
-    (folder / "config.json").write_text(text + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.mpnet import PackagedMPNet
 from retrieval.types import LABELS
-from training.card import Card, Config, write_card, write_config
+from training.card import Card, write_card, write_config
 from training.data import load_data
 from training.figures import (
     DEV,
@@ -87,7 +87,13 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     trained = read_claims(classify, dev)
     digest = save_adapters(network, out / "delta.safetensors")
     write_config(
-        out, Config("MPNet verifier", VERSION, RECIPE.max_tokens, round(temperature, 2), digest)
+        out,
+        "MPNet verifier",
+        VERSION,
+        RECIPE.max_tokens,
+        digest,
+        temperature=round(temperature, 2),
+        labels=LABELS,
     )
     shipped = read_claims(CrossEncoder(out, base).probabilities, dev)
     card = Card(
@@ -102,7 +108,10 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         " few (`training/reading_examples.py`); the weights are the mean of those that the rounds"
         " ended with.",
         digests=data.digests,
-        commands=("esoteric train verifier --data DATA",),
+        commands=(
+            "pip install --no-deps -r requirements-large.txt",
+            "esoteric train verifier --data DATA",
+        ),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev), TUNING)} As shipped: in"
         f" float16, scaled by temperature {temperature:.2f}.",
     )
