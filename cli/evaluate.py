@@ -48,9 +48,12 @@ from settings import Settings
     help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated;"
     " all for all of these, ablations for the combined recipe without one of its parts.",
 )
+@click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
 @reports_errors
-def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | None) -> None:
+def command(
+    wiki_pages: Path, claims: Path, out: Path, names: str, several_pages: bool, limit: int | None
+) -> None:
     """Measure recipes and baselines on annotated claims, as FEVER does.
 
     Interrupted, the same command goes on where it stopped. Fails where a claim
@@ -66,6 +69,7 @@ def command(wiki_pages: Path, claims: Path, out: Path, names: str, limit: int | 
         claims=claims,
         out=out,
         systems=checked_names(names),
+        several_pages=several_pages,
         limit=limit,
         indexes=settings.home / "evaluation",
         threads=settings.threads,

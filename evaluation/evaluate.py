@@ -34,7 +34,8 @@ from retrieval.types import LABELS
 class Evaluation:
     """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
 
-    ``indexes`` is the folder that keeps an index for each set of pages;
+    ``several_pages`` leaves out the claims that one page decides, ``limit`` all but
+    the first so many. ``indexes`` is the folder that keeps an index for each set of pages;
     ``profile`` is the name of the profile that decides which models are ``added``.
     """
 
@@ -42,6 +43,7 @@ class Evaluation:
     claims: Path
     out: Path
     systems: Sequence[str]
+    several_pages: bool
     limit: int | None
     indexes: Path
     threads: int
@@ -67,7 +69,7 @@ def evaluate(
             ``out`` holds results of something else.
         ModelUnavailable: a model of the profile is missing.
     """
-    claims = read_fever_claims(evaluation.claims)[: evaluation.limit]
+    claims = _asked(evaluation)
     corpus = FeverCorpus(evaluation.wiki_pages)
     models = [reader()]
     if base := evaluation.added.verifier_base:
@@ -104,6 +106,19 @@ def evaluate(
     results = results_of(claims, outcomes, data)
     _write(evaluation, claims, results)
     return results
+
+
+def _asked(evaluation: Evaluation) -> list[FeverClaim]:
+    claims = read_fever_claims(evaluation.claims)
+    if evaluation.several_pages:
+        claims = [claim for claim in claims if claim.needs_several_pages]
+        if not claims:
+            raise BadSource(
+                "bad_claims",
+                f"No claim in {evaluation.claims} needs several pages.",
+                "Leave out --several-pages.",
+            )
+    return claims[: evaluation.limit]
 
 
 def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:

@@ -192,6 +192,7 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     ("options", "status", "said"),
     [
         (["--limit", "0"], 2, "0 is not in the range x>=1"),
+        (["--several-pages"], 1, "Leave out --several-pages."),
         (["--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
         (["--recipe", ""], 2, "no recipe or baseline named ''"),
         (["--wiki-pages", "nowhere"], 2, "'nowhere' does not exist"),
