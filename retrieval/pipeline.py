@@ -171,14 +171,14 @@ class Pipeline:
             exact, disambiguated = by_title["exact"], by_title["disambiguated"]
             clock.report(
                 "titles",
-                f"{_count(len(exact), 'title')} match exactly, {len(disambiguated)} by a title"
-                " with words in parentheses",
+                f"{_count(len(exact), 'exact title')}, {len(disambiguated)} more with words in"
+                " parentheses",
             )
             with clock.stage("texts"):
                 by_text: list[Candidate] = stages.texts.run(spans)["candidates"]
                 by_words: list[Candidate] = stages.words.run(doc)["candidates"]
             clock.report(
-                "texts", f"{_count(len(by_text), 'document')} mention something of the claim"
+                "texts", f"Something of the claim stands in {_count(len(by_text), 'document')}"
             )
             with clock.stage("questions"):
                 questions = stages.questions.run(doc, spans)["questions"]
@@ -189,12 +189,12 @@ class Pipeline:
                 ranked: list[Candidate] = stages.ranking.run(
                     questions, exact, [*disambiguated, *by_text], by_words
                 )["candidates"]
-            clock.report("ranking", f"{_count(len(ranked), 'document')} may hold an answer")
+            clock.report("ranking", f"{_count(len(ranked), 'document')} that may hold an answer")
             ways.append(ranked)
         if "dense" in way.first:
             with clock.stage("dense"):
                 near = stages.dense.run(doc.text, [], set(), 1)["candidates"]
-            clock.report("dense", f"{_count(len(near), 'document')} hold a sentence close to it")
+            clock.report("dense", f"{_count(len(near), 'document')} with a sentence close to it")
             ways.append(near)
         return questions, interleaved(ways, sum(len(way) for way in ways))
 
@@ -224,7 +224,7 @@ class Pipeline:
             read = stages.relevance.run(claim, opened)
             found.read += read["read"]
             relevant: list[Evidence] = read["evidence"]
-        clock.report("relevance", f"{_count(len(relevant), 'sentence')} bear on the claim")
+        clock.report("relevance", f"{_count(len(relevant), 'sentence')} that may bear on the claim")
         if way.ranking != "alone" and found.evidence:
             with clock.stage("paths"):
                 paths = stages.paths.run(claim, found.evidence, found.read, found.documents)[
@@ -336,7 +336,9 @@ class _Clock:
 
     def __init__(self, on_progress: ProgressListener, way: Recipe) -> None:
         self._on_progress = on_progress
-        self._of = len(way.stages_first) + len(way.stages_per_hop) * way.max_hops
+        # Behind the last hop nothing is looked for.
+        after_last = 1 if way.max_hops > 1 else 0
+        self._of = len(way.stages_first) + len(way.stages_per_hop) * way.max_hops - after_last
         self._done = 0
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()

@@ -29,8 +29,9 @@ class RelativeSelector:
     @component.output_types(evidence=list[Evidence])
     def run(self, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
         """Return the evidence, which comes best first, with ``selected`` set anew on each."""
-        bar = self._share * max((item.score for item in evidence), default=0.0)
-        best = [item for item in evidence[: self._limit] if item.score >= bar]
+        first = evidence[: self._limit]
+        bar = self._share * max((item.score for item in first), default=0.0)
+        best = [item for item in first if item.score >= bar]
         wanted = dict.fromkeys(key for item in best for key in (item.key, *item.path))
         selected = set(list(wanted)[: self._limit])
         return {"evidence": [replace(item, selected=item.key in selected) for item in evidence]}

@@ -12,6 +12,8 @@ OPPOSED = 0.5  # one supports, the other refutes
 OPEN = 0.8  # a verdict whose claim the proof leaves open
 PROVED = 0.8  # no verdict, where the proof comes to one
 _GUESS = 1 / len(LABELS)  # the most probable of the labels has more than that
+# The automaton leaves a claim undecided without an open part only where it was refuted before.
+_SEVERAL = "More than one part is contradicted, and what that comes to the proof cannot tell."
 _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
@@ -28,12 +30,12 @@ def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
             remark = _still_open(claim, proof)
     elif verdict.label == NOT_ENOUGH_INFO:
         share = PROVED
-        remark = f"Taken span by span, the evidence {_VERBS[proof.label]} it."
+        remark = f"Taken part by part, the evidence {_VERBS[proof.label]} it."
     elif proof.label == NOT_ENOUGH_INFO:
         share = OPEN
-        remark = _still_open(claim, proof) or "The span-by-span proof settles nothing."
+        remark = _still_open(claim, proof) or _SEVERAL
     else:
-        share, remark = OPPOSED, "The span-by-span proof comes to the opposite."
+        share, remark = OPPOSED, "Part by part, the proof comes to the opposite."
     if not remark:
         return verdict
     return replace(

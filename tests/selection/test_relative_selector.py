@@ -23,6 +23,11 @@ def test_no_more_than_the_limit_is_selected() -> None:
     assert selected(0.5, 2, 0.9, 0.8, 0.7) == [True, True, False]
 
 
+def test_what_is_ranked_too_low_to_be_selected_raises_no_bar() -> None:
+    # Hybrid ranking may put a sentence that is sure behind others that are not.
+    assert selected(0.5, 2, 0.3, 0.2, 0.9) == [True, True, False]
+
+
 def test_a_later_hop_selects_anew() -> None:
     selector = RelativeSelector(0.5, 5)
     first = selector.run([evidence("A", "a pier", 0.3)])["evidence"]

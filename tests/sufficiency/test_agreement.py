@@ -55,7 +55,7 @@ def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> N
     result = agreed(CLAIM, verdict(label, 0.9), opposite)
     assert result.label == label
     assert result.confidence == pytest.approx(1 / 3 + OPPOSED * (0.9 - 1 / 3))
-    assert result.rationale == "“Runde” says so. The span-by-span proof comes to the opposite."
+    assert result.rationale == "“Runde” says so. Part by part, the proof comes to the opposite."
     assert OPPOSED < min(OPEN, PROVED) < 1
 
 
@@ -79,7 +79,7 @@ def test_of_many_open_parts_the_first_three_are_named() -> None:
 def test_a_proof_that_runs_into_the_open_without_an_open_part_settles_nothing() -> None:
     lost = proof(NEGATION, EQUIVALENCE, EQUIVALENCE, ALTERNATION)
     assert agreed(CLAIM, verdict(REFUTES, 0.9), lost).rationale.endswith(
-        "The span-by-span proof settles nothing."
+        "More than one part is contradicted, and what that comes to the proof cannot tell."
     )
 
 
@@ -90,7 +90,7 @@ def test_an_undecided_claim_that_is_proved_is_less_surely_undecided(
     result = agreed(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), proved)
     assert result.label == NOT_ENOUGH_INFO
     assert result.confidence == pytest.approx(1 / 3 + PROVED * (0.6 - 1 / 3))
-    assert result.rationale.endswith(f"Taken span by span, the evidence {says} it.")
+    assert result.rationale.endswith(f"Taken part by part, the evidence {says} it.")
 
 
 def test_an_undecided_claim_keeps_its_confidence_and_names_what_is_open() -> None:
