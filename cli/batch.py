@@ -52,7 +52,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
 
     settings = Settings.from_environment()
     added = AddedModels(settings.verifier_base, settings.bart)
-    judge = judge_name(added.verifier_base)
+    judge = judge_name(recipe_named(recipe), added)
     done = _finished(output, claims, recipe, judge) if to_file else 0
     failed = 0
     # Opened before the models take their seconds to load: a bad path is told at once.

@@ -16,7 +16,7 @@ from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
 from evaluation.results import results_of
 from evaluation.run import Outcome, has_answered, run_system
-from evaluation.systems import Bench, open_system, system_names
+from evaluation.systems import Bench, open_system, system_names, verdict_of
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
@@ -26,7 +26,8 @@ from retrieval.index.builder import build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import IndexInfo
-from retrieval.models import AddedModels, models_digest, reader, verifier
+from retrieval.models import AddedModels, models_digest, reading_models
+from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
 
 
@@ -71,9 +72,7 @@ def evaluate(
     """
     claims = _asked(evaluation)
     corpus = FeverCorpus(evaluation.wiki_pages)
-    models = [reader()]
     if base := evaluation.added.verifier_base:
-        models.append(verifier(base))
         mpnet_folder(base)  # a missing model is told before pages are indexed
     provenance = provenance_of(
         corpus.fingerprint(),
@@ -88,7 +87,8 @@ def evaluate(
 
     bench = Bench(index, corpus, evaluation.threads, evaluation.added)
     outcomes: dict[str, Outcome] = {}
-    for name in _shown(evaluation, claims):
+    shown = _shown(evaluation, claims)
+    for name in shown:
         outcomes[name] = run_system(
             lambda name=name: open_system(name, bench),  # type: ignore[misc]
             name,
@@ -99,7 +99,7 @@ def evaluate(
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
         "profile": evaluation.profile,
-        "models": [model.version for model in models],
+        "models": _readers(shown, evaluation.added),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -128,6 +128,12 @@ def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
         for name in system_names()
         if name in evaluation.systems or has_answered(evaluation.out / name, claims)
     ]
+
+
+def _readers(systems: Sequence[str], added: AddedModels) -> list[str]:
+    """Return the names of all models whose opinion is in a system's verdicts."""
+    folders = [f for name in systems for f in reading_models(verdict_of(name), added)]
+    return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
 
 
 def _indexed(

@@ -94,7 +94,7 @@ def _head(data: Mapping[str, Any]) -> str:
 
 {data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
 {data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
-{share} Evidence was read by {" and ".join(data["models"])}, the {data["profile"]} profile.
+{share} Evidence was read by {", ".join(data["models"])}, the {data["profile"]} profile.
 
 Baselines have the product's verdict on evidence that they rank themselves: their rows differ from a
 recipe's by retrieval alone; thresholds and calibration were chosen for the recipes."""
@@ -201,11 +201,11 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
     ]
     return [
         "## Hops, and knowing that more is needed\n\nOf claims that need more than one page, after"
-        " the first hop: how many that a recipe goes on with have no whole set of gold evidence"
-        " among the best five sentences yet (precision), and how many of these it goes on with"
-        " (recall). Beside it a plain classifier, which goes on where these sentences come to NOT"
-        " ENOUGH INFO, and whoever always goes on (recall 100); never going on has recall 0.\n\n"
-        + _table(head, rows)
+        " the first hop: how many whose evidence a recipe calls insufficient have no whole set of"
+        " gold evidence among the best five sentences yet (precision), and how many of these it"
+        " calls so (recall). Beside it a plain classifier, which calls evidence insufficient that"
+        " comes to NOT ENOUGH INFO, and whoever always does (recall 100); whoever never does has"
+        " recall 0.\n\n" + _table(head, rows)
     ]
 
 

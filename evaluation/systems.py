@@ -57,7 +57,7 @@ class RecipeSystem:
 
     def warm_up(self) -> None:
         """Load the models."""
-        self._retriever.warm_up()
+        self._retriever.warm_up(self._recipe)
 
     def answer(self, claim: str) -> Answer:
         """Check the claim; raises what ``Retriever.follow`` raises."""
@@ -67,20 +67,20 @@ class RecipeSystem:
 def _bm25(bench: Bench) -> System:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.added.verifier_base)
+    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.added)
 
 
 def _minilm(bench: Bench) -> System:
     from evaluation.baselines.minilm import MiniLMRanker
 
     ranker = MiniLMRanker(bench.corpus, bench.index)
-    return RankedBaseline(ranker, bench.threads, bench.added.verifier_base)
+    return RankedBaseline(ranker, bench.threads, bench.added)
 
 
 def _tfidf(bench: Bench) -> System:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.added.verifier_base)
+    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.added)
 
 
 BASELINES: dict[str, Callable[[Bench], System]] = {
@@ -136,12 +136,19 @@ def checked_names(names: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
+def verdict_of(name: str) -> Recipe:
+    """Return the recipe that a system shares its verdict with; a recipe's is its own."""
+    if name in BASELINES:
+        return RECIPES["esoteric"]
+    return ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
+
+
 def open_system(name: str, bench: Bench) -> System:
     """Return the system of this name; ``checked_names`` has let it pass."""
     if name in BASELINES:
         return BASELINES[name](bench)
-    recipe = ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
-    return RecipeSystem(open_retriever(bench.index, bench.threads, bench.added), recipe)
+    retriever = open_retriever(bench.index, bench.threads, bench.added)
+    return RecipeSystem(retriever, verdict_of(name))
 
 
 def _answer(report: Report) -> Answer:

@@ -34,8 +34,8 @@ class Retriever:
         self._pipeline: Pipeline | None = None
         self._version: Path | None = None
 
-    def warm_up(self) -> None:
-        """Open the index and load the models of the default recipe.
+    def warm_up(self, recipe: Recipe = RECIPES[DEFAULT_RECIPE]) -> None:
+        """Open the index and load the models of a recipe.
 
         Raises:
             IndexUnavailable: there is no index, or it cannot be used.
@@ -47,7 +47,7 @@ class Retriever:
             torch.set_num_threads(self._threads)
             self._version = current_version(self._index)
             self._pipeline = self._assembled()
-        self._pipeline.warm_up(RECIPES[DEFAULT_RECIPE])
+        self._pipeline.warm_up(recipe)
 
     def stale(self) -> bool:
         """Return whether another index stands where the opened one stood."""
@@ -66,7 +66,7 @@ class Retriever:
 
         Raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
-        self.warm_up()
+        self.warm_up(recipe)
         assert self._pipeline is not None
         return self._pipeline.check(claim, recipe, on_progress)
 

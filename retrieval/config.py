@@ -1,4 +1,4 @@
-"""Every threshold and limit of the pipeline, in one place.
+"""The thresholds and limits of the pipeline that may be tuned, in one place.
 
 The report's own values are named where they differ, because its encoders score
 on another scale. The cutoffs are low: they keep out what is plainly about
@@ -22,7 +22,8 @@ class RetrievalConfig:
         document_cutoff: least similarity of a document to its best question
             (report, 3.3.9: 0.65 with DPR).
         document_limit: most documents that the ranking hands to the sentence stages.
-        sentence_limit: most sentences classified per hop, taken document by document.
+        sentence_limit: most sentences classified per hop: the first of each document, then
+            those nearer the beginning of better ones.
         relevance_cutoff: least probability that a sentence bears on the claim.
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).

@@ -9,6 +9,7 @@ from pathlib import Path
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.generation.bart import weight_files
 from retrieval.index.layout import digest_of
+from retrieval.recipes import Recipe
 from retrieval.trained.trained_model import read_config, version_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
@@ -58,16 +59,28 @@ def verifier(base: Path) -> CrossEncoder:
     return CrossEncoder(VERIFIER, PackagedMPNet(base))
 
 
-def judge_name(verifier_base: Path | None) -> str:
-    """Return the name that verdicts carry: every model that reads for it, with its version.
+def reading_models(recipe: Recipe, added: AddedModels) -> list[Path]:
+    """Return the folders of all models whose opinion is in a recipe's verdict."""
+    folders = [READER]
+    if recipe.ranking != "alone":
+        folders.append(PATH)
+    if added.verifier_base:
+        folders.append(VERIFIER)
+    if recipe.proof:
+        folders.append(PROVER)
+    return folders
 
-    Loads no model. ``verifier_base`` as in ``AddedModels``.
+
+def judge_name(recipe: Recipe, added: AddedModels) -> str:
+    """Return the name that verdicts carry: every model that reads for them, with its version.
+
+    Loads no model.
 
     Raises:
         ModelUnavailable: a model is missing.
     """
-    folders = [READER, VERIFIER] if verifier_base else [READER]
-    return " and ".join(version_of(read_config(folder)) for folder in folders)
+    *others, last = (version_of(read_config(f)) for f in reading_models(recipe, added))
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def models_digest(added: AddedModels) -> str:

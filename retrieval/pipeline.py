@@ -53,6 +53,11 @@ from retrieval.types import (
     Verdict,
 )
 
+_LONG = (
+    "The selected sentences are longer than the models read at once; what is behind the first of"
+    " them may have had no part in the verdict."
+)
+
 
 @dataclass
 class _Found:
@@ -136,7 +141,8 @@ class Pipeline:
             else:
                 candidates = self._next(claim.text, spans, missing, found, hop + 1, way, clock)
                 # Behind the first hop's best sentences even those that are known say more.
-                if not candidates and (way.ranking == "alone" or hop > 1):
+                again = way.ranking != "alone" and hop == 1 and found.evidence
+                if not candidates and not again:
                     stopped = "nothing new"
             hops.append(
                 Hop(hop, sufficient, missing, opened, relevant, verdict.label, before, stopped)
@@ -147,7 +153,7 @@ class Pipeline:
         return Report(
             claim=claim.text,
             recipe=way.name,
-            notices=claim.notices,
+            notices=(*claim.notices, *self._cut(claim.text, found.selected, way)),
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
             evidence=tuple(found.evidence),
@@ -157,6 +163,12 @@ class Pipeline:
             hops=tuple(hops),
             seconds=clock.seconds(),
         )
+
+    def _cut(self, claim: str, selected: list[Evidence], way: Recipe) -> list[str]:
+        """Return a notice where the evidence is longer than what a model reads at once."""
+        if not selected or self._stages.judge(way).reads_whole(claim, selected):
+            return []
+        return [_LONG]
 
     def _first(
         self, doc: Doc, spans: list[Span], way: Recipe, clock: _Clock
@@ -227,9 +239,9 @@ class Pipeline:
         clock.report("relevance", f"{_count(len(relevant), 'sentence')} that may bear on the claim")
         if way.ranking != "alone" and found.evidence:
             with clock.stage("paths"):
-                paths = stages.paths.run(claim, found.evidence, found.read, found.documents)[
-                    "paths"
-                ]
+                paths = stages.paths.run(
+                    claim, found.evidence, found.read, found.documents, found.paths
+                )["paths"]
                 found.paths += paths
             clock.report("paths", f"{_count(len(paths), 'sentence')} read beside what led to them")
         with clock.stage("semantic"):
@@ -241,7 +253,9 @@ class Pipeline:
                 )["evidence"]
         if stages.reranking is not None:
             with clock.stage("reranking"):
-                found.evidence = stages.reranking.run(claim, found.evidence)["evidence"]
+                found.evidence = stages.reranking.run(
+                    claim, found.evidence, way.ranking == "hybrid"
+                )["evidence"]
         with clock.stage("selection"):
             if way.selection == "utility":
                 found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
@@ -254,7 +268,7 @@ class Pipeline:
         self, doc: Doc, found: _Found, way: Recipe, clock: _Clock
     ) -> tuple[Verdict, Proof | None]:
         with clock.stage("verdict"):
-            verdict: Verdict = self._stages.judge.run(doc.text, found.selected)["verdict"]
+            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected)["verdict"]
         clock.report("verdict", f"Read together: {verdict.label.lower()}")
         if not way.proof:
             return verdict, None

@@ -108,7 +108,7 @@ class Stages:
             yield self.reranking
         if recipe.selection == "utility":
             yield self.utility
-        yield self.judge
+        yield self.judge(recipe)
         if recipe.proof:
             yield self.prover
         if "mentions" in recipe.expansions:
@@ -208,10 +208,9 @@ class Stages:
             UtilityModel(SELECTOR, READER), config.utility_candidates, config.selection_limit
         )
 
-    @cached_property
-    def judge(self) -> CrossEncoderJudge:
+    def judge(self, recipe: Recipe) -> CrossEncoderJudge:
         """What the selected sentences come to."""
-        return CrossEncoderJudge(self._reader, judge_name(self._added.verifier_base))
+        return CrossEncoderJudge(self._reader, judge_name(recipe, self._added))
 
     @cached_property
     def prover(self) -> NaturalLogicProver:
@@ -221,7 +220,7 @@ class Stages:
     @cached_property
     def mentions(self) -> MentionExpander:
         """Documents that the evidence names."""
-        return MentionExpander(self._store)
+        return MentionExpander(self._store, self._config.expansion_limit)
 
     @cached_property
     def generation(self) -> TitleGenerator:

@@ -119,7 +119,7 @@ class SentenceMatch:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A document that some matcher proposed; ``score`` is set by the ranker (0 before).
+    """A document that some stage proposed; how ``score`` is meant is that stage's own.
 
     ``led_by``: the sentence of an earlier hop that led to it.
     """
@@ -147,8 +147,8 @@ class Evidence:
     """A sentence with what the models that read it say of it.
 
     ``opinion`` holds the probabilities of ``LABELS``, in their order. ``path``
-    names the sentences that led to this one, in the order of the hops; where
-    there are any, ``opinion`` is of all of them read together.
+    names the sentences that this one was read behind, in the order of the hops;
+    where there are any, ``opinion`` is of all of them read together.
     """
 
     sentence: Sentence

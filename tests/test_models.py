@@ -9,6 +9,7 @@ import pytest
 
 from retrieval import models
 from retrieval.models import AddedModels, judge_name, models_digest
+from retrieval.recipes import RECIPES
 
 
 def test_results_of_other_models_have_another_digest(
@@ -35,5 +36,10 @@ def test_results_of_other_models_have_another_digest(
 
 
 def test_a_verdict_names_the_models_that_read_for_it(tmp_path: Path) -> None:
-    assert judge_name(None) == "MiniLM reader 2"
-    assert judge_name(tmp_path) == "MiniLM reader 2 and MPNet verifier 2"
+    large = AddedModels(verifier_base=tmp_path)
+    alone, combined = RECIPES["esoteric"], RECIPES["combined"]
+    assert judge_name(alone, AddedModels()) == "MiniLM reader 2"
+    assert judge_name(alone, large) == "MiniLM reader 2 and MPNet verifier 2"
+    assert judge_name(combined, large) == (
+        "MiniLM reader 2, MiniLM path reader 1, MPNet verifier 2 and MiniLM prover 1"
+    )

@@ -80,7 +80,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     trained = figures_of(read)
     digest = save_delta(network, packaged_title_network(), out / "delta.safetensors", RANK)
     write_config(out, "MiniLM titles", VERSION, RECIPE.max_tokens, digest)
-    expander = MentionExpander(cast(DocumentStore, titles))
+    expander = MentionExpander(cast(DocumentStore, titles), BEAMS)
     figures = {
         "mention lookup": search_figures(lambda search: mentioned(expander, search), searches),
         "as trained": trained,

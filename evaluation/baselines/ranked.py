@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.models import judge_name, reader, verifier
+from retrieval.models import AddedModels, judge_name, reader, verifier
+from retrieval.recipes import RECIPES
 from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import Evidence, Sentence
@@ -48,22 +48,19 @@ class Ranker(Protocol):
 class RankedBaseline:
     """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
 
-    def __init__(self, ranker: Ranker, threads: int, verifier_base: Path | None) -> None:
-        """Remember the ranker; nothing is loaded yet.
-
-        ``verifier_base`` is as in ``retrieval.models.AddedModels``.
-        """
+    def __init__(self, ranker: Ranker, threads: int, added: AddedModels) -> None:
+        """Remember the ranker; nothing is loaded yet."""
         self._ranker = ranker
         self._threads = threads
         config = RetrievalConfig()
         self._reader = reader()
         self._reranking = (
-            CrossEncoderReranker(verifier(verifier_base), config.rerank_limit)
-            if verifier_base
+            CrossEncoderReranker(verifier(added.verifier_base), config.rerank_limit)
+            if added.verifier_base
             else None
         )
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(self._reader, judge_name(verifier_base))
+        self._judge = CrossEncoderJudge(self._reader, judge_name(RECIPES["esoteric"], added))
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
@@ -101,7 +98,7 @@ class RankedBaseline:
         ]
         evidence.sort(key=lambda item: -item.score)
         if self._reranking:
-            evidence = self._reranking.run(text, evidence)["evidence"]
+            evidence = self._reranking.run(text, evidence, keep_order=False)["evidence"]
         judged = self._selection.run(evidence)["evidence"]
         selected = [item for item in judged if item.selected]
         verdict = self._judge.run(text, selected)["verdict"]

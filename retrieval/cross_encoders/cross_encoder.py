@@ -87,3 +87,10 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
             scaled = logits / self._config["temperature"]
             result[part] = torch.softmax(scaled, dim=-1).numpy()
         return result
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """Return whether the pair is read whole."""
+        _, tokenizer = self._loaded()
+        # Not to be told that it may be too long, since that is what is asked.
+        tokens = tokenizer(claim, evidence, verbose=False)["input_ids"]
+        return len(tokens) <= int(self._config["max_tokens"])

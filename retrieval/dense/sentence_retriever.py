@@ -10,10 +10,6 @@ from retrieval.dense.query_encoder import Query, QueryEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, Evidence, SentenceKey
 
-# What was read lies near the query too, and must not crowd out the rest: M3 counts five sentences
-# to a page (section 4).
-_PER_DOCUMENT = 5
-
 
 @component
 class DenseSentenceRetriever:
@@ -47,14 +43,12 @@ class DenseSentenceRetriever:
         queries: list[Query] = [
             (claim, [(item.title, item.sentence.text) for item in path]) for path in steps
         ]
-        nearest = self._store.nearest_sentences(
-            self._encoder.encode(queries), self._limit + _PER_DOCUMENT * len(seen)
-        )
+        vectors = self._encoder.encode(queries)
+        nearest = self._store.nearest_sentences(vectors, self._limit, seen)
         best: dict[str, tuple[float, SentenceKey | None]] = {}
         for path, matches in zip(steps, nearest, strict=True):
             led_by = path[-1].key if path else None
-            unread = [match for match in matches if match.key.document_id not in seen]
-            for match in unread[: self._limit]:
+            for match in matches:
                 page = match.key.document_id
                 if page not in best or match.similarity > best[page][0]:
                     best[page] = (match.similarity, led_by)

@@ -123,7 +123,9 @@ class BartTitleModel:
         tokens = [begin]
         for part in self._tokens(texts):
             tokens += [*part, end]
-        return BartReading(self._model, [*tokens[: self._window - 1], end], self._start)
+        if len(tokens) > self._window:
+            tokens = [*tokens[: self._window - 1], end]
+        return BartReading(self._model, tokens, self._start)
 
     def _numbered(
         self, titles: Iterable[tuple[str, str]], ids: list[str]

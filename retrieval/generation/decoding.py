@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from retrieval.titles.title_trie import TitleNode, TitleTrie
 
 MOST_SENTENCES = 2  # that lead to a document together
+LONGEST = 64  # tokens of a sequence; a title that is longer is not generated
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class Reading(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A document that was generated, with its probability (equation 1).
+    """A document that was generated, with its probability.
+
+    Equation 1 sums over the sentences of one set of documents, this over all
+    sentences that lead to the title: which of them did matters to nobody.
 
     ``sentences``: positions of the sentences that most probably led there
     together, first the one that has the greater part in it.
@@ -102,7 +106,10 @@ def generate(
                 log_probability = sequence.log_probability + float(following[markup.title_end])
                 end = _Sequence(sequence.tokens, sequence.sentences, None, log_probability)
                 whole.append((end, documents))
-            longer += _continued(sequence, following, reading.identifiers, markup, titles, beams)
+            if len(sequence.tokens) < LONGEST:
+                longer += _continued(
+                    sequence, following, reading.identifiers, markup, titles, beams
+                )
         whole.sort(key=lambda ended: ended[0].order)
         live = sorted(longer, key=lambda sequence: sequence.order)[:beams]
         if len(whole) >= beams:

@@ -19,11 +19,12 @@ class MentionExpander:
     """Finds every title that stands in the evidence, in one pass over its tokens.
 
     Most corpora have no hyperlinks; a title that occurs in a sentence is the next
-    best sign that its page tells more. From each word that may begin a name the
-    pass follows the tree of all titles as far as it goes.
+    best sign that its page tells more. From each word the pass follows the tree of
+    all titles as far as it goes. A title without a capital letter or a digit in the
+    sentence is a common word there, and names nothing.
     """
 
-    def __init__(self, store: DocumentStore, limit: int = 10) -> None:
+    def __init__(self, store: DocumentStore, limit: int) -> None:
         """Return ``limit`` documents at most."""
         self._store = store
         self._trie = store.titles()
@@ -36,6 +37,11 @@ class MentionExpander:
     @cached_property
     def _tokenizer(self) -> TitleTokenizer:
         return TitleTokenizer()
+
+    @cached_property
+    def _bracket(self) -> int:
+        ((token,),) = self._tokenizer.tokens(["("])
+        return token
 
     @cached_property
     def _beginnings(self) -> list[TitleNode]:
@@ -69,16 +75,20 @@ class MentionExpander:
         """Yield the runs of words that are a title, or all of one but its parentheses."""
         words = self._tokenizer.words(sentence)
         for first, word in enumerate(words):
-            if not _may_bound(sentence[word.start]):
-                continue
             nodes = self._beginnings
             for last in words[first:]:
                 nodes = self._walked(nodes, last.tokens)
                 if not nodes:
                     break
                 name = sentence[word.start : last.end]
-                if _may_bound(sentence[last.start]) and name.casefold() not in FUNCTION_WORDS:
+                if self._whole(nodes) and _is_name(name):
                     yield name
+
+    def _whole(self, nodes: list[TitleNode]) -> bool:
+        return any(
+            self._trie.is_end(node) or self._trie.step(node, self._bracket) is not None
+            for node in nodes
+        )
 
     def _walked(self, nodes: list[TitleNode], tokens: Iterable[int]) -> list[TitleNode]:
         for token in tokens:
@@ -86,5 +96,7 @@ class MentionExpander:
         return nodes
 
 
-def _may_bound(letter: str) -> bool:
-    return letter.isupper() or letter.isdigit()
+def _is_name(words: str) -> bool:
+    return words.casefold() not in FUNCTION_WORDS and any(
+        letter.isupper() or letter.isdigit() for letter in words
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from retrieval.index.layout import (
     rebuild,
     words_analyzer,
 )
-from retrieval.index.store import IndexInfo
+from retrieval.index.store import MOST_OF_A_NAME, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.versions import current_version
 from retrieval.titles.title_trie import TitleTrie
@@ -135,16 +136,12 @@ class EmbeddedStore:
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
-        matches = []
+        matches: list[TitleMatch] = []
         for name in dict.fromkeys(names):
             key = title_key(name)
-            found = [
-                match
-                for value in find(self._titles, key)
-                if (match := self._title_match(value, name, key)) is not None
-            ]
-            found.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
-            matches += found
+            values = sorted(find(self._titles, key), key=lambda v: (v % 2, self._id(v // 2)))
+            found = (self._title_match(value, name, key) for value in values)
+            matches += islice((match for match in found if match is not None), MOST_OF_A_NAME)
         return matches
 
     def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
@@ -171,13 +168,15 @@ class EmbeddedStore:
         return chosen
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int
+        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore.nearest_sentences``."""
-        return [
-            self._sentence_matches(rows, similarities)[:limit]
-            for rows, similarities in nearest_rows(self._sentence_vectors, queries, limit)
-        ]
+        numbers = [self._known(document_id) for document_id in without]
+        starts = self._sentence_starts
+        left_out = [row for n in numbers for row in range(int(starts[n]), int(starts[n + 1]))]
+        rows = np.array(left_out, dtype=np.int64)
+        near = nearest_rows(self._sentence_vectors, queries, limit, rows)
+        return [self._sentence_matches(*found)[:limit] for found in near]
 
     def titles(self) -> TitleTrie:
         """See ``DocumentStore.titles``."""
@@ -195,8 +194,9 @@ class EmbeddedStore:
         """Return the rows of the sentence vectors as matches, in their order."""
         numbers = np.searchsorted(self._sentence_starts, rows, side="right") - 1
         matches = []
+        records = {number: self._record(number) for number in map(int, set(numbers))}
         for row, number, similarity in zip(rows, numbers, similarities, strict=True):
-            record = self._record(int(number))
+            record = records[int(number)]
             sentence_id = record["sentences"][row - int(self._sentence_starts[number])][0]
             # In float16 a unit vector is a little longer or shorter than one.
             cosine = min(1.0, max(-1.0, float(similarity)))

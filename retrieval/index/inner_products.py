@@ -12,13 +12,19 @@ _BLOCK = 32 * _STEP
 # How far two sums of the same float32 products in different orders may lie apart.
 _SLACK = 1e-5
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
 
 def nearest_rows(
-    vectors: NDArray[np.float16], queries: NDArray[np.float32], limit: int
+    vectors: NDArray[np.float16],
+    queries: NDArray[np.float32],
+    limit: int,
+    left_out: NDArray[np.int64] = _NO_ROWS,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Return for each query the rows of ``vectors`` nearest to it, with their inner products.
 
-    Best first: the ``limit`` best, and all that equal the last of them. ``vectors``
+    Best first: the ``limit`` best, and all that equal the last of them, of all rows
+    but those ``left_out``. ``vectors``
     has shape (rows, dimension) and may be mapped: what is held of it in memory does
     not grow with its length. Equal rows have equal products wherever they stand.
     """
@@ -27,11 +33,14 @@ def nearest_rows(
     kept = [(np.zeros(0, np.float32), np.zeros(0, np.int64)) for _ in queries]
     for start in range(0, len(vectors), _BLOCK):
         products = _products(vectors[start : start + _BLOCK], queries)
+        here = (left_out >= start) & (left_out < start + _BLOCK)
+        products[:, left_out[here] - start] = -np.inf
         for number, (best, rows) in enumerate(kept):
             leading = _leading(products[number], limit, _SLACK)
             best = np.concatenate([best, products[number, leading]])
             rows = np.concatenate([rows, start + leading])
             leading = _leading(best, limit, _SLACK)
+            leading = leading[best[leading] > -np.inf]
             kept[number] = best[leading], rows[leading]
     return [
         _exactly(vectors, query, rows, limit)

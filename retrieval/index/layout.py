@@ -1,8 +1,8 @@
 """Which files an embedded index consists of, and how the current one is found.
 
 index/
-  current -> versions/<digest>     swapped in one rename when a build is complete
-  versions/<digest>/               read-only, memory-mapped
+  current -> versions/<name>       swapped in one rename when a build is complete
+  versions/<time>-<checksum>/      read-only, memory-mapped
     meta.json                      written last: what is here, each file's size and digest
     documents.jsonl                a document a line
     documents.npy                  where each line begins, uint64, and where the last ends

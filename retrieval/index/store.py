@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Document, PhraseMatch, SentenceMatch, TitleMatch
+
+MOST_OF_A_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class DocumentStore(Protocol):
         Case, accents, a leading article and a possessive ending are ignored on
         both sides. Titles that equal a name but for words in parentheses
         ("Savages (band)" for "Savages") are matched with ``disambiguation`` set.
-        Ordered by position in ``names``, exact ones first, then by document id.
+        Ordered by position in ``names``, exact ones first, then by document id; of a
+        name that more than ``MOST_OF_A_NAME`` documents share, only so many.
         """
         ...
 
@@ -76,13 +79,16 @@ class DocumentStore(Protocol):
         ...
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int
+        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
     ) -> list[list[SentenceMatch]]:
         """Return the ``limit`` sentences nearest to each query, best first.
 
         ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
-        each. Every sentence is compared; ties are broken by document id, then by
-        sentence id.
+        each. Every sentence is compared but those of the documents ``without``; ties
+        are broken by document id, then by sentence id.
+
+        Raises:
+            IndexUnavailable: no document has one of the ids, which came from this index.
         """
         ...
 

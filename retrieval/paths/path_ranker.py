@@ -29,33 +29,38 @@ class PathRanker:
         ``found`` holds sentences read alone, ``paths`` those of all hops read
         behind others. A path is as strong as the product of the scores of its
         sentences (Algorithm 1, line 4): of the first one alone, of each later one
-        behind those before it. ``hybrid``: ranked by Algorithm 1; otherwise by the
-        surer of both readings.
+        behind those before it. ``hybrid``: ranked by Algorithm 1, equal ones by the
+        surer of both readings; otherwise by that alone.
         """
         scored = {(item.path, item.key): item.score for item in (*found, *paths)}
-        sequences = [(item, sequence) for item in paths if (sequence := _sequence(item, scored))]
         strong = [
-            item
-            for item, sequence in sequences
-            if prod(score for _, score in sequence) >= self._threshold
+            (item, sequence)
+            for item in paths
+            if (sequence := _sequence(item, scored))
+            and prod(score for _, score in sequence) >= self._threshold
         ]
         # What a sentence says behind a path counts where it is the surer one.
         surest: dict[SentenceKey, Evidence] = {}
-        for item in (*found, *strong):
+        for item in (*found, *(item for item, _ in strong)):
             if item.key not in surest or item.score > surest[item.key].score:
                 surest[item.key] = item
-        scores = {key: item.score for key, item in surest.items()}
+        hybrid_of = dict.fromkeys(surest, 0.0)
         if hybrid:
-            scores = hybrid_scores(
+            hybrid_of = hybrid_scores(
                 {item.key: item.score for item in found},
-                [sequence for _, sequence in sequences],
-                self._threshold,
+                [sequence for _, sequence in strong],
                 self._weight,
             )
-        order = sorted(
-            scores, key=lambda key: (-round(scores[key], 6), key.document_id, key.sentence_id)
+        ranked = sorted(
+            surest.values(),
+            key=lambda item: (
+                -round(hybrid_of[item.key], 6),
+                -round(item.score, 6),
+                item.key.document_id,
+                item.key.sentence_id,
+            ),
         )
-        return {"evidence": [surest[key] for key in order]}
+        return {"evidence": ranked}
 
 
 def _sequence(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, zip_longest
 
 from haystack import component
 
@@ -23,8 +24,8 @@ class PathReader:
     def __init__(self, model: CrossEncoder, leads: int, neighbours: int, limit: int) -> None:
         """Go on from the ``leads`` best sentences, ``limit`` candidates in all at most.
 
-        ``neighbours``: how many sentences that are known already are read behind each lead
-        beside those of the documents that it led to.
+        ``neighbours``: how many sentences are read behind each lead beside those of the
+        documents that it led to.
         """
         self._model = model
         self._leads = leads
@@ -42,15 +43,18 @@ class PathReader:
         found: list[Evidence],
         read: list[Evidence],
         documents: list[RankedDocument],
+        paths: list[Evidence],
     ) -> dict[str, list[Evidence]]:
         """Return every candidate as the end of a path, with the opinion of the path read as one.
 
         ``found`` comes best first and holds the leads. ``read`` holds all sentences
         read so far, each alone; ``documents`` tell which lead they were opened for.
+        ``paths`` were read in hops before and are not read again.
         """
         known = {item.key: item for item in read}
         led_by = {ranked.document.id: ranked.led_by for ranked in documents}
-        pairs = self._pairs(found, read, led_by)
+        done = {(item.path, item.key) for item in paths}
+        pairs = self._pairs(found, read, led_by, done)
         opinions = self._model.probabilities(
             [(claim, _text(candidate, lead, known)) for lead, candidate in pairs]
         )
@@ -70,19 +74,20 @@ class PathReader:
         found: Sequence[Evidence],
         read: Sequence[Evidence],
         led_by: Mapping[str, SentenceKey | None],
+        done: Collection[tuple[tuple[SentenceKey, ...], SentenceKey]],
     ) -> list[tuple[Evidence, Evidence]]:
-        """Leads with their candidates; where there are too many, each lead gets its share."""
-        leads = found[: self._leads]
+        """Return leads with candidates: of what each led to and of the rest the best, by turns."""
         near = sorted(read, key=lambda item: -item.score)
-        chosen = []
-        for lead in leads:
-            taken = {lead.key, *lead.path}
-            opened = [item for item in read if led_by.get(item.sentence.document_id) == lead.key]
-            beside = [item for item in near if item not in opened and item.key not in taken]
-            candidates = [item for item in opened if item.key not in taken]
-            candidates += beside[: self._neighbours]
-            chosen += [(lead, item) for item in candidates[: self._limit // len(leads)]]
-        return chosen
+        ways = []
+        for lead in found[: self._leads]:
+            path = (*lead.path, lead.key)
+            left = [i for i in near if i.key not in path and (path, i.key) not in done]
+            opened = [i for i in left if led_by.get(i.sentence.document_id) == lead.key]
+            beside = [i for i in left if led_by.get(i.sentence.document_id) != lead.key]
+            ways.append([(lead, item) for item in opened])
+            ways.append([(lead, item) for item in beside[: self._neighbours]])
+        turns = (pair for turn in zip_longest(*ways) for pair in turn if pair is not None)
+        return list(islice(turns, self._limit))
 
 
 def _text(candidate: Evidence, lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> str:

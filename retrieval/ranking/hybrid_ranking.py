@@ -11,19 +11,17 @@ from retrieval.types import SentenceKey
 def hybrid_scores(
     single: Mapping[SentenceKey, float],
     sequences: Sequence[Sequence[tuple[SentenceKey, float]]],
-    threshold: float,
     weight: float,
 ) -> dict[SentenceKey, float]:
-    """Return a score for every sentence, best first, equal ones by key (M3, algorithm 1).
+    """Return a score for every sentence (M3, algorithm 1).
 
     ``single`` holds what each sentence scores beside the claim alone. Each of
     ``sequences`` is a path, step by step, with what each sentence scores beside
-    the claim and the steps before it. A path scores the product of its steps, a
-    sentence as much as the best path that it is on; paths below ``threshold``
-    (the paper's mth) count for nothing. Both kinds of scores are spread over
-    0..1, least to greatest, a sentence that has none of a kind gets the least,
-    and the result is the first plus ``weight`` (gamma) times the second: 0 to
-    1 + ``weight``.
+    the claim and the steps before it; none is empty. A path scores the product of
+    its steps, a sentence as much as the best path that it is on. Both kinds of
+    scores are spread over 0..1, least to greatest, a sentence that has none of a
+    kind gets the least, and the result is the first plus ``weight`` (gamma) times
+    the second: 0 to 1 + ``weight``.
 
     Scores of a kind that are all equal become 0, as in the authors' program.
     That they are equal tells no sentence from another, those without a score
@@ -32,22 +30,14 @@ def hybrid_scores(
     multi: dict[SentenceKey, float] = {}
     for sequence in sequences:
         score = math.prod(step for _, step in sequence)
-        if score < threshold:
-            continue
         for key, _ in sequence:
             multi[key] = max(score, multi.get(key, score))
     by_claim, by_path = _normalised(single), _normalised(multi)
     # 0.0 is the least of both once they are normalised.
-    scores = {
+    return {
         key: by_claim.get(key, 0.0) + weight * by_path.get(key, 0.0)
         for key in by_claim.keys() | by_path.keys()
     }
-    return dict(
-        sorted(
-            scores.items(),
-            key=lambda entry: (-entry[1], entry[0].document_id, entry[0].sentence_id),
-        )
-    )
 
 
 def _normalised(scores: Mapping[SentenceKey, float]) -> dict[SentenceKey, float]:

@@ -31,15 +31,15 @@ class CrossEncoderRelevanceClassifier:
     def run(self, claim: str, documents: list[RankedDocument]) -> dict[str, list[Evidence]]:
         """Return the relevant sentences as ``evidence`` and all as ``read``, most relevant first.
 
-        Documents come best first; where they hold more than ``limit`` sentences
-        the first sentences of each are read before the later ones of any.
+        Documents come best first. Where they hold more than ``limit`` sentences, the
+        first one of each is read, then those nearer the beginning of better documents.
         """
         sentences = [
             (position, rank, sentence, ranked)
             for rank, ranked in enumerate(documents)
             for position, sentence in enumerate(ranked.document.sentences)
         ]
-        sentences.sort(key=lambda entry: (entry[0] * 2 + entry[1], entry[1]))
+        sentences.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
         chosen = sentences[: self._limit]
         scores = self._model.probabilities(
             [(claim, evidence_text(ranked.document.title, s.text)) for _, _, s, ranked in chosen]

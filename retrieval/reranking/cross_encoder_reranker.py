@@ -29,12 +29,14 @@ class CrossEncoderReranker:
         self._model.warm_up()
 
     @component.output_types(evidence=list[Evidence])
-    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
+    def run(
+        self, claim: str, evidence: list[Evidence], keep_order: bool
+    ) -> dict[str, list[Evidence]]:
         """Return the evidence, which comes best first, in its new order.
 
-        A sentence that others led to is read beside those again.
-
-        What was read twice stays before what was read once.
+        A sentence that others led to is read beside those again. What was read twice
+        stays before what was read once. ``keep_order``: for evidence whose order owes
+        to its paths what no opinion of a single sentence tells.
         """
         best, rest = evidence[: self._limit], evidence[self._limit :]
         known = {item.key: (item.title, item.sentence.text) for item in evidence}
@@ -54,7 +56,9 @@ class CrossEncoderReranker:
             replace(item, opinion=_mean(item.opinion, row.tolist()))
             for item, row in zip(best, second, strict=True)
         ]
-        return {"evidence": [*sorted(pooled, key=lambda item: -item.score), *rest]}
+        if not keep_order:
+            pooled.sort(key=lambda item: -item.score)
+        return {"evidence": [*pooled, *rest]}
 
 
 def _mean(first: tuple[float, float, float], second: list[float]) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from haystack import component
 
+from retrieval.selection.with_paths import with_paths
 from retrieval.types import Evidence
 
 
@@ -32,6 +33,5 @@ class RelativeSelector:
         first = evidence[: self._limit]
         bar = self._share * max((item.score for item in first), default=0.0)
         best = [item for item in first if item.score >= bar]
-        wanted = dict.fromkeys(key for item in best for key in (item.key, *item.path))
-        selected = set(list(wanted)[: self._limit])
+        selected = with_paths(best, self._limit)
         return {"evidence": [replace(item, selected=item.key in selected) for item in evidence]}

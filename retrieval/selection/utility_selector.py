@@ -10,6 +10,7 @@ import numpy as np
 from haystack import component
 from numpy.typing import NDArray
 
+from retrieval.selection.with_paths import with_paths
 from retrieval.types import Evidence
 
 USEFUL = 0.5  # of two classes, the more probable one decides
@@ -62,7 +63,6 @@ class UtilitySelector:
         useful = self._model.usefulness(claim, texts, [item.score for item in read])
         best = sorted(range(len(read)), key=lambda rank: -useful[rank])
         chosen = [read[rank] for rank in best if useful[rank] >= USEFUL] or [read[best[0]]]
-        wanted = dict.fromkeys(key for item in chosen for key in (item.key, *item.path))
-        selected = set(list(wanted)[: self._limit])
+        selected = with_paths(chosen, self._limit)
         marked = [replace(item, selected=item.key in selected) for item in evidence]
         return {"evidence": sorted(marked, key=lambda item: not item.selected)}

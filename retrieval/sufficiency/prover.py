@@ -31,8 +31,9 @@ LONGEST = 12  # tokens of an evidence span
 class NaturalLogicProver:
     """Rewrites each span of the claim into one of the evidence, or says that it stays open.
 
-    The operators are taken as the model gives them: nothing overrules it
-    afterwards, so that the decision follows from the proof that is shown.
+    An operator is the model's most probable one, but a span stays open already from
+    a fitted probability on. Nothing else overrules the model, so that the decision
+    follows from the proof that is shown.
     """
 
     def __init__(self, model: ProofModel, independence_cutoff: float) -> None:

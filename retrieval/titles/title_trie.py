@@ -102,6 +102,10 @@ class TitleTrie:
             return None
         return TitleNode(node.low + low, node.low + high, node.depth + 1)
 
+    def is_end(self, node: TitleNode) -> bool:
+        """Return whether there is a title of which nothing is left."""
+        return self._at(node.depth)(node.low) == _ENDED
+
     def ends(self, node: TitleNode) -> list[str]:
         """Return the ids of the documents of whose titles nothing is left, in order of number."""
         behind = node.low + bisect_right(

@@ -55,12 +55,23 @@ class CrossEncoderJudge:
         rationale = rationale_of(label, confidence, evidence)
         return {"verdict": Verdict(label, confidence, self._name, rationale)}
 
+    def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
+        """Return whether nothing of the selected evidence is cut off.
+
+        Where all of it fits this model's window at once, every sentence alone, every
+        path and the prover's input, whose window is wider, fit too.
+        """
+        return self._model.fits(claim, _text(evidence))
+
     def _together(self, claim: str, evidence: Sequence[Evidence]) -> Sequence[float]:
         """Return what all sentences say as one text; of a single one that is known already."""
         if len(evidence) == 1:
             return evidence[0].opinion
-        text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
-        return [float(p) for p in self._model.probabilities([(claim, text)])[0]]
+        return [float(p) for p in self._model.probabilities([(claim, _text(evidence))])[0]]
+
+
+def _text(evidence: Sequence[Evidence]) -> str:
+    return evidence_set_text([(item.title, item.sentence.text) for item in evidence])
 
 
 def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
@@ -85,10 +96,10 @@ def calibrated(opinion: Sequence[float]) -> list[float]:
 def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:
     """Return one sentence that quotes what the verdict rests on.
 
-    For a decided claim that is the most relevant sentence of the same stance;
-    where no sentence has it alone, the most relevant one of those read
-    together. Otherwise it is the closest sentence, which settles nothing, even
-    where it leans to a side.
+    ``evidence`` comes best first. For a decided claim it is the first sentence of the
+    same stance; where no sentence has it alone, the first of those read together.
+    Otherwise it is the first sentence, which settles nothing, even where it leans to
+    a side.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]

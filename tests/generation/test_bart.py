@@ -66,7 +66,6 @@ def test_what_it_remembers_of_a_prefix_changes_no_probability(
     text = [BEGIN]
     for part in parts:
         text += [*tokenizer(part, add_special_tokens=False).input_ids, END]
-    text.append(END)
 
     reading = BartTitleModel(folder).read(parts[0], [("Lamp", "The lamp was made in Oslo.")])
     # Three beams that cross: the second call's rows come from the first, last and first one.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval.generation.decoding import Generated, Markup, generate
+from retrieval.generation.decoding import LONGEST, Generated, Markup, generate
 from retrieval.titles.title_trie import TitleTrie
 
 FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
@@ -190,3 +190,12 @@ def test_equally_probable_documents_come_in_order_of_their_ids() -> None:
 def test_where_there_are_no_titles_nothing_is_generated() -> None:
     empty = TitleTrie(*TitleTrie.build([]), str)
     assert generate(Told(WAYS), MARKUP, empty, beams=5) == []
+
+
+def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
+    titles = [[OSLO], [LAMP] * (LONGEST + 5)]
+    trie = TitleTrie(*TitleTrie.build((t, n) for n, t in enumerate(titles)), ["o", "l"].__getitem__)
+    reading = Told({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
+    found = generate(reading, MARKUP, trie, beams=10)
+    assert [document.document_id for document in found] == ["o"]
+    assert len(reading.asked) == LONGEST + 1

@@ -13,6 +13,10 @@ STORE = InMemoryStore(
         Page("Ann_Lee", "Ann Lee", None, "Ann Lee is an inventor."),
         Page("Lee", "Lee", None, "Lee is a name."),
         Page("Oslo", "Oslo", None, "Oslo is a city."),
+        Page("Danish", "Danish language", None, "Danish is spoken in Denmark."),
+        Page("FC", "Everby F.C.", None, "Everby F.C. is a club."),
+        Page("iLamp", "iLamp", None, "The iLamp is a lamp."),
+        Page("Rowan", "Rowan (film)", None, "Rowan is a film."),
     ],
     WordEncoder(),
 )
@@ -20,7 +24,7 @@ LAMP = Span("The lamp", 0, 8, "noun chunk")
 
 
 def mentioned(text: str, *seen: str) -> list[tuple[str, int]]:
-    expander = MentionExpander(STORE)
+    expander = MentionExpander(STORE, limit=10)
     found = expander.run([LAMP], [evidence("Lamp", text)], seen, 2)["candidates"]
     return [(candidate.document_id, candidate.hop) for candidate in found]
 
@@ -31,6 +35,19 @@ def test_titles_in_the_evidence_lead_on_longer_names_first() -> None:
         ("Oslo", 2),
         ("Lee", 2),
     ]
+
+
+def test_a_title_may_end_in_a_common_word_or_a_full_stop_and_begin_small() -> None:
+    found = mentioned("He learnt the Danish language at Everby F.C., before the iLamp.")
+    assert sorted(document for document, _ in found) == ["Danish", "FC", "iLamp"]
+
+
+def test_a_title_may_lack_its_words_in_parentheses() -> None:
+    assert mentioned("He saw Rowan in a cinema.") == [("Rowan", 2)]
+
+
+def test_a_part_of_a_title_is_no_title() -> None:
+    assert mentioned("He is Danish and lives in Everby.") == []
 
 
 def test_what_was_read_before_is_not_read_again() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import EncodableDocument, Encoder
 from retrieval.errors import IndexUnavailable
 from retrieval.index.sentence_splitter import SentenceSplitter
-from retrieval.index.store import DocumentStore, IndexInfo
+from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
@@ -87,7 +87,7 @@ class InMemoryStore:
                 elif words is not None and title_key(plain) == title_key(name):
                     found.append(TitleMatch(document.id, document.title, name, words))
             found.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
-            matches += found
+            matches += found[:MOST_OF_A_NAME]
         return matches
 
     def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
@@ -117,7 +117,7 @@ class InMemoryStore:
         return np.array(found, dtype=np.float32)
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int
+        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore``."""
         found = []
@@ -125,6 +125,7 @@ class InMemoryStore:
             matches = [
                 SentenceMatch(key, math.fsum(query.astype(float) * vector))
                 for key, vector in self._sentence_vectors.items()
+                if key.document_id not in without
             ]
             matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
             found.append(matches[:limit])

@@ -34,6 +34,17 @@ def test_all_that_equal_the_last_are_found_wherever_they_stand(
     assert len(set(products[1:].tolist())) == 1
 
 
+def test_rows_that_are_left_out_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inner_products, "_STEP", 1)
+    monkeypatch.setattr(inner_products, "_BLOCK", 2)
+    vectors = np.array([[0.5], [1], [0.25], [0.75]], dtype=np.float16)
+    query, left_out = np.ones((1, 1), dtype=np.float32), np.array([3, 1])
+    ((rows, products),) = nearest_rows(vectors, query, 2, left_out)
+    assert (rows.tolist(), products.tolist()) == ([0, 2], [0.5, 0.25])
+    ((rows, _),) = nearest_rows(vectors, query, 3, left_out)
+    assert rows.tolist() == [0, 2]
+
+
 def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     vectors = random.normal(size=(1000, 8)).astype(np.float16)

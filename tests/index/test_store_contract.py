@@ -183,6 +183,15 @@ def test_each_query_has_its_own_answer_and_none_has_none(store: DocumentStore) -
     assert store.nearest_sentences(queries[:0], 5) == []
 
 
+def test_sentences_of_documents_that_are_left_out_are_not_found(store: DocumentStore) -> None:
+    query = WordEncoder().encode(["Ships come to the harbour."])
+    (everything,) = store.nearest_sentences(query, 1000)
+    first = everything[0].key.document_id
+    (others,) = store.nearest_sentences(query, 1000, {first})
+    assert others == [match for match in everything if match.key.document_id != first]
+    assert len(others) < len(everything)
+
+
 def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
     store: DocumentStore,
 ) -> None:
@@ -192,6 +201,16 @@ def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
     assert len({match.key for match in everything}) == len(everything) == 17
     assert all(-1 <= match.similarity <= 1 for match in everything)
     assert everything == sorted(everything, key=lambda match: -match.similarity)
+
+
+@pytest.mark.parametrize("name", list(STORES))
+def test_of_a_name_that_many_share_the_exact_one_and_the_first_others_are_found(
+    name: str, tmp_path: Path
+) -> None:
+    isles = [Page(f"{n:03}", f"Holm ({n})", None, "It is an isle.") for n in range(120)]
+    pages = (*reversed(isles), Page("zz", "Holm", None, "It is a name."))
+    found = STORES[name](tmp_path, pages).title_matches(["Holm"])
+    assert [match.document_id for match in found] == ["zz", *(f"{n:03}" for n in range(99))]
 
 
 @pytest.mark.parametrize("name", list(STORES))

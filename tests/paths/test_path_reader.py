@@ -44,9 +44,10 @@ def read(
     leads: int = 1,
     neighbours: int = 5,
     limit: int = 10,
+    before: Sequence[Evidence] = (),
 ) -> list[Evidence]:
     reader = PathReader(model, leads, neighbours, limit)  # type: ignore[arg-type]
-    return reader.run(CLAIM, found, everything, documents)["paths"]
+    return reader.run(CLAIM, found, everything, documents, list(before))["paths"]
 
 
 def test_a_sentence_is_read_beside_the_one_that_led_to_its_document() -> None:
@@ -81,11 +82,25 @@ def test_no_path_leads_back_to_its_own_sentences() -> None:
     assert read(EchoReader(), [bees], [PIER, BEES], []) == []
 
 
-@pytest.mark.parametrize(("limit", "expected"), [(4, 4), (2, 2), (1, 0)])
+@pytest.mark.parametrize(("limit", "expected"), [(4, 4), (2, 2), (1, 1)])
 def test_the_leads_share_the_limit(limit: int, expected: int) -> None:
     everything = [PIER, BEES, LAMP]
     paths = read(EchoReader(), [PIER, LAMP], everything, [], leads=2, limit=limit)
     assert len(paths) == expected
+
+
+def test_what_a_lead_led_to_and_what_lies_near_take_turns() -> None:
+    oslo, bell = evidence("Oslo", "It is a city.", 0.2), evidence("Bell", "It rings.", 0.4)
+    documents = [opened("Ann Lee", PIER.key), opened("Oslo", PIER.key)]
+    paths = read(EchoReader(), [PIER], [PIER, BEES, oslo, LAMP, bell], documents, limit=3)
+    assert [p.key for p in paths] == [oslo.key, bell.key, BEES.key]
+
+
+def test_a_path_that_was_read_before_is_not_read_again() -> None:
+    model = EchoReader()
+    first = read(model, [PIER], [PIER, BEES, LAMP], [], limit=1)
+    second = read(model, [PIER], [PIER, BEES, LAMP], [], limit=1, before=first)
+    assert [p.key for p in (*first, *second)] == [LAMP.key, BEES.key]
 
 
 def test_without_evidence_there_is_no_path() -> None:

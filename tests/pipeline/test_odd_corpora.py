@@ -26,6 +26,7 @@ CORPORA = {
     "one document": [("Ostrell", "Ostrell is a harbour town. It was founded by Ida Holm.")],
     "no titles": [("", "Ostrell is a harbour town."), ("", "It was founded by Ida Holm.")],
     "one title for all": [("Ostrell", f"Ostrell is harbour number {n}.") for n in range(2000)],
+    "one name for all": [(f"Ostrell ({n})", f"It is harbour number {n}.") for n in range(2000)],
     "prefixes and brackets": [
         ("Ostrell", "Ostrell is a harbour town."),
         ("Ostrell (song)", "Ostrell is a song by Ida Holm."),
@@ -79,6 +80,13 @@ def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe
         if step["evidence"]:
             name, _, start, end = step["evidence"]
             assert texts[name][start:end].strip()
+
+
+def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path) -> None:
+    retriever = opened([("Ostrell", LONG), ("Runde", "Runde is an isle.")], tmp_path)
+    (notice,) = check(retriever, "The harbour wall of Ostrell was mended.", "esoteric").notices
+    assert "longer than the models read at once" in notice
+    assert check(retriever, "Runde is an isle.", "esoteric").notices == ()
 
 
 def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(

@@ -37,14 +37,16 @@ def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: CrossEncoder) -
     }
 
 
-def test_with_too_many_sentences_the_first_of_each_document_are_read_first(
+def test_with_too_many_sentences_the_first_of_each_document_is_read_and_then_the_best_ones(
     model: CrossEncoder,
 ) -> None:
-    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0, limit=3)
-    evidence = classifier.run(CLAIM, [LIGHT, DUNDEE])["evidence"]
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0, limit=5)
+    long = ranked("Runde", "It is an isle.", "It is green.")
+    evidence = classifier.run(CLAIM, [LIGHT, DUNDEE, long])["evidence"]
     read = {(e.title, e.sentence.sentence_id) for e in evidence}
-    # Ranks 0, 1, 2: the first sentence of each, then the second of the best document.
-    assert read == {("Skerrow Light", 0), ("Dundee", 0), ("Skerrow Light", 1)}
+    # The second sentence of the best document counts 2, that of the next 3, its third one 4.
+    first = {("Skerrow Light", 0), ("Dundee", 0), ("Runde", 0)}
+    assert read == first | {("Skerrow Light", 1), ("Dundee", 1)}
 
 
 def test_without_documents_there_is_no_evidence(model: CrossEncoder) -> None:

@@ -29,15 +29,15 @@ class Second:
 RERANKER = CrossEncoderReranker(cast(CrossEncoder, Second()), limit=2)
 
 
+FOUND = [
+    evidence("Pier", "It is long.", 0.8, SUPPORTS),
+    evidence("Pier", "It is made of wood.", 0.6, REFUTES),
+    evidence("Quay", "It is made of stone.", 0.5, REFUTES),
+]
+
+
 def test_both_readings_count_the_same_and_what_was_read_once_stays_behind() -> None:
-    reranked = RERANKER.run(
-        CLAIM,
-        [
-            evidence("Pier", "It is long.", 0.8, SUPPORTS),
-            evidence("Pier", "It is made of wood.", 0.6, REFUTES),
-            evidence("Quay", "It is made of stone.", 0.5, REFUTES),
-        ],
-    )["evidence"]
+    reranked = RERANKER.run(CLAIM, FOUND, keep_order=False)["evidence"]
     assert [item.sentence.text for item in reranked] == [
         "It is made of wood.",
         "It is long.",
@@ -50,5 +50,11 @@ def test_both_readings_count_the_same_and_what_was_read_once_stays_behind() -> N
     assert reranked[2].opinion == (0.0, 0.5, 0.5)
 
 
+def test_an_order_that_owes_to_paths_is_kept() -> None:
+    reranked = RERANKER.run(CLAIM, FOUND, keep_order=True)["evidence"]
+    assert [item.key for item in reranked] == [item.key for item in FOUND]
+    assert reranked[1].opinion == pytest.approx((0.05, 0.75, 0.2))
+
+
 def test_without_evidence_nothing_is_read() -> None:
-    assert RERANKER.run(CLAIM, []) == {"evidence": []}
+    assert RERANKER.run(CLAIM, [], keep_order=False) == {"evidence": []}

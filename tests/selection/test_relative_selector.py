@@ -44,5 +44,15 @@ def test_what_led_to_a_selected_sentence_is_selected_with_it() -> None:
     ]
 
 
+def test_a_sentence_whose_path_finds_no_room_is_left_out() -> None:
+    leads = [evidence(f"Lead {n}", "a pier", 0.1) for n in range(3)]
+    ends = [
+        replace(evidence(f"End {n}", "a rock", 0.9), path=(lead.key,))
+        for n, lead in enumerate(leads)
+    ]
+    found = RelativeSelector(0.5, 5).run([*ends, *leads])["evidence"]
+    assert [item.title for item in found if item.selected] == ["End 0", "End 1", "Lead 0", "Lead 1"]
+
+
 def test_without_evidence_nothing_is_selected() -> None:
     assert RelativeSelector(0.5, 5).run([]) == {"evidence": []}
