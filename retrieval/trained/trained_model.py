@@ -70,10 +70,13 @@ class TrainedModel(ABC, Generic[Network, Tokenizer]):
     def _loaded(self) -> tuple[Network, Tokenizer]:
         if self._parts is None:
             from retrieval.trained.delta import add_delta
+            from retrieval.trained.embeddings import share_embeddings
 
             network, tokenizer = self._base()
             add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
-            self._parts = self._quickened(network.train(False)), tokenizer
+            network = self._quickened(network.train(False))
+            share_embeddings(network)
+            self._parts = network, tokenizer
         return self._parts
 
 
