@@ -153,13 +153,16 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What a part of the claim was held against.
+    """The piece of evidence, number ``rank``, that a part of the claim was held against.
 
-    ``pieces``: the sentence cut at the words that are meant.
+    ``pieces``: the sentence cut at the words that are meant. ``whole``: no words of
+    it alone are meant, but all of it or its document's title; nothing is marked.
     """
 
-    source: Cited
+    title: str
+    rank: int
     pieces: tuple[Segment, ...]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +188,13 @@ class LegendEntry:
 class ProofItem:
     """The proof of a claim.
 
-    ``drawn``: the claim cut at its parts; a segment's first rank is the number
-    of its part. ``differs``: says that the verdict is another than the proof's,
-    else empty.
+    ``agrees``: the verdict is what the proof comes to; where it is another, its
+    confidence was lowered. ``drawn``: the claim cut at its parts; a segment's first
+    rank is the number of its part.
     """
 
     summary: Saying
-    differs: str
+    agrees: bool
     drawn: tuple[Segment, ...]
     legend: tuple[LegendEntry, ...]
     parts: tuple[Part, ...]
@@ -215,16 +218,19 @@ class Lead:
 class HopItem:
     """What one round of retrieval found.
 
-    ``open``: words of the claim that were still open after it. ``ended``: why
-    no round followed, else empty.
+    ``before``, ``covered``, ``open``: which words of the claim were missing before
+    it, no longer are and still are; ``None`` where there are none. ``ended``: why no
+    round followed, else empty.
     """
 
     number: int
+    before: Saying | None
     leads: tuple[Lead, ...]
     documents: int
     sentences: int
     sufficient: bool
-    open: tuple[str, ...]
+    covered: Saying | None
+    open: Saying | None
     ended: str
 
 
@@ -256,7 +262,8 @@ class ProgressPage:
 
     ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
     where it does (else they are empty); ``later_round`` is the pattern of a
-    round that is not there yet.
+    round that is not there yet, of which there may be ``most_rounds`` in all.
+    ``follow``: the page was asked to renew itself where there are no scripts.
     """
 
     template: ClassVar[str] = "progress.html"
@@ -265,10 +272,12 @@ class ProgressPage:
     waiting: str
     rounds: tuple[Round, ...]
     later_round: tuple[StageRow, ...]
+    most_rounds: int
     percent: int
     seconds: int
     elapsed: str
     attempt_note: str
+    follow: bool
 
 
 @dataclass(frozen=True, slots=True)

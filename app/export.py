@@ -6,13 +6,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from app.contexts import ProofItem, Saying
 from app.hops import hop_items
 from app.links import safe_url
 from app.proof import proof_item
+from app.sentences import CitedSentences
 from app.wording import STANCES, VERDICTS, confidence, counted, listed
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker.jobs import Job
@@ -27,6 +29,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
+    "path",
 )
 
 
@@ -55,14 +58,14 @@ def _json(job: Job, result: dict[str, Any], page: str) -> str:
 
 def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     verdict = result["verdict"]
-    sure = confidence(verdict["confidence"])
-    # Without evidence there is nothing to be sure of but that nothing was found.
-    how_sure = f", {sure.words.lower()} confidence ({sure.percent}%)" if result["evidence"] else ""
     corpus = result["corpus"]
-    lines = [
-        f"# {_escaped(result['claim'])}",
-        "",
-        f"**{VERDICTS[verdict['label']].word}**{how_sure}",
+    proof = proof_item(result)
+    sentences = CitedSentences(result)
+    lines = [f"# {_escaped(result['claim'])}", ""]
+    for notice in result["notices"]:
+        lines += [f"Note: {_escaped(notice)}", ""]
+    lines += [
+        f"**{VERDICTS[verdict['label']].word}**{_how_sure(result, proof)}",
         "",
         _escaped(verdict["rationale"]),
         "",
@@ -72,14 +75,15 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     for rank, item in enumerate(result["evidence"], 1):
         stance = STANCES[item["stance"]].word.lower()
         sure = confidence(item["stance_confidence"])
+        beside = _read_with(item, sentences)
         rests = ", the verdict rests on it" if item["selected"] else ""
         lines += [
             f"{rank}. {_escaped(item['sentence'])}",
-            f"   {_source(item)}: {stance} ({sure.percent}%){rests}",
+            f"   {_source(item)}: {stance} ({sure.percent}%){beside}{rests}",
         ]
     if not result["evidence"]:
         lines.append("None was found.")
-    lines += [*_proof(result), "", "## Questions asked", ""]
+    lines += [*_proof(proof), "", "## Questions asked", ""]
     lines += [f"- {_escaped(question['text'])}" for question in result["questions"]]
     lines += ["", "## Rounds", "", *_rounds(result)]
     searched = f"{_escaped(corpus['name'])} ({corpus['documents']} documents,"
@@ -88,23 +92,33 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     return "\n".join(lines)
 
 
-def _proof(result: dict[str, Any]) -> list[str]:
+def _how_sure(result: dict[str, Any], proof: ProofItem | None) -> str:
+    """Return the confidence; there is none where the verdict rests on no sentence."""
+    if not any(item["selected"] for item in result["evidence"]):
+        return ""
+    sure = confidence(result["verdict"]["confidence"])
+    lowered = "" if proof is None or proof.agrees else ", lowered because the proof does not agree"
+    return f", {sure.words.lower()} confidence ({sure.percent}%){lowered}"
+
+
+def _read_with(item: dict[str, Any], sentences: CitedSentences) -> str:
+    # Results that are kept from before have no paths.
+    path = [sentences.cited(*key) for key in item.get("path", ())]
+    named = [_escaped(one.title) + (f" (evidence {one.rank})" if one.rank else "") for one in path]
+    return f", read together with {listed(named)}" if named else ""
+
+
+def _proof(proof: ProofItem | None) -> list[str]:
     """Return the lines of the proof, none where there is no proof."""
-    proof = proof_item(result)
     if proof is None:
         return []
-    summary = proof.summary
-    lines = ["", "## Proof", "", _told(summary.before, summary.quoted, summary.after)]
-    if proof.differs:
-        lines.append(_escaped(proof.differs))
-    lines.append("")
+    lines = ["", "## Proof", "", _told(proof.summary), ""]
     for part in proof.parts:
         line = f"{part.number}. {_quoted(part.words)}: {part.badge.word.lower()}"
         if part.excerpt is not None:
             words = "".join(piece.text for piece in part.excerpt.pieces if piece.look)
-            source = part.excerpt.source
-            line += f", {_quoted(words)} in {_escaped(source.title)}"
-            line += f", evidence {source.rank}" if source.rank else ""
+            by = "by the title or the whole sentence" if part.excerpt.whole else _quoted(words)
+            line += f", {by} in {_escaped(part.excerpt.title)}, evidence {part.excerpt.rank}"
         lines.append(line)
     return lines
 
@@ -116,21 +130,21 @@ def _rounds(result: dict[str, Any]) -> list[str]:
             f"{hop.number}. {counted(hop.documents, 'document')} read,"
             f" {counted(hop.sentences, 'sentence')} found"
         )
+        lines += [f"   - {_told(hop.before)}"] if hop.before else []
         for lead in hop.leads:
             said = f"{_quoted(lead.sentence)} in " if lead.sentence else ""
             titles = [_escaped(title) for title in lead.led_to]
             titles += [f"{lead.more} more"] if lead.more else []
             lines.append(f"   - {said}{_escaped(lead.source.title)} led to {listed(titles)}")
-        if hop.open:
-            lines.append(f"   - {_told('Still open:', hop.open, '')}")
+        lines += [f"   - {_told(saying)}" for saying in (hop.covered, hop.open) if saying]
         if hop.ended:
             lines.append(f"   - The search ended: {hop.ended}")
     return lines
 
 
-def _told(before: str, quoted: Sequence[str], after: str) -> str:
-    words = f" {listed([_quoted(words) for words in quoted])}" if quoted else ""
-    return f"{_escaped(before)}{words}{_escaped(after)}"
+def _told(saying: Saying) -> str:
+    words = f" {listed([_quoted(words) for words in saying.quoted])}" if saying.quoted else ""
+    return f"{_escaped(saying.before)}{words}{_escaped(saying.after)}"
 
 
 def _quoted(words: str) -> str:
@@ -149,7 +163,9 @@ def _csv(job: Job, result: dict[str, Any], page: str) -> str:
     }
     # A claim without evidence has its verdict in the file all the same.
     for rank, item in enumerate(result["evidence"] or [{}], 1):
-        row = {**item, **about, "rank": rank if item else ""}
+        # Results that are kept from before have no paths.
+        path = json.dumps(item["path"], ensure_ascii=False) if item.get("path") else ""
+        row = {**item, **about, "rank": rank if item else "", "path": path}
         writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
     return file.getvalue()
 

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
-from app.contexts import HopItem, Lead
+from app.contexts import HopItem, Lead, Saying
 from app.sentences import CitedSentences, words_at
-from app.wording import STOPPED
+from retrieval.wording import STOPPED
 
 _MOST_NAMED = 4
+# What is said of words that were missing before a round, that no longer are, and that still are.
+_OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
+# Without a proof it is only known which words no selected sentence has.
+_OF_NAMES = ("Not named before it:", "Now named:", "Not named in the selected sentences:")
 
 
 def hop_items(result: dict[str, Any]) -> tuple[HopItem, ...]:
     """Return the rounds in order."""
-    leads = _leads(result)
-    # Results that are kept from before do not tell why they stopped.
-    return tuple(
-        HopItem(
-            number=hop["hop"],
-            leads=leads.get(hop["hop"], ()),
-            documents=hop["documents"],
-            sentences=hop["sentences"],
-            sufficient=hop["sufficient"],
-            open=tuple(
-                words
-                for start, end in hop["missing"]
-                if (words := words_at(result["claim"], start, end))
-            ),
-            ended=STOPPED.get(hop.get("stopped"), ""),
+    claim, leads = result["claim"], _leads(result)
+    before, covered, still_open = _OF_PARTS if result["proof"] else _OF_NAMES
+    items = []
+    was: list[list[int]] = []
+    for hop in result["hops"]:
+        missing = hop["missing"]
+        # Results that are kept from before do not tell why they stopped.
+        stopped = hop.get("stopped")
+        items.append(
+            HopItem(
+                number=hop["hop"],
+                before=_told(before, claim, was),
+                leads=leads.get(hop["hop"], ()),
+                documents=hop["documents"],
+                sentences=hop["sentences"],
+                sufficient=hop["sufficient"],
+                covered=_told(covered, claim, [span for span in was if span not in missing]),
+                # Where a round was enough, words that no sentence names were not needed.
+                open=None if hop["sufficient"] else _told(still_open, claim, missing),
+                ended="" if stopped is None else STOPPED[stopped],
+            )
         )
-        for hop in result["hops"]
-    )
+        was = missing
+    return tuple(items)
+
+
+def _told(before: str, claim: str, spans: Sequence[Sequence[int]]) -> Saying | None:
+    quoted = tuple(words for start, end in spans if (words := words_at(claim, start, end)))
+    return Saying(before, quoted, ".") if quoted else None
 
 
 def _leads(result: dict[str, Any]) -> dict[int, tuple[Lead, ...]]:

@@ -115,6 +115,7 @@ def _page_paths() -> Schema:
             "get": _operation(
                 "How far the claim is, and its result once there is one",
                 {200: _page(), 404: _page("No such claim")},
+                [_query("follow", "1: the page renews itself without scripts too", _TEXT)],
             ),
         },
         "/claims/{job_id}/cancel": {

@@ -71,7 +71,8 @@ def claim(job_id: str) -> str:
     if job.state in ("queued", "running"):
         health = worker_health(store)
         problem = None if health.problem is None else Problem(**health.problem)
-        return render(progress_page(job, store.events(job.id, 0), problem))
+        follow = request.args.get("follow") == "1"
+        return render(progress_page(job, store.events(job.id, 0), problem, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,

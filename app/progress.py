@@ -14,12 +14,14 @@ from retrieval.errors import UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 
-# What ends a round and opens another, and what needs sentences of an earlier one.
-_OPENS_A_ROUND = "next"
-_FROM_THE_SECOND_ROUND = ("paths",)
+# What needs sentences of an earlier round, and what leads to a later one.
+_FROM_THE_SECOND_ROUND = "paths"
+_BEFORE_THE_LAST_ROUND = "next"
 
 
-def progress_page(job: Job, events: Sequence[Event], problem: Problem | None) -> ProgressPage:
+def progress_page(
+    job: Job, events: Sequence[Event], problem: Problem | None, *, follow: bool
+) -> ProgressPage:
     """Return the page of a pending job; ``problem`` says why no worker takes claims, if so."""
     note = ""
     current: list[Event] = []
@@ -41,42 +43,48 @@ def progress_page(job: Job, events: Sequence[Event], problem: Problem | None) ->
         rounds=rounds(
             recipe.stages_first,
             recipe.stages_per_hop,
+            recipe.max_hops,
             current,
             started=last is not None and job.state == "running",
         ),
         later_round=_rows(recipe.stages_per_hop, {}, running=False),
+        most_rounds=recipe.max_hops,
         percent=0 if last is None else 100 * last.done // max(1, last.of),
         seconds=seconds,
         elapsed=elapsed(seconds),
         attempt_note=note,
+        follow=follow,
     )
 
 
 def rounds(
     stages_first: Sequence[str],
     stages_per_hop: Sequence[str],
+    most: int,
     events: Sequence[Event],
     *,
     started: bool,
 ) -> tuple[Round, ...]:
-    """Return the rounds that were begun; ``started`` tells whether a worker is at the last one."""
+    """Return the rounds that were begun, of which there are ``most`` at most.
+
+    A round begins with the first of ``stages_per_hop``. ``started`` tells whether a
+    worker is at the last one.
+    """
     messages: list[dict[str, str]] = [{}]
     for event in events:
-        messages[-1][event.stage] = event.message
-        if event.stage == _OPENS_A_ROUND:
+        if event.stage == stages_per_hop[0] and event.stage in messages[-1]:
             messages.append({})
-    first_round = (*stages_first, *(s for s in stages_per_hop if s not in _FROM_THE_SECOND_ROUND))
-    return tuple(
-        Round(
-            number,
-            _rows(
-                first_round if number == 1 else stages_per_hop,
-                found,
-                running=started and number == len(messages),
-            ),
-        )
-        for number, found in enumerate(messages, 1)
-    )
+        messages[-1][event.stage] = event.message
+    found = []
+    for number, told in enumerate(messages, 1):
+        stages = list(stages_per_hop)
+        if number == 1:
+            stages = [*stages_first, *(s for s in stages if s != _FROM_THE_SECOND_ROUND)]
+        if number == most:
+            stages = [s for s in stages if s != _BEFORE_THE_LAST_ROUND]
+        running = started and number == len(messages)
+        found.append(Round(number, _rows(stages, told, running=running)))
+    return tuple(found)
 
 
 def _recipe(name: str) -> Recipe:

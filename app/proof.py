@@ -9,18 +9,19 @@ from typing import Any
 from app.contexts import Excerpt, LegendEntry, Look, Part, ProofItem, Saying
 from app.highlighting import Highlight, segments
 from app.sentences import CitedSentences, words_at
-from app.wording import LEGEND, OPERATORS, VERDICTS
+from app.wording import LEGEND, OPERATORS
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
-_OUTCOMES = {
+_OUTCOMES: dict[Label, str] = {
     SUPPORTS: "the claim is supported",
     REFUTES: "the claim is refuted",
-    NOT_ENOUGH_INFO: "the evidence is not sufficient",
+    NOT_ENOUGH_INFO: "it is not sufficient",
 }
-_OUTCOMES_OF_PARTS = {
-    SUPPORTS: "by its parts alone the claim would be supported",
-    REFUTES: "by its parts alone the claim would be refuted",
-    NOT_ENOUGH_INFO: "by its parts alone the claim would stay open",
+_AS_A_WHOLE = "the verdict follows the evidence read as a whole"
+_OUTCOMES_OF_PARTS: dict[Label, str] = {
+    SUPPORTS: f"by its parts alone the claim would be supported; {_AS_A_WHOLE}",
+    REFUTES: f"by its parts alone the claim would be refuted; {_AS_A_WHOLE}",
+    NOT_ENOUGH_INFO: f"by its parts alone the claim would stay undecided; {_AS_A_WHOLE}",
 }
 
 
@@ -33,15 +34,12 @@ def proof_item(result: dict[str, Any]) -> ProofItem | None:
         return None
     spans: list[tuple[int, int]] = [tuple(m["claim_span"]) for m in mutations]
     looks = [OPERATORS[m["operator"]].look for m in mutations]
-    label, verdict = result["proof_label"], result["verdict"]["label"]
+    agrees = result["proof_label"] == result["verdict"]["label"]
     sentences = CitedSentences(result)
     counts = Counter(looks)
     return ProofItem(
-        summary=_summary(claim, spans, looks, label, verdict),
-        differs=""
-        if label == verdict
-        else f"The verdict, “{VERDICTS[verdict].word}”, differs: it follows what the sentences say"
-        " when they are read together.",
+        summary=_summary(claim, spans, looks, _OUTCOMES if agrees else _OUTCOMES_OF_PARTS),
+        agrees=agrees,
         drawn=segments(
             claim,
             [
@@ -71,49 +69,47 @@ def _part(number: int, claim: str, mutation: dict[str, Any], sentences: CitedSen
 
 def _excerpt(evidence: tuple[str, int, int, int], look: Look, sentences: CitedSentences) -> Excerpt:
     document, sentence_id, start, end = evidence
-    source = sentences.cited(document, sentence_id)
     sentence = sentences.sentence(document, sentence_id)
-    if sentence is None:
-        words = sentences.words(document, start, end)
-        return Excerpt(source, segments(words, [Highlight(1, 0, len(words), look)]))
+    assert sentence is not None  # a proof is made from the selected evidence
+    whole = (start, end) == (sentence.start, sentence.end)
     aligned = Highlight(1, start - sentence.start, end - sentence.start, look)
-    return Excerpt(source, segments(sentence.text, [aligned]))
+    pieces = segments(sentence.text, [] if whole else [aligned])
+    return Excerpt(sentence.title, sentence.rank, pieces, whole)
 
 
 def _summary(
     claim: str,
     spans: Sequence[tuple[int, int]],
     looks: Sequence[Look],
-    label: Label,
-    verdict: Label,
+    outcomes: dict[Label, str],
 ) -> Saying:
     """Return the sentence from which the decision can be told beforehand."""
     if "unsettled" in looks:
-        expected: Label = NOT_ENOUGH_INFO
-        before, quoted = "Nothing was found about", _joined(claim, spans, looks, "unsettled")
+        before, quoted = "The evidence leaves open", _open(claim, spans, looks)
         if set(looks) == {"unsettled"}:
-            before, quoted = "Nothing was found about any part of the claim", ()
-    elif "refuted" in looks:
-        expected = REFUTES
-        before = "Every part of the claim is covered by the evidence, which contradicts"
-        quoted = _joined(claim, spans, looks, "refuted")
-    else:
-        expected = SUPPORTS
-        before = "Every part of the claim is covered by the evidence, which says the same"
-        quoted = ()
-    outcome = (_OUTCOMES if label == verdict else _OUTCOMES_OF_PARTS)[label]
-    # Two contradictions can cancel each other out.
-    link = ", so" if label == expected else "; taken together,"
-    return Saying(before, quoted, f"{link} {outcome}.")
+            before, quoted = "The evidence leaves open every part of the claim", ()
+        return Saying(before, quoted, f", so {outcomes[NOT_ENOUGH_INFO]}.")
+    contradicted = tuple(
+        words_at(claim, *span) for span, look in zip(spans, looks, strict=True) if look == "refuted"
+    )
+    covered = "Every part of the claim is covered by the evidence, which"
+    if len(contradicted) > 1:
+        # One contradiction may undo another: the operators do not say whether it does.
+        return Saying(
+            f"{covered} contradicts more than one:",
+            contradicted,
+            f". What that comes to, the proof cannot tell, so {_AS_A_WHOLE}.",
+        )
+    if contradicted:
+        return Saying(f"{covered} contradicts", contradicted, f", so {outcomes[REFUTES]}.")
+    return Saying(f"{covered} says the same", (), f", so {outcomes[SUPPORTS]}.")
 
 
-def _joined(
-    claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look], look: Look
-) -> tuple[str, ...]:
-    """Return the words of the parts with this look; neighbours are quoted as one."""
+def _open(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> tuple[str, ...]:
+    """Return the words of the open parts; neighbours are quoted as one."""
     runs: list[tuple[int, int]] = []
-    for (start, end), found in zip(spans, looks, strict=True):
-        if found != look:
+    for (start, end), look in zip(spans, looks, strict=True):
+        if look != "unsettled":
             continue
         if runs and not words_at(claim, runs[-1][1], start).strip():
             runs[-1] = (runs[-1][0], max(runs[-1][1], end))

@@ -36,7 +36,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
         recipe=result["recipe"],
         finished=moment(finished),
         permalink=permalink,
-        notices=tuple(result.get("notices", ())),
+        notices=tuple(result["notices"]),
         proof=proof_item(result),
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),

@@ -10,11 +10,13 @@ from app.contexts import Cited
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:
-    """Evidence number ``rank``; it begins at ``start`` of its document's text."""
+    """Evidence number ``rank``; it is ``text[start:end]`` of its document's text."""
 
     rank: int
+    title: str
     text: str
     start: int
+    end: int
 
 
 class CitedSentences:
@@ -24,7 +26,7 @@ class CitedSentences:
         """Read the evidence and the documents of a claim document."""
         self._sentences = {
             (item["document"], item["sentence_id"]): CitedSentence(
-                rank, item["sentence"], item["start"]
+                rank, item["title"], item["sentence"], item["start"], item["end"]
             )
             for rank, item in enumerate(result["evidence"], 1)
         }
@@ -41,11 +43,6 @@ class CitedSentences:
             title=document if read is None else read["title"],
             rank=None if sentence is None else sentence.rank,
         )
-
-    def words(self, document: str, start: int, end: int) -> str:
-        """Return a piece of a document's text; it is empty where there is none."""
-        found = self._documents.get(document)
-        return "" if found is None else words_at(found["text"], start, end)
 
 
 def words_at(text: str, start: int, end: int) -> str:

@@ -25,7 +25,7 @@ VERDICTS = {
 STANCES = {
     SUPPORTS: Badge("supported", "Supports"),
     REFUTES: Badge("refuted", "Refutes"),
-    NOT_ENOUGH_INFO: Badge("unsettled", "Not enough"),
+    NOT_ENOUGH_INFO: Badge("unsettled", "Settles nothing"),
 }
 STATES = {
     "queued": Badge("pending", "Waiting"),
@@ -55,21 +55,13 @@ STAGES = {
 OPERATORS = {
     EQUIVALENCE: Badge("supported", "Says the same"),
     NEGATION: Badge("refuted", "Says the opposite"),
-    ALTERNATION: Badge("refuted", "Says something else"),
-    INDEPENDENCE: Badge("unsettled", "Nothing was found"),
+    ALTERNATION: Badge("refuted", "Gives a different answer"),
+    INDEPENDENCE: Badge("unsettled", "Nothing found yet"),
 }
 LEGEND: dict[Look, str] = {
     "supported": "Proved: the evidence says the same",
-    "refuted": "Contradicted: the evidence says the opposite or something else",
-    "unsettled": "Open: nothing was found about it",
-}
-STOPPED: dict[str, str] = {
-    "proved": "every part of the claim is covered",
-    "decided": "the evidence was enough to decide",
-    "unchanged": "the best sentences no longer changed",
-    "nothing new": "nothing new was found",
-    "hops": "the limit of rounds was reached",
-    "time": "the time allowed was used up",
+    "refuted": "Contradicted: the evidence says the opposite or gives a different answer",
+    "unsettled": "Open: none of the sentences that the verdict rests on settles it",
 }
 _FOUND_BY = {
     "title": "its title",

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from typing import TYPE_CHECKING
 
 import click
 
 from cli.errors import printable, reports_errors
 from retrieval.recipes import DEFAULT_RECIPE
+from retrieval.types import ALTERNATION, NEGATION, EvidenceSpan, Progress, Report
+from retrieval.wording import STOPPED
 from settings import Settings
-
-if TYPE_CHECKING:
-    from retrieval.types import Progress, Report
 
 _WIDTH = 88
 _WORDS = {
@@ -26,16 +24,8 @@ _SHOWN = 5
 _OPERATORS = {
     "equivalence": "= {}: the evidence says the same",
     "negation": "! {}: the evidence says the opposite",
-    "alternation": "! {}: the evidence says something else",
-    "independence": "? {}: nothing was found",
-}
-_STOPPED = {
-    "proved": "every part of the claim is covered",
-    "decided": "the evidence was enough to decide",
-    "unchanged": "the best sentences no longer changed",
-    "nothing new": "nothing new was found",
-    "hops": "the limit of rounds was reached",
-    "time": "the time allowed was used up",
+    "alternation": "! {}: the evidence gives a different answer",
+    "independence": "? {}: nothing found yet",
 }
 
 
@@ -84,14 +74,13 @@ def _show_progress(progress: Progress) -> None:
 def as_text(report: Report) -> str:
     """Return the verdict, its evidence, the proof and why the search ended, for a terminal."""
     verdict = report.verdict
-    how_sure = f" ({verdict.confidence:.0%} confident)" if report.evidence else ""
-    lines = [f"{_WORDS[verdict.label]}{how_sure}: {report.claim}"]
+    selected = [item for item in report.evidence if item.selected]
+    lines = [f"{_WORDS[verdict.label]}{_how_sure(report) if selected else ''}: {report.claim}"]
     lines += [f"Note: {notice}" for notice in report.notices]
     lines += ["", *_wrapped(verdict.rationale, "")]
-    selected = [item for item in report.evidence if item.selected][:_SHOWN]
     if selected:
         lines += ["", "Evidence, best first:"]
-    for number, item in enumerate(selected, start=1):
+    for number, item in enumerate(selected[:_SHOWN], start=1):
         head = f"{number}. [{item.stance.lower()}, relevance {item.score:.2f}] {item.title}: "
         lines += _wrapped(head + item.sentence.text, "   ")
         if item.url:
@@ -99,7 +88,7 @@ def as_text(report: Report) -> str:
     lines += ["", *_proof(report)] if report.proof else []
     last = report.hops[-1]
     assert last.stopped is not None  # only the last one tells
-    lines += ["", f"The search ended after round {last.hop}: {_STOPPED[last.stopped]}."]
+    lines += ["", f"The search ended after round {last.hop}: {STOPPED[last.stopped]}."]
     corpus, seconds = report.corpus, report.seconds["total"]
     built = corpus.built_at[:10]
     searched = f"{corpus.name}, {corpus.documents} documents, built {built}"
@@ -107,21 +96,34 @@ def as_text(report: Report) -> str:
     return "\n".join(printable(line) for line in lines)
 
 
+def _how_sure(report: Report) -> str:
+    sure = f"{report.verdict.confidence:.0%} confident"
+    if report.proof is not None and report.proof.label != report.verdict.label:
+        sure += ", lowered because the proof below does not agree"
+    return f" ({sure})"
+
+
 def _proof(report: Report) -> list[str]:
     assert report.proof is not None  # the caller has looked
     texts = {ranked.document.id: ranked.document for ranked in report.documents}
-    lines = ["The claim, part by part:"]
+    whole = {
+        EvidenceSpan(item.key, item.sentence.start, item.sentence.end) for item in report.evidence
+    }
+    lines = ["The proof, part by part:"]
     for mutation in report.proof.mutations:
         line = _OPERATORS[mutation.operator].format(report.claim[mutation.start : mutation.end])
         span = mutation.evidence
         if span is not None:
             document = texts[span.key.document_id]
-            line += f' ("{document.text[span.start : span.end]}", {document.title})'
+            words = f'"{document.text[span.start : span.end]}"'
+            by = "by the title or the whole sentence" if span in whole else words
+            line += f" ({by}, {document.title})"
         lines += _wrapped(line, "  ")
-    if report.proof.label != report.verdict.label:
+    contradicted = [m for m in report.proof.mutations if m.operator in (ALTERNATION, NEGATION)]
+    if report.proof.sufficient and len(contradicted) > 1:
         lines += _wrapped(
-            f"These parts alone would come to: {_WORDS[report.proof.label]}. The verdict follows"
-            " the sentences read together.",
+            "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
+            " verdict follows the evidence read as a whole.",
             "",
         )
     return lines

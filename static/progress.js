@@ -10,6 +10,7 @@ const ASK_WHY_EVERY = 2000;
 const root = document.getElementById("progress");
 const rounds = document.getElementById("rounds");
 const pattern = document.getElementById("later-round");
+const opening = pattern.content.querySelector("li").dataset.stage; // a round begins with it
 const bar = document.getElementById("bar");
 const percent = document.getElementById("percent");
 const elapsed = document.getElementById("elapsed");
@@ -33,10 +34,16 @@ function lastRound() {
   return rounds.lastElementChild;
 }
 
+function rowOf(stage) {
+  return lastRound().querySelector(`[data-stage="${CSS.escape(stage)}"]`);
+}
+
 function addRound() {
   const number = rounds.children.length + 1;
   rounds.append(pattern.content.cloneNode(true));
   lastRound().dataset.round = number;
+  // Nothing is followed behind the last round that is allowed.
+  if (number === Number(root.dataset.mostRounds)) rowOf("next")?.remove();
   lastRound().querySelector("h2 span").textContent = number;
   rounds.firstElementChild.querySelector("h2").hidden = false;
 }
@@ -53,20 +60,17 @@ function startAgain() {
 function take(event) {
   if (event.stage === "start") {
     // A second start: the worker was lost, and what it did is done again.
-    if (begun) {
-      note.textContent = event.message;
-      note.hidden = false;
-    }
+    if (begun) note.textContent = event.message;
     begun = false;
     startAgain();
   } else {
     begun = true;
-    const row = lastRound().querySelector(`[data-stage="${CSS.escape(event.stage)}"]`);
+    if (event.stage === opening && rowOf(opening).classList.contains("done")) addRound();
+    const row = rowOf(event.stage);
     if (row) {
       setRow(row, "done", "done");
       row.querySelector(".message").textContent = event.message;
     }
-    if (event.stage === "next") addRound();
   }
   const share = Math.floor((100 * event.done) / Math.max(1, event.of));
   bar.value = share;
@@ -96,7 +100,7 @@ function show(answer) {
   next = answer.next;
   markUndone(answer.state);
   const last = answer.events.at(-1);
-  if (last) say(last.message);
+  if (last) say(last.message === note.textContent ? "" : last.message); // said there already
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
 }
 

@@ -6,12 +6,11 @@ const MARGIN = 8;
 
 const drawn = document.querySelector(".drawn");
 const card = document.createElement("div");
-card.id = "part-card";
 card.className = "part-card";
 card.popover = "manual";
 
 let shown = null; // the part whose card is open
-let pressed = false; // it was opened by a press, so it stays until it is dismissed
+let kept = false; // it was pressed or focused, so it stays until it is dismissed
 let timer = 0;
 
 function place(part, x) {
@@ -36,7 +35,6 @@ function open(part, x = -1) {
   card.showPopover();
   place(part, x);
   part.setAttribute("aria-expanded", "true");
-  part.setAttribute("aria-describedby", card.id);
   shown = part;
 }
 
@@ -45,21 +43,20 @@ function close() {
   if (!shown) return;
   if (card.contains(document.activeElement)) shown.focus();
   shown.setAttribute("aria-expanded", "false");
-  shown.removeAttribute("aria-describedby");
   card.hidePopover();
   card.remove();
   shown = null;
-  pressed = false;
+  kept = false;
 }
 
 function press(event) {
   event.preventDefault();
   const part = event.currentTarget;
-  if (shown === part && pressed) {
+  if (shown === part && kept) {
     close();
   } else {
     open(part, event.clientX);
-    pressed = true;
+    kept = true;
   }
 }
 
@@ -69,7 +66,10 @@ function wait(action, milliseconds) {
 }
 
 function leave(event) {
-  if (event.pointerType === "mouse" && !pressed) wait(close, CLOSE_AFTER);
+  if (event.pointerType !== "mouse" || kept) return;
+  // WCAG 2.2, 1.4.13: what has the focus keeps its card, wherever the pointer goes.
+  if (within(document.activeElement)) clearTimeout(timer);
+  else wait(close, CLOSE_AFTER);
 }
 
 function within(node) {
@@ -80,8 +80,9 @@ if ("popover" in HTMLElement.prototype) {
   for (const part of drawn.querySelectorAll(".part")) {
     part.setAttribute("role", "button");
     part.setAttribute("aria-expanded", "false");
+    part.setAttribute("aria-describedby", part.hash.slice(1)); // the same words in the list
     part.addEventListener("pointerenter", (event) => {
-      if (event.pointerType === "mouse" && !pressed) wait(() => open(part, event.clientX), OPEN_AFTER);
+      if (event.pointerType === "mouse" && !kept) wait(() => open(part, event.clientX), OPEN_AFTER);
     });
     part.addEventListener("pointerleave", leave);
     part.addEventListener("click", press);
@@ -89,7 +90,9 @@ if ("popover" in HTMLElement.prototype) {
       if (event.key === " ") press(event);
     });
     part.addEventListener("focus", () => {
-      if (part.matches(":focus-visible")) open(part);
+      if (!part.matches(":focus-visible")) return;
+      open(part);
+      kept = true;
     });
   }
   card.addEventListener("pointerenter", () => clearTimeout(timer));

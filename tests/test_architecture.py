@@ -25,6 +25,7 @@ ALLOWED = {
         "retrieval.mends",
         "retrieval.recipes",
         "retrieval.types",
+        "retrieval.wording",
     },
     "evaluation": {"evaluation", "retrieval", "settings"},
     "training": {"training", "evaluation", "retrieval"},

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Proof, Verdict
+from retrieval.types import (
+    ALTERNATION,
+    LABELS,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Mutation,
+    Proof,
+    Verdict,
+)
 
 # How much of its confidence above a mere guess a verdict keeps where the proof comes to another
 # label. Chosen by eye, not fitted to claims yet.
@@ -12,7 +23,6 @@ OPPOSED = 0.5  # one supports, the other refutes
 OPEN = 0.8  # a verdict whose claim the proof leaves open
 PROVED = 0.8  # no verdict, where the proof comes to one
 _GUESS = 1 / len(LABELS)  # the most probable of the labels has more than that
-# The automaton leaves a claim undecided without an open part only where it was refuted before.
 _SEVERAL = "More than one part is contradicted, and what that comes to the proof cannot tell."
 _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
@@ -26,14 +36,15 @@ def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
     """
     if proof.label == verdict.label:
         share, remark = 1.0, ""
-        if verdict.label == NOT_ENOUGH_INFO and len(proof.open) < len(proof.mutations):
+        if verdict.label == NOT_ENOUGH_INFO and 0 < len(proof.open) < len(proof.mutations):
             remark = _still_open(claim, proof)
+    elif proof.sufficient and len(_contradicted(proof)) > 1:
+        share, remark = OPEN, _SEVERAL
     elif verdict.label == NOT_ENOUGH_INFO:
         share = PROVED
         remark = f"Taken part by part, the evidence {_VERBS[proof.label]} it."
     elif proof.label == NOT_ENOUGH_INFO:
-        share = OPEN
-        remark = _still_open(claim, proof) or _SEVERAL
+        share, remark = OPEN, _still_open(claim, proof)
     else:
         share, remark = OPPOSED, "Part by part, the proof comes to the opposite."
     if not remark:
@@ -45,11 +56,13 @@ def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
     )
 
 
+def _contradicted(proof: Proof) -> list[Mutation]:
+    return [m for m in proof.mutations if m.operator in (NEGATION, ALTERNATION)]
+
+
 def _still_open(claim: str, proof: Proof) -> str:
-    """Return what to say of the spans that nothing is found about; nothing where there are none."""
+    """Return what to say of the spans that nothing is found about; there are some."""
     parts = [f"“{claim[start:end]}”" for start, end in proof.open]
-    if not parts:
-        return ""
     if len(parts) == 1:
         return f"One part of the claim stays open: {parts[0]}."
     more = len(parts) - _MOST_QUOTED

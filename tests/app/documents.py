@@ -254,6 +254,7 @@ def document_with_a_long_proof() -> dict[str, Any]:
     """Return a result with eight parts, every operator and three rounds."""
     claim, lighthouse, holm = LONG_CLAIM, "Lighthouse of Varn", "Ida Holm"
     result = claim_document(claim, "NOT ENOUGH INFO", 0.78)
+    result["evidence"][3]["selected"] = True  # a proof is made from what is selected
     stands = "The Lighthouse of Varn"
     builder = "by the engineer Ida Holm"
     found = "eleven lighthouses and two bridges"
@@ -268,18 +269,16 @@ def document_with_a_long_proof() -> dict[str, Any]:
         mutation(claim, "was born in Varnby", "independence"),
     ]
     result["proof_label"] = "NOT ENOUGH INFO"
-    bridges = claim.index("an Ostrean")
-    born = claim.index("was born")
+    ostrean, who, bridges, born = (m["claim_span"] for m in result["proof"][4:])
     result["documents"].append(
         document("Whaling", "Whaling was a trade.", 0.2, ["dense"], 3, ("Varnby", 0))
     )
     result["documents"].append(
         document("Ostrean bridges", "They are many.", 0.1, ["generation"], 3, ("Ida Holm", 1))
     )
-    end = len(claim) - 1
     result["hops"] = [
-        hop(1, [[bridges, end]], 3, 2),
-        hop(2, [[born, end]], 1, 2),
-        hop(3, [[born, end]], 2, 0, "nothing new"),
+        hop(1, [ostrean, who, bridges, born], 3, 2),
+        hop(2, [born], 1, 2),
+        hop(3, [born], 2, 0, "nothing new"),
     ]
     return result

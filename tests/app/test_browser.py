@@ -109,11 +109,11 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
     assert "Who built the Lighthouse of Varn?" in text_of(browser, "li[data-stage=questions]")
     assert "to come" in text_of(browser, "li[data-stage=verdict]")
-    assert text_of(browser, "#percent") == "26%"  # step 4 of 15
+    assert text_of(browser, "#percent") == "28%"  # step 4 of 14
     done = worker.record(run, FIRST_ROUND[5:], done)
     done = worker.record(run, SECOND_ROUND[:1], done)
     wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
-    assert text_of(browser, "#percent") == "73%"  # step 11 of 15
+    assert text_of(browser, "#percent") == "78%"  # step 11 of 14
     assert browser.execute_script("return window.sameDocument")
     worker.record(run, SECOND_ROUND[1:], done)
     assert store.finish(run, claim_document(CLAIM))
@@ -214,10 +214,19 @@ def test_everything_works_without_scripts(
     job = wait_for_the_job(browser, store)
     WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.ID, "progress"))
     run = worker.start(job)
-    worker.record(run, FIRST_ROUND[:3])
-    # The page renews itself; nothing here asks it to.
+    done = worker.record(run, FIRST_ROUND[:3])
+    browser.find_element(By.LINK_TEXT, "Show how far it is").click()
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=titles].done")
+    )
+    browser.find_element(By.PARTIAL_LINK_TEXT, "every two seconds").click()
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_elements(By.LINK_TEXT, "Stop renewing it")
+    )
+    # From here on the page renews itself; nothing here asks it to.
+    worker.record(run, FIRST_ROUND[3:5], done)
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=questions].done")
     )
     assert store.finish(run, claim_document(CLAIM))
     WebDriverWait(browser, 10).until(
@@ -354,7 +363,7 @@ def test_pointing_at_a_part_shows_its_evidence_for_as_long_as_it_is_wanted(proof
     wait_for(proof, f"!{CARD}")
     ActionChains(proof).move_to_element(part(proof, 8)).perform()
     wait_for(proof, CARD)
-    assert "No sentence that was read speaks of it." in text_of(proof, ".part-card")
+    assert "None of the sentences that the verdict rests on" in text_of(proof, ".part-card")
     ActionChains(proof).move_to_element(proof.find_element(By.TAG_NAME, "h1")).perform()
     wait_for(proof, f"!{CARD}")
     assert_no_complaints(proof)
@@ -380,6 +389,44 @@ def test_the_keyboard_reaches_the_evidence_of_a_part(proof: Chrome) -> None:
     press(proof, Keys.TAB, Keys.ENTER)
     wait_for(proof, f"location.hash === '#evidence-1' && !{CARD}")
     assert_no_complaints(proof)
+
+
+def test_a_part_that_is_focused_keeps_its_card_wherever_the_pointer_goes(proof: Chrome) -> None:
+    focus_on(proof, 3)
+    wait_for(proof, CARD)
+    heading = proof.find_element(By.TAG_NAME, "h1")
+
+    def pass_over(number: int) -> None:
+        over = ActionChains(proof).move_to_element(part(proof, number))
+        over.move_to_element(heading).pause(0.6).perform()
+
+    for number in (3, 5):
+        pass_over(number)
+        assert "in 1874" in text_of(proof, ".part-card")
+    press(proof, Keys.TAB)
+    assert proof.switch_to.active_element.get_attribute("hash") == "#evidence-1"
+    pass_over(3)
+    assert "in 1874" in text_of(proof, ".part-card")
+    assert_no_complaints(proof)
+
+
+def test_the_first_enter_closes_what_the_focus_has_opened(proof: Chrome) -> None:
+    focus_on(proof, 3)
+    wait_for(proof, CARD)
+    assert part(proof, 3).get_attribute("aria-expanded") == "true"
+    press(proof, Keys.ENTER)
+    wait_for(proof, f"!{CARD}")
+    assert part(proof, 3).get_attribute("aria-expanded") == "false"
+    press(proof, Keys.ENTER)
+    wait_for(proof, CARD)
+    assert part(proof, 3).get_attribute("aria-expanded") == "true"
+
+
+def test_a_part_is_described_by_its_evidence_before_it_is_reached(proof: Chrome) -> None:
+    described = part(proof, 3).get_attribute("aria-describedby")
+    assert described == "part-3"
+    evidence = proof.find_element(By.ID, described).get_attribute("textContent") or ""
+    assert "It was built in 1874 by the engineer Ida Holm" in evidence
 
 
 def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) -> None:
@@ -428,7 +475,7 @@ def test_a_part_is_told_by_more_than_its_colour(proof: Chrome) -> None:
     )
     assert lines == ["solid", "double", "dotted"]
     told = part(proof, 3).get_attribute("textContent") or ""
-    assert " ".join(told.split()) == "in 1875 (says something else)"
+    assert " ".join(told.split()) == "in 1875 (gives a different answer)"
     signs = proof.execute_script(
         "return [1, 3, 8].map(n => document.querySelector(`.part[href='#part-${n}'] .icon`)"
         ".innerHTML)"
@@ -448,6 +495,46 @@ def test_a_stage_that_is_passed_over_is_not_shown_at_work(
     wait_for(browser, "document.querySelector('li[data-stage=texts].skipped')")
     assert "not needed" in text_of(browser, "li[data-stage=texts]")
     wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
+    assert_no_complaints(browser)
+
+
+def test_a_round_opens_with_its_first_event_and_the_last_one_leads_nowhere(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    run = worker.start(job)
+    done = worker.record(run, FIRST_ROUND[:-1])
+    browser.get(f"{web.address}/claims/{job.id}")
+    wait_for(browser, "document.querySelector('li[data-stage=verdict].done')")
+    done = worker.record(run, FIRST_ROUND[-1:], done)
+    wait_for(browser, "document.querySelector('li[data-stage=next].done')")
+    assert browser.find_elements(By.CSS_SELECTOR, "#rounds .round:nth-child(2)") == []
+    worker.record(run, SECOND_ROUND[:1], done)
+    wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
+    stages = browser.execute_script(
+        "return [...document.querySelectorAll('[data-round=\"2\"] li')].map(l => l.dataset.stage)"
+    )
+    assert stages == ["sentences", "relevance", "semantic", "verdict"]
+    assert_no_complaints(browser)
+
+
+def test_that_a_claim_starts_again_is_said_aloud(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    run = worker.start(job)
+    worker.record(run, FIRST_ROUND[:3])
+    browser.get(f"{web.address}/claims/{job.id}")
+    wait_for(browser, "document.querySelector('li[data-stage=titles].done')")
+    note = browser.find_element(By.ID, "note")
+    assert note.get_attribute("textContent") == ""
+    assert note.get_attribute("role") == "status"
+    # A live region has to be there, if empty, before it has something to say.
+    assert note.value_of_css_property("display") != "none"
+    assert store.give_back(run)
+    worker.record(worker.start(job), FIRST_ROUND[:2])
+    wait_for(browser, "document.querySelector('li[data-stage=titles].running')")
+    assert note.text == "Its worker stopped; the claim starts again."
     assert_no_complaints(browser)
 
 

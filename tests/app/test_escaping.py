@@ -82,13 +82,15 @@ def test_a_hostile_proof_with_odd_offsets_is_shown_and_does_nothing(
         evidence["path"] = [[HOSTILE, 0], ["Ida Holm", 10**9]]
     for read in result["documents"]:
         read |= {"title": HOSTILE, "text": HOSTILE}
-    documents = [HOSTILE, "Lighthouse of Varn", "Ida Holm"]
+    result["evidence"][0]["document"] = HOSTILE
+    keys = [(HOSTILE, 1), ("Ida Holm", 0), ("Lighthouse of Varn", 0), ("Ida Holm", 1)]
     result["proof"] = [
-        {"claim_span": list(span), "operator": operator, "evidence": [document, 1, *offsets]}
+        {"claim_span": list(span), "operator": operator, "evidence": [*key, *offsets]}
         for span in (offsets, (5, 30), (20, 60))
-        for operator in ("equivalence", "alternation", "independence")
-        for document in documents
+        for operator in ("equivalence", "alternation", "negation")
+        for key in keys
     ]
+    result["proof"].append({"claim_span": [5, 30], "operator": "independence", "evidence": None})
     result["documents"][1]["led_by"] = ["Lighthouse of Varn", 1]
     result["documents"][2]["led_by"] = [HOSTILE, -4]
     result["hops"][0]["missing"] = [list(offsets), [5, 30]]

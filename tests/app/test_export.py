@@ -36,6 +36,11 @@ def fetch(client: FlaskClient, job: Job, name: str) -> Any:
     return answer
 
 
+def rounds(markdown: str) -> list[str]:
+    """Return the lines that tell of the rounds."""
+    return markdown.split("## Rounds\n\n")[1].split("\n\nChecked by")[0].splitlines()
+
+
 @pytest.mark.parametrize(
     ("name", "media_type", "suffix"),
     [
@@ -106,7 +111,16 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "start": "0",
         "end": "48",
         "hop": "2",
+        "path": "",
     }
+
+
+def test_csv_names_the_sentences_that_one_was_read_with(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_proof())
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [row["path"] for row in rows] == ["", '[["Lighthouse of Varn", 1]]', "", ""]
 
 
 def test_csv_without_evidence_still_has_the_verdict(
@@ -146,6 +160,48 @@ def test_markdown_tells_the_verdict_and_its_evidence(
     assert f"<http://localhost/claims/{job.id}>" in text
 
 
+def test_markdown_tells_what_may_make_the_answer_worse(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, {**claim_document(CLAIM), "notices": ["This is *no* claim."]})
+    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**Supported**" in fetch(client, job, "md").text
+
+
+def test_markdown_names_the_sentences_that_one_was_read_with(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof()
+    result["evidence"][1]["path"].append(["Skerries", 3])
+    job = done(store, worker, result)
+    assert (
+        ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries,"
+        " the verdict rests on it\n"
+    ) in fetch(client, job, "md").text
+
+
+def test_markdown_of_a_verdict_that_rests_on_no_sentence_has_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
+    for item in result["evidence"]:
+        item["selected"] = False
+    job = done(store, worker, result)
+    assert "**Not enough information**\n" in fetch(client, job, "md").text
+
+
+def test_markdown_quotes_no_words_where_a_whole_sentence_is_meant(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof()
+    built = result["evidence"][0]
+    result["proof"][0]["evidence"][2:] = [built["start"], built["end"]]
+    job = done(store, worker, result)
+    assert (
+        "1. “The Lighthouse of Varn”: says the same, by the title or the whole sentence in"
+        " Lighthouse of Varn, evidence 1\n"
+    ) in fetch(client, job, "md").text
+
+
 def test_markdown_tells_the_proof_and_the_rounds(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
@@ -153,24 +209,30 @@ def test_markdown_tells_the_proof_and_the_rounds(
     text = fetch(client, job, "md").text
     assert (
         "## Proof\n\n"
-        "Nothing was found about “was born in Varnby”, so the evidence is not sufficient\\.\n\n"
+        "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
         "1. “The Lighthouse of Varn”: says the same, “The Lighthouse of Varn” in Lighthouse of"
         " Varn, evidence 3\n"
     ) in text
     assert (
-        "3. “in 1875”: says something else, “in 1874” in Lighthouse of Varn, evidence 1\n" in text
-    )
-    assert "8. “was born in Varnby”: nothing was found\n\n## Questions asked\n" in text
+        "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
+    ) in text
+    assert "8. “was born in Varnby”: nothing found yet\n\n## Questions asked\n" in text
     built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
     planned = "“She planned eleven lighthouses and two bridges\\.”"
-    assert text.split("## Rounds\n\n")[1].split("\n\nChecked by")[0].splitlines()[2:] == [
+    found = "“an Ostrean engineer”, “who planned”"
+    assert rounds(text) == [
+        "1. 3 documents read, 2 sentences found",
+        f"   - Still open\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
         "2. 1 document read, 2 sentences found",
+        f"   - Open before it\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
         f"   - {built} in Lighthouse of Varn led to Ida Holm",
-        "   - Still open\\: “was born in Varnby”",
+        f"   - Now covered\\: {found} and “eleven bridges”\\.",
+        "   - Still open\\: “was born in Varnby”\\.",
         "3. 2 documents read, 0 sentences found",
+        "   - Open before it\\: “was born in Varnby”\\.",
         "   - Varnby led to Whaling",
         f"   - {planned} in Ida Holm led to Ostrean bridges",
-        "   - Still open\\: “was born in Varnby”",
+        "   - Still open\\: “was born in Varnby”\\.",
         "   - The search ended: nothing new was found",
     ]
 
@@ -179,15 +241,30 @@ def test_markdown_tells_a_verdict_against_the_proof(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, document_with_proof("REFUTES"))
-    assert "\nThe verdict, “Refuted”, differs\\: it follows" in fetch(client, job, "md").text
+    assert (
+        "**Refuted**, very high confidence (93%), lowered because the proof does not agree\n"
+    ) in fetch(client, job, "md").text
 
 
-@pytest.mark.parametrize("name", ["json", "md", "csv", "claimreview"])
-def test_a_result_from_before_is_exported_as_ever(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand, name: str
+def test_a_result_from_before_is_exported_without_what_was_added_since(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, document_kept_from_before(CLAIM))
-    assert "## Proof" not in fetch(client, job, name).text
+    assert fetch(client, job, "json").json == document_kept_from_before(CLAIM)
+    markdown = fetch(client, job, "md").text
+    assert "## Proof" not in markdown
+    assert "read together" not in markdown
+    assert rounds(markdown) == [
+        "1. 3 documents read, 2 sentences found",
+        "   - Not named in the selected sentences\\: “Lighthouse”\\.",
+        "2. 1 document read, 2 sentences found",
+        "   - Not named before it\\: “Lighthouse”\\.",
+        "   - Now named\\: “Lighthouse”\\.",
+    ]
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [(row["rank"], row["path"]) for row in rows] == [(rank, "") for rank in "1234"]
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["reviewRating"]["alternateName"] == "Supported"
 
 
 def test_markdown_obeys_nothing_in_the_texts(

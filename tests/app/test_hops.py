@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from app.contexts import Cited, HopItem, Lead
+from typing import get_args
+
+from app.contexts import Cited, HopItem, Lead, Saying
 from app.hops import hop_items
+from retrieval.types import Stopped
+from retrieval.wording import STOPPED
 from tests.app.documents import (
     HOLM,
     claim_document,
     document,
     document_kept_from_before,
     document_with_a_long_proof,
+    hop,
 )
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 BUILT = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
 
 
-def test_each_round_tells_what_led_to_it_what_stayed_open_and_why_the_last_one_ended() -> None:
+def test_each_round_tells_what_was_open_what_led_on_what_it_covered_and_how_it_ended() -> None:
+    born = ("was born in Varnby",)
+    found = ("an Ostrean engineer", "who planned", "eleven bridges")
     assert hop_items(document_with_a_long_proof()) == (
         HopItem(
             number=1,
+            before=None,
             leads=(),
             documents=3,
             sentences=2,
             sufficient=False,
-            open=("an Ostrean engineer who planned eleven bridges and was born in Varnby",),
+            covered=None,
+            open=Saying("Still open:", (*found, *born), "."),
             ended="",
         ),
         HopItem(
             number=2,
+            before=Saying("Open before it:", (*found, *born), "."),
             leads=(Lead(BUILT, Cited("Lighthouse of Varn", 1), ("Ida Holm",), 0),),
             documents=1,
             sentences=2,
             sufficient=False,
-            open=("was born in Varnby",),
+            covered=Saying("Now covered:", found, "."),
+            open=Saying("Still open:", born, "."),
             ended="",
         ),
         HopItem(
             number=3,
+            before=Saying("Open before it:", born, "."),
             leads=(
                 # The first sentence of Varnby is not among the evidence.
                 Lead("", Cited("Varnby", None), ("Whaling",), 0),
@@ -51,7 +63,8 @@ def test_each_round_tells_what_led_to_it_what_stayed_open_and_why_the_last_one_e
             documents=2,
             sentences=0,
             sufficient=False,
-            open=("was born in Varnby",),
+            covered=None,
+            open=Saying("Still open:", born, "."),
             ended="nothing new was found",
         ),
     )
@@ -70,10 +83,36 @@ def test_a_sentence_that_led_to_many_documents_names_the_best_four() -> None:
 def test_what_is_missing_outside_the_claim_has_no_words() -> None:
     result = claim_document(CLAIM)
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
-    assert hop_items(result)[0].open == ("The",)
+    assert hop_items(result)[0].open == Saying(
+        "Not named in the selected sentences:", ("The",), "."
+    )
+
+
+def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
+    result = claim_document(CLAIM)
+    lighthouse, builder = [4, 14], [36, 44]
+    result["hops"] = [hop(1, [lighthouse, builder], 3, 2), hop(2, [builder], 1, 2, "nothing new")]
+    first, last = hop_items(result)
+    missing = ("Lighthouse", "Ida Holm")
+    assert first.open == Saying("Not named in the selected sentences:", missing, ".")
+    assert last.before == Saying("Not named before it:", missing, ".")
+    assert last.covered == Saying("Now named:", ("Lighthouse",), ".")
+    assert last.open == Saying("Not named in the selected sentences:", ("Ida Holm",), ".")
+
+
+def test_where_the_evidence_was_enough_nothing_is_said_to_be_missing() -> None:
+    result = claim_document(CLAIM)
+    result["hops"] = [hop(1, [[36, 44]], 3, 2, "decided")]
+    (only,) = hop_items(result)
+    assert (only.open, only.ended) == (None, "the evidence was enough to decide")
 
 
 def test_a_result_from_before_has_rounds_without_leads_and_endings() -> None:
     first, last = hop_items(document_kept_from_before(CLAIM))
-    assert (first.leads, first.open, first.ended) == ((), ("Lighthouse",), "")
+    assert (first.leads, first.ended) == ((), "")
+    assert first.open == Saying("Not named in the selected sentences:", ("Lighthouse",), ".")
     assert (last.leads, last.sufficient, last.ended) == ((), True, "")
+
+
+def test_every_reason_to_stop_has_its_words() -> None:
+    assert tuple(STOPPED) == get_args(Stopped)

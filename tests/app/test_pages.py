@@ -136,9 +136,22 @@ def test_a_pending_claim_shows_its_stages(
     ]
     text = words(page)
     assert "Asking: Who built the Lighthouse of Varn?" in text
-    assert '<progress id="bar" max="100" value="26">' in page  # step 4 of 15
-    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
+    assert '<progress id="bar" max="100" value="28">' in page  # step 4 of 14
     assert f'action="/claims/{job.id}/cancel" method="post"' in page
+
+
+def test_without_scripts_the_page_renews_itself_only_where_that_is_asked_for(
+    client: FlaskClient, store: JobStore
+) -> None:
+    address = f"/claims/{submitted(store).id}"
+    refresh = '<meta http-equiv="refresh" content="2">'
+    page = client.get(address).text
+    assert refresh not in page
+    assert f'<a href="{address}">Show how far it is</a>' in page
+    assert f'<a href="{address}?follow=1">' in page
+    followed = client.get(f"{address}?follow=1").text
+    assert f"<noscript>{refresh}</noscript>" in followed
+    assert f'<a href="{address}">Stop renewing it</a>' in followed
 
 
 def test_a_second_round_stands_under_the_first(
@@ -156,7 +169,6 @@ def test_a_second_round_stands_under_the_first(
         ("relevance", "done"),
         ("semantic", "running"),
         ("verdict", "waiting"),
-        ("next", "waiting"),
     ]
 
 
@@ -170,7 +182,10 @@ def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
     again = worker.start(job)
     worker.record(again, FIRST_ROUND[:2])
     page = client.get(f"/claims/{job.id}").text
-    assert "Its worker stopped; the claim starts again." in words(page)
+    note = (
+        '<p id="note" class="notice" role="status">Its worker stopped; the claim starts again.</p>'
+    )
+    assert note in page
     assert re.findall(r'class="(done|running)"', page) == ["done", "running"]
 
 
@@ -204,10 +219,20 @@ def test_the_result_stands_at_the_same_address(
     assert page.status_code == 200
     text = words(page.text)
     assert shown in text
-    rests = "does not settle it: " if label == "NOT ENOUGH INFO" else "It rests on "
-    assert f"{rests}the 3 sentences below, read together." in text
-    assert "Round 1 3 documents read, 2 sentences found. Still open: “Lighthouse”." in text
-    assert "in Lighthouse of Varn led to Ida Holm. 1 document read, 2 sentences found." in text
+    rests = "is not settled by" if label == "NOT ENOUGH INFO" else "rests on"
+    assert (
+        f"It {rests} the 3 sentences below: the most relevant one by itself, and all of them read"
+        " together."
+    ) in text
+    assert (
+        "Round 1 3 documents read, 2 sentences found."
+        " Not named in the selected sentences: “Lighthouse”."
+    ) in text
+    assert "Round 2 Not named before it: “Lighthouse”. “It was built" in text
+    assert (
+        "in Lighthouse of Varn led to Ida Holm. 1 document read, 2 sentences found."
+        " Now named: “Lighthouse”."
+    ) in text
     assert "The search ended: the evidence was enough to decide." in text
     assert "Who built the Lighthouse of Varn?" in text
     assert "vital, 9,842 documents, indexed on 20 November 2026. Text from Wikipedia" in text
@@ -215,6 +240,30 @@ def test_the_result_stands_at_the_same_address(
     for name in ("json", "md", "csv", "claimreview"):
         assert f"/api/v1/claims/{job.id}/export?format={name}" in page.text
     assert f'href="http://localhost/claims/{job.id}"' in page.text
+
+
+def test_a_single_sentence_is_not_said_to_be_read_with_others(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    for item in result["evidence"][1:]:
+        item["selected"] = False
+    job = submitted(store)
+    worker.finish(job, result)
+    assert "It rests on the sentence below." in words(client.get(f"/claims/{job.id}").text)
+
+
+def test_a_verdict_that_rests_on_no_sentence_has_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
+    for item in result["evidence"]:
+        item["selected"] = False
+    job = submitted(store)
+    worker.finish(job, result)
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert "confidence" not in text
+    assert "No sentence was found that bears on the claim." in text
 
 
 def test_evidence_is_marked_where_it_stands_in_its_article(
@@ -253,7 +302,8 @@ def test_a_claim_without_evidence_says_so(
     worker.finish(job, document_without_evidence(CLAIM))
     text = words(client.get(f"/claims/{job.id}").text)
     assert "Not enough information" in text
-    assert "Nothing in the corpus speaks about this claim." in text
+    assert "No sentence was found that bears on the claim." in text
+    assert "None was found. Naming people, places or works in full may help." in text
 
 
 def test_the_proof_is_drawn_on_the_claim_and_told_in_a_list(
@@ -275,32 +325,45 @@ def test_the_proof_is_drawn_on_the_claim_and_told_in_a_list(
     ]
     text = words(page)
     assert (
-        "The claim, part by part Nothing was found about “was born in Varnby”,"
-        " so the evidence is not sufficient."
+        "The proof, part by part The evidence leaves open “was born in Varnby”,"
+        " so it is not sufficient."
     ) in text
     assert (
-        "“in 1875” Says something else It was built in 1874 by the engineer Ida Holm, who lived in"
-        " it until her death. Lighthouse of Varn Show in the article: evidence 1"
+        "“in 1875” Gives a different answer It was built in 1874 by the engineer Ida Holm, who"
+        " lived in it until her death. Lighthouse of Varn Show in the article: evidence 1"
     ) in text
-    assert "“was born in Varnby” Nothing was found No sentence that was read speaks of it." in text
-    assert "Contradicted: the evidence says the opposite or something else (2 parts)" in text
+    assert (
+        "“was born in Varnby” Nothing found yet"
+        " None of the sentences that the verdict rests on settles this part."
+    ) in text
+    assert "the evidence says the opposite or gives a different answer (2 parts)" in text
+    assert "Open: none of the sentences that the verdict rests on settles it (1 part)" in text
     assert '<blockquote dir="auto">It was built <mark class="refuted">in 1874</mark> by' in page
-    assert "differs" not in text
+    assert "lowered" not in text
+    assert (
+        "Now covered: “an Ostrean engineer”, “who planned” and “eleven bridges”."
+        " Still open: “was born in Varnby”. Round 3 Open before it: “was born in Varnby”."
+    ) in text
     assert "Found by a sentence similar in meaning, in round 3" in text
     assert "Found by a title predicted from the evidence, in round 3" in text
 
 
-def test_words_that_do_not_cover_an_open_part_are_said_to_be_the_closest(
+def test_a_part_that_is_held_against_a_whole_sentence_names_the_title_too(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
-    result = document_with_proof("NOT ENOUGH INFO")
-    result["proof"][2]["operator"] = "independence"
-    result["proof_label"] = "NOT ENOUGH INFO"
+    result = document_with_proof()
+    built = result["evidence"][0]
+    result["proof"][0]["evidence"][2:] = [built["start"], built["end"]]
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, result)
     page = client.get(f"/claims/{job.id}").text
-    assert '<mark class="unsettled">by the engineer Ida Holm</mark>' in page
-    assert "The closest words, in Lighthouse of Varn" in words(page)
+    assert (
+        f'<blockquote dir="auto">{built["sentence"]}</blockquote>' in page.split('id="part-1"')[1]
+    )
+    assert (
+        f"“The Lighthouse of Varn” Says the same {built['sentence']} By the title or the whole"
+        " sentence in Lighthouse of Varn Show in the article: evidence 1"
+    ) in words(page)
 
 
 def test_a_sentence_read_with_others_is_not_said_to_be_read_alone(
@@ -319,7 +382,8 @@ def test_a_verdict_against_the_proof_is_told(
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof("REFUTES"))
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "so by its parts alone the claim would be supported. The verdict, “Refuted”," in text
+    assert "Very high confidence, 93%, lowered because the proof below does not agree" in text
+    assert "so by its parts alone the claim would be supported; the verdict follows" in text
 
 
 @pytest.mark.parametrize("result", [claim_document(CLAIM), document_kept_from_before(CLAIM)])
@@ -358,6 +422,16 @@ def test_notices_are_shown(client: FlaskClient, store: JobStore, worker: WorkerB
     worker.finish(job, {**claim_document(CLAIM), "notices": ["This is a question."]})
     page = client.get(f"/claims/{job.id}").text
     assert '<p class="notice" dir="auto">This is a question.</p>' in page
+
+
+def test_the_next_claim_is_checked_by_the_same_recipe(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, claim_document(CLAIM))
+    page = client.get(f"/claims/{job.id}").text
+    assert '<input type="hidden" name="recipe" value="esoteric">' in page
+    assert 'name="recipe"' not in client.get("/").text
 
 
 def test_a_failed_claim_says_why_and_can_be_checked_again(

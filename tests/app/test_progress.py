@@ -12,13 +12,13 @@ PER_HOP = ("sentences", "paths", "verdict", "proof", "next")
 States = list[list[tuple[str, str]]]
 
 
-def states(*stages: str, started: bool = True) -> States:
-    """Return the rows of each round after these stages were reported."""
+def states(*stages: str, started: bool = True, most: int = 3) -> States:
+    """Return the rows of each round, ``most`` at most, after these stages were reported."""
     now = datetime.now(UTC)
     events = [Event(n, now, stage, "", n, 20) for n, stage in enumerate(stages, 1)]
     return [
         [(row.name, row.state) for row in one.stages]
-        for one in rounds(FIRST, PER_HOP, events, started=started)
+        for one in rounds(FIRST, PER_HOP, most, events, started=started)
     ]
 
 
@@ -50,25 +50,40 @@ def test_a_stage_that_is_passed_over_is_not_shown_at_work() -> None:
     ]
 
 
-def test_what_is_followed_ends_a_round_and_opens_another() -> None:
-    first, second = states("spans", "titles", "dense", "sentences", "verdict", "proof", "next")
+ROUND = ("sentences", "verdict", "proof", "next")
+
+
+def test_a_round_opens_with_its_first_event() -> None:
+    first, second = states("spans", "titles", "dense", *ROUND, "sentences")
     assert {state for _, state in first} == {"done"}
     assert second == [
-        ("sentences", "running"),
-        ("paths", "waiting"),
+        ("sentences", "done"),
+        ("paths", "running"),
         ("verdict", "waiting"),
         ("proof", "waiting"),
         ("next", "waiting"),
     ]
 
 
+def test_what_leads_nowhere_opens_no_round() -> None:
+    (only,) = states("spans", *ROUND, "done")
+    assert only[-1] == ("next", "done")
+
+
+def test_behind_the_last_round_nothing_is_followed() -> None:
+    first, last = states("spans", *ROUND, "sentences", most=2)
+    assert [name for name, _ in first][-1] == "next"
+    assert [name for name, _ in last] == ["sentences", "paths", "verdict", "proof"]
+
+
 def test_no_row_of_a_round_that_is_over_is_at_work() -> None:
-    first, second, third = states("spans", "verdict", "next", "verdict", "next")
-    assert [name for name, state in first if state == "skipped"] == [
-        *("titles", "dense", "sentences", "proof")
-    ]
+    first, second, third = states(
+        *("spans", "sentences", "verdict", "next"),
+        *("sentences", "verdict", "next", "sentences"),
+    )
+    assert [name for name, state in first if state == "skipped"] == ["titles", "dense", "proof"]
     assert second == [
-        ("sentences", "skipped"),
+        ("sentences", "done"),
         ("paths", "skipped"),
         ("verdict", "done"),
         ("proof", "skipped"),

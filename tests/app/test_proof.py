@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.contexts import Cited, Excerpt, LegendEntry, ProofItem, Saying, Segment
+from app.contexts import Excerpt, LegendEntry, ProofItem, Saying, Segment
 from app.proof import proof_item
+from retrieval.sufficiency.automaton import label_of
 from retrieval.types import Label, Operator
 from tests.app.documents import (
     HOLM,
-    LIGHTHOUSE,
     PROVED_CLAIM,
     claim_document,
     document_with_a_long_proof,
@@ -66,32 +66,24 @@ def test_without_a_proof_there_is_nothing_to_show() -> None:
             ),
         ),
         (
-            [(*HAS, "negation"), (*THEATRE, "negation")],
-            "SUPPORTS",
-            (
-                "Every part of the claim is covered by the evidence, which contradicts"
-                " has / a theatre; taken together, the claim is supported."
-            ),
-        ),
-        (
             [(*VARNBY, "equivalence"), (*HARBOUR, "negation"), (*THEATRE, "independence")],
             "NOT ENOUGH INFO",
-            "Nothing was found about a theatre, so the evidence is not sufficient.",
+            "The evidence leaves open a theatre, so it is not sufficient.",
         ),
         (
             [(*HAS, "independence"), (*HARBOUR, "independence"), (*VARNBY, "equivalence")],
             "NOT ENOUGH INFO",
-            "Nothing was found about has a blue harbour, so the evidence is not sufficient.",
+            "The evidence leaves open has a blue harbour, so it is not sufficient.",
         ),
         (
             [(*VARNBY, "independence"), (*HARBOUR, "equivalence"), (*THEATRE, "independence")],
             "NOT ENOUGH INFO",
-            "Nothing was found about Varnby / a theatre, so the evidence is not sufficient.",
+            "The evidence leaves open Varnby / a theatre, so it is not sufficient.",
         ),
         (
             [(*VARNBY, "independence"), (*THEATRE, "independence")],
             "NOT ENOUGH INFO",
-            "Nothing was found about any part of the claim, so the evidence is not sufficient.",
+            "The evidence leaves open every part of the claim, so it is not sufficient.",
         ),
     ],
 )
@@ -100,23 +92,49 @@ def test_one_sentence_tells_the_decision_beforehand(
 ) -> None:
     found = proved(spans, label)
     assert told(found.summary) == sentence
-    assert found.differs == ""
+    assert found.agrees
 
 
 @pytest.mark.parametrize(
-    ("operator", "label", "verdict", "outcome", "word"),
+    ("operators", "label", "verdict"),
     [
-        ("equivalence", "SUPPORTS", "REFUTES", "the claim would be supported", "Refuted"),
-        ("alternation", "REFUTES", "SUPPORTS", "the claim would be refuted", "Supported"),
-        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would stay open", "Refuted"),
+        (("alternation", "alternation"), "NOT ENOUGH INFO", "NOT ENOUGH INFO"),
+        (("alternation", "alternation"), "NOT ENOUGH INFO", "REFUTES"),
+        (("alternation", "negation"), "SUPPORTS", "REFUTES"),
+        (("negation", "negation"), "SUPPORTS", "SUPPORTS"),
+    ],
+)
+def test_whatever_several_contradictions_come_to_the_proof_is_not_said_to_know(
+    operators: tuple[Operator, Operator], label: Label, verdict: Label
+) -> None:
+    assert label_of(operators) == label
+    first, second = operators
+    found = proved([(*HAS, first), (*HARBOUR, second)], label, verdict)
+    # Neighbours stand apart here: it matters that they are two.
+    assert told(found.summary) == (
+        "Every part of the claim is covered by the evidence, which contradicts more than one:"
+        " has / a blue harbour. What that comes to, the proof cannot tell, so the verdict follows"
+        " the evidence read as a whole."
+    )
+    assert found.agrees == (label == verdict)
+
+
+@pytest.mark.parametrize(
+    ("operator", "label", "verdict", "outcome"),
+    [
+        ("equivalence", "SUPPORTS", "REFUTES", "the claim would be supported"),
+        ("alternation", "REFUTES", "SUPPORTS", "the claim would be refuted"),
+        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would stay undecided"),
     ],
 )
 def test_a_verdict_against_the_proof_is_told(
-    operator: Operator, label: Label, verdict: Label, outcome: str, word: str
+    operator: Operator, label: Label, verdict: Label, outcome: str
 ) -> None:
     found = proved([(*VARNBY, operator)], label, verdict)
-    assert found.summary.after == f", so by its parts alone {outcome}."
-    assert found.differs.startswith(f"The verdict, “{word}”, differs: ")
+    assert found.summary.after.endswith(
+        f", so by its parts alone {outcome}; the verdict follows the evidence read as a whole."
+    )
+    assert not found.agrees
 
 
 def test_the_claim_is_cut_at_its_parts() -> None:
@@ -140,22 +158,24 @@ def test_a_part_has_its_sentence_with_the_words_that_are_meant() -> None:
     assert [part.badge.word for part in found.parts] == [
         "Says the same",
         "Says the same",
-        "Says something else",
+        "Gives a different answer",
         "Says the same",
         "Says the same",
         "Says the same",
         "Says the opposite",
-        "Nothing was found",
+        "Nothing found yet",
     ]
     year = found.parts[2]
     assert year.words == "in 1875"
     assert year.excerpt == Excerpt(
-        Cited("Lighthouse of Varn", 1),
-        (
+        title="Lighthouse of Varn",
+        rank=1,
+        pieces=(
             Segment("It was built ", (), (), None),
             Segment("in 1874", (1,), (1,), "refuted"),
             Segment(" by the engineer Ida Holm, who lived in it until her death.", (), (), None),
         ),
+        whole=False,
     )
     assert found.parts[7].excerpt is None
     assert [(entry.look, entry.parts) for entry in found.legend] == [
@@ -171,19 +191,13 @@ def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> Proof
     return proof_item(result)
 
 
-def test_a_sentence_that_is_no_evidence_is_quoted_by_its_words_alone() -> None:
-    found = with_evidence(["Lighthouse of Varn", 2, 145, 153])
-    assert LIGHTHOUSE[145:153] == "Its lamp"
+def test_of_a_sentence_that_is_meant_as_a_whole_no_words_are_marked() -> None:
+    # Its 48 characters stand at the beginning of the document.
+    found = with_evidence(["Ida Holm", 0, 0, 48])
     assert found is not None
     assert found.parts[0].excerpt == Excerpt(
-        Cited("Lighthouse of Varn", None), (Segment("Its lamp", (1,), (1,), "supported"),)
+        "Ida Holm", 2, (Segment(HOLM[:48], (), (), None),), whole=True
     )
-
-
-def test_a_document_that_was_not_read_goes_by_its_id() -> None:
-    found = with_evidence(["Skerries", 0, 0, 4])
-    assert found is not None
-    assert found.parts[0].excerpt == Excerpt(Cited("Skerries", None), ())
 
 
 @pytest.mark.parametrize("offsets", [(900, 950), (-50, -10), (20, 10), (0, 0)])
@@ -191,7 +205,7 @@ def test_offsets_outside_their_sentence_mark_nothing(offsets: tuple[int, int]) -
     found = with_evidence(["Ida Holm", 0, *offsets])
     assert found is not None
     assert found.parts[0].excerpt == Excerpt(
-        Cited("Ida Holm", 2), (Segment(HOLM[:48], (), (), None),)
+        "Ida Holm", 2, (Segment(HOLM[:48], (), (), None),), whole=False
     )
 
 

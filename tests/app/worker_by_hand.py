@@ -10,26 +10,26 @@ from retrieval.types import Progress
 from worker.jobs import Job, JobStore, Run
 
 LEASE = timedelta(minutes=5)
-OF = 15
+OF = 14  # five stages first, five and four in its two rounds
 FIRST_ROUND = (
     ("start", "Reading the claim"),
     ("spans", "Looking for: the Lighthouse of Varn; Ida Holm"),
-    ("titles", "2 titles match exactly, 1 by a title with words in parentheses"),
-    ("texts", "214 documents mention something of the claim"),
+    ("titles", "2 exact titles, 1 more with words in parentheses"),
+    ("texts", "Something of the claim stands in 214 documents"),
     (
         "questions",
-        "Asking: Who built the Lighthouse of Varn?; Was the Lighthouse of Varn built by Ida Holm?",
+        "Asking: Who built the Lighthouse of Varn? Was the Lighthouse of Varn built by Ida Holm?",
     ),
-    ("ranking", "12 documents may hold an answer"),
+    ("ranking", "12 documents that may hold an answer"),
     ("sentences", "Reading 148 sentences of 12 documents"),
-    ("relevance", "9 sentences bear on the claim"),
+    ("relevance", "9 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
     ("verdict", "Read together: not enough info"),
-    ("next", "Not sufficient; the evidence leads to 3 documents not read yet"),
+    ("next", "Still missing: “Ida Holm”; 3 documents to go on with"),
 )
 SECOND_ROUND = (
     ("sentences", "Reading 31 sentences of 3 documents"),
-    ("relevance", "4 sentences bear on the claim"),
+    ("relevance", "4 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
     ("verdict", "Read together: supports"),
     ("done", "Finished"),

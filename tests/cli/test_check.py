@@ -10,6 +10,7 @@ from cli.check import as_text
 from retrieval.types import (
     CorpusInfo,
     Document,
+    Evidence,
     EvidenceSpan,
     Hop,
     Label,
@@ -32,6 +33,7 @@ def found(start: int, end: int) -> EvidenceSpan:
     return EvidenceSpan(SentenceKey("Varnby", 0), start, end)
 
 
+SENTENCE = Evidence(VARNBY.sentences[0], "Varnby", None, (0.7, 0.2, 0.1), 1, selected=True)
 PROOF = Proof(
     (
         Mutation(0, 6, "equivalence", found(0, 6)),
@@ -54,7 +56,7 @@ def report(
         notices=(),
         corpus=CorpusInfo("coast", 12, "2026-11-20T09:30:00Z"),
         verdict=Verdict(label, 0.8, "by hand", "Varnby says so."),
-        evidence=(),
+        evidence=(SENTENCE,),
         documents=(RankedDocument(VARNBY, 1.0, ("title",), 1),),
         questions=(),
         proof=proof,
@@ -68,16 +70,19 @@ def report(
 
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
     assert as_text(report(PROOF)).splitlines() == [
-        f"NOT ENOUGH INFORMATION: {CLAIM}",
+        f"NOT ENOUGH INFORMATION (80% confident): {CLAIM}",
         "",
         "Varnby says so.",
         "",
-        "The claim, part by part:",
+        "Evidence, best first:",
+        f"1. [supports, relevance 0.90] Varnby: {TEXT}",
+        "",
+        "The proof, part by part:",
         '= Varnby: the evidence says the same ("Varnby", Varnby)',
         '= was founded: the evidence says the same ("was founded", Varnby)',
-        '! in 1610: the evidence says something else ("in 1601", Varnby)',
+        '! in 1610: the evidence gives a different answer ("in 1601", Varnby)',
         '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
-        "? has a theatre: nothing was found",
+        "? has a theatre: nothing found yet",
         "",
         "The search ended after round 2: the limit of rounds was reached.",
         "coast, 12 documents, built 2026-11-20; judged by by hand; 0.50 s.",
@@ -85,11 +90,31 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
 
 
 def test_a_verdict_against_the_proof_is_told() -> None:
-    text = " ".join(as_text(report(PROOF, "REFUTES")).split())
+    assert as_text(report(PROOF, "REFUTES")).startswith(
+        "REFUTED (80% confident, lowered because the proof below does not agree): Varnby"
+    )
+
+
+@pytest.mark.parametrize("label", ["NOT ENOUGH INFO", "REFUTES"])
+def test_what_several_contradictions_come_to_is_left_to_the_verdict(label: Label) -> None:
+    text = " ".join(as_text(report(Proof(PROOF.mutations[:4], "SUPPORTS"), label)).split())
     assert (
-        "These parts alone would come to: NOT ENOUGH INFORMATION. The verdict follows the"
-        " sentences read together."
+        "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
+        " verdict follows the evidence read as a whole. The search ended"
     ) in text
+
+
+def test_where_a_whole_sentence_is_meant_no_words_are_quoted() -> None:
+    made = report(Proof((Mutation(0, 6, "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
+    assert (
+        "\n= Varnby: the evidence says the same (by the title or the whole sentence, Varnby)\n"
+    ) in as_text(made)
+
+
+def test_a_verdict_that_rests_on_no_sentence_has_no_confidence() -> None:
+    unselected = replace(SENTENCE, selected=False)
+    text = as_text(replace(report(None), evidence=(unselected,)))
+    assert text.startswith(f"NOT ENOUGH INFORMATION: {CLAIM}\n")
 
 
 def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:

@@ -76,11 +76,23 @@ def test_of_many_open_parts_the_first_three_are_named() -> None:
     )
 
 
-def test_a_proof_that_runs_into_the_open_without_an_open_part_settles_nothing() -> None:
-    lost = proof(NEGATION, EQUIVALENCE, EQUIVALENCE, ALTERNATION)
-    assert agreed(CLAIM, verdict(REFUTES, 0.9), lost).rationale.endswith(
-        "More than one part is contradicted, and what that comes to the proof cannot tell."
-    )
+@pytest.mark.parametrize("label", [SUPPORTS, NOT_ENOUGH_INFO])
+def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
+    # The automaton takes the first pair for open, the second for supported, the third for refuted.
+    for operators in (
+        (NEGATION, EQUIVALENCE, ALTERNATION, EQUIVALENCE),
+        (NEGATION, EQUIVALENCE, NEGATION, EQUIVALENCE),
+        (NEGATION, NEGATION, NEGATION, EQUIVALENCE),
+    ):
+        several = proof(*operators)
+        result = agreed(CLAIM, verdict(label, 0.9), several)
+        if several.label == label:
+            assert result.confidence == 0.9
+            continue
+        assert result.confidence == pytest.approx(1 / 3 + 0.8 * (0.9 - 1 / 3))
+        assert result.rationale.endswith(
+            "More than one part is contradicted, and what that comes to the proof cannot tell."
+        )
 
 
 @pytest.mark.parametrize(("proved", "says"), [(SAME, "supports"), (OTHER, "contradicts")])

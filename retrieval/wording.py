@@ -1,0 +1,14 @@
+"""Words that the pages and the command line share."""
+
+from __future__ import annotations
+
+from retrieval.types import Stopped
+
+STOPPED: dict[Stopped, str] = {
+    "proved": "every part of the claim is covered",
+    "decided": "the evidence was enough to decide",
+    "unchanged": "the best sentences no longer changed",
+    "nothing new": "nothing new was found",
+    "hops": "the limit of rounds was reached",
+    "time": "the time allowed was used up",
+}
