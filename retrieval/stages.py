@@ -70,6 +70,7 @@ class Stages:
         self._encoder = encoder
         self._added = added
         self._config = config
+        self._judges: dict[Recipe, CrossEncoderJudge] = {}
 
     def warm_up(self, recipe: Recipe) -> None:
         """Load every model that a claim of this recipe meets."""
@@ -209,8 +210,11 @@ class Stages:
         )
 
     def judge(self, recipe: Recipe) -> CrossEncoderJudge:
-        """What the selected sentences come to."""
-        return CrossEncoderJudge(self._reader, judge_name(recipe, self._added))
+        """What the selected sentences come to; a verdict names the models of its recipe."""
+        if recipe not in self._judges:
+            name = judge_name(recipe, self._added)
+            self._judges[recipe] = CrossEncoderJudge(self._reader, name)
+        return self._judges[recipe]
 
     @cached_property
     def prover(self) -> NaturalLogicProver:
