@@ -68,6 +68,7 @@ _FOUND_BY = {
     "disambiguation": "a title with words in parentheses",
     "text": "a phrase in its text",
     "words": "words in its text",
+    "link": "a link in earlier evidence",
     "mention": "a mention in earlier evidence",
     "generation": "a title predicted from the evidence",
     "dense": "a sentence similar in meaning",

@@ -18,7 +18,7 @@ Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
 QuestionKind: TypeAlias = Literal["wh", "polar"]
 FoundBy: TypeAlias = Literal[
-    "title", "disambiguation", "text", "words", "mention", "generation", "dense"
+    "title", "disambiguation", "text", "words", "link", "mention", "generation", "dense"
 ]
 Operator: TypeAlias = Literal["equivalence", "negation", "alternation", "independence"]
 Stopped: TypeAlias = Literal["proved", "decided", "unchanged", "nothing new", "hops", "time"]
@@ -62,7 +62,8 @@ class Question:
 class Sentence:
     """A sentence as it was split when its document was indexed.
 
-    ``document.text[start:end] == text`` always holds.
+    ``document.text[start:end] == text`` always holds. ``links``: the titles that it
+    links to, where the corpus has links.
     """
 
     document_id: str
@@ -70,6 +71,7 @@ class Sentence:
     text: str
     start: int
     end: int
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ class Page:
 
     ``sentences`` is set where the source fixes the split (FEVER does: the
     position in the tuple is the sentence id, and an empty string is an id that
-    holds no text); otherwise it is ``None`` and ``text`` is split.
+    holds no text); otherwise it is ``None`` and ``text`` is split. ``links``: for each
+    of these sentences the titles of the pages that it links to; empty where the
+    source has no links.
     """
 
     id: str
@@ -21,6 +23,7 @@ class Page:
     url: str | None
     text: str
     sentences: tuple[str, ...] | None = None
+    links: tuple[tuple[str, ...], ...] = ()
 
 
 class Corpus(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -52,13 +53,16 @@ class FeverCorpus:
         """Yield the pages; the release's one page without an id is passed over."""
         ids = PageIds()
         for path, number, record in self._records():
-            ids.add(record["id"], f"{path}, line {number}")
+            where = f"{path}, line {number}"
+            ids.add(record["id"], where)
+            lines = _lines(record["lines"], where)
             yield Page(
                 id=record["id"],
                 title=clean(plain_title(record["id"])),
                 url=f"https://en.wikipedia.org/wiki/{_address(record['id'])}",
                 text="",
-                sentences=_sentences(record["lines"], f"{path}, line {number}"),
+                sentences=tuple(clean(plain_text(line.tokens)) for line in lines),
+                links=tuple(line.links for line in lines) if any(x.links for x in lines) else (),
             )
 
     def _records(self) -> Iterator[tuple[Path, int, dict[str, Any]]]:
@@ -72,23 +76,39 @@ def _address(page_id: str) -> str:
     return quote(plain_title(page_id).replace(" ", "_"))
 
 
-def _sentences(lines: str, where: str) -> tuple[str, ...]:
-    r"""Return the sentences in order of their ids: ``0\tSentence .\tlink\tlink\n1\t...``.
+@dataclass(slots=True)
+class _Line:
+    """A sentence as FEVER writes it, and the titles of the pages that it links to."""
 
-    A line that does not begin with a number goes on with the one before: some
-    sentences of the release hold line breaks.
+    tokens: str = ""
+    links: tuple[str, ...] = ()
+
+
+def _lines(lines: str, where: str) -> list[_Line]:
+    r"""Return the sentences in order of their ids.
+
+    ``0\tSentence .\twords\ttitle\twords\ttitle\n1\t...``: behind a sentence the words that
+    are a link, and the title that they lead to. A line that does not begin with a
+    number goes on with the one before: some sentences of the release hold line breaks.
     """
-    sentences: dict[int, str] = {}
+    found: dict[int, _Line] = {}
     last = -1
     for line in lines.split("\n"):
         number, tab, rest = line.partition("\t")
-        if tab and number.isascii() and number.isdigit():
+        tokens, *links = (rest if tab and _is_number(number) else line).split("\t")
+        titles = tuple(clean(plain_text(title.replace("_", " "))) for title in links[1::2])
+        if tab and _is_number(number):
             last = int(number)
             if last > 100_000:
                 raise BadSource(
                     "source_incomplete", f"{where}: sentence id {last}.", "Mend that line."
                 )
-            sentences[last] = rest.split("\t", 1)[0]
+            found[last] = _Line(tokens, titles)
         elif last >= 0 and line.strip():
-            sentences[last] += " " + line.split("\t", 1)[0]
-    return tuple(clean(plain_text(sentences.get(i, ""))) for i in range(max(last + 1, 0)))
+            found[last].tokens += " " + tokens
+            found[last].links += titles
+    return [found.get(i, _Line()) for i in range(max(last + 1, 0))]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()

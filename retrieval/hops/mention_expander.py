@@ -11,17 +11,17 @@ from retrieval.index.store import DocumentStore
 from retrieval.language.function_words import FUNCTION_WORDS
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleNode
-from retrieval.types import Candidate, Evidence, Span
+from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
 
 
 @component
 class MentionExpander:
     """Finds every title that stands in the evidence, in one pass over its tokens.
 
-    Most corpora have no hyperlinks; a title that occurs in a sentence is the next
-    best sign that its page tells more. From each word the pass follows the tree of
-    all titles as far as it goes. A title without a capital letter or a digit in the
-    sentence is a common word there, and names nothing.
+    Links are followed where the corpus has them. Most have none; a title that occurs
+    in a sentence is the next best sign that its page tells more. From each word the
+    pass follows the tree of all titles as far as it goes. A title without a capital
+    letter or a digit in the sentence is a common word there, and names nothing.
     """
 
     def __init__(self, store: DocumentStore, limit: int) -> None:
@@ -53,21 +53,26 @@ class MentionExpander:
     def run(
         self, spans: list[Span], evidence: list[Evidence], seen: Collection[str], hop: int
     ) -> dict[str, list[Candidate]]:
-        """Return documents not ``seen`` yet that the evidence mentions.
+        """Return documents not ``seen`` yet that the evidence links to or mentions.
 
-        In the order of the evidence, longer names first, and a title before others
-        that only add words in parentheses. What the claim itself names was looked
-        up in the first hop and is left out.
+        In the order of the evidence, links first, then longer names first, and a title
+        before others that only add words in parentheses. What the claim itself names
+        was looked up in the first hop and is left out.
         """
         claimed = {span.text.casefold() for span in spans}
         found: dict[str, Candidate] = {}
         for item in evidence:
             names = [n for n in self._names(item.sentence.text) if n.casefold() not in claimed]
-            for match in self._store.title_matches(sorted(names, key=lambda name: -len(name))):
+            linked = self._store.title_matches(item.sentence.links)
+            named = self._store.title_matches(sorted(names, key=lambda name: -len(name)))
+            ways: list[tuple[FoundBy, TitleMatch]] = [
+                *(("link", match) for match in linked if match.disambiguation is None),
+                *(("mention", match) for match in named),
+            ]
+            for way, match in ways:
                 if match.document_id not in seen:
                     found.setdefault(
-                        match.document_id,
-                        Candidate(match.document_id, ("mention",), 1.0, hop, item.key),
+                        match.document_id, Candidate(match.document_id, (way,), 1.0, hop, item.key)
                     )
         return {"candidates": list(found.values())[: self._limit]}
 

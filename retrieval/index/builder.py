@@ -255,7 +255,9 @@ def _given(page: Page, sentences: tuple[str, ...]) -> dict[str, Any]:
             start, end = end + 1, end + 1 + len(sentence)
             bounds.append((number, start, end))
     text = " ".join(sentence for sentence in sentences if sentence)
-    return _record(page, text, bounds)
+    # A record says nothing of links where there are none, which is almost everywhere.
+    links = {str(number): titles for number, titles in enumerate(page.links) if titles}
+    return _record(page, text, bounds) | ({"links": links} if links else {})
 
 
 def _split(page: Page, bounds: list[tuple[int, int]]) -> dict[str, Any]:

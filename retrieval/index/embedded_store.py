@@ -251,14 +251,16 @@ def _damaged(source: str) -> IndexUnavailable:
 
 
 def _document(record: dict[str, Any]) -> Document:
-    text = record["text"]
+    text, links = record["text"], record.get("links", {})
     return Document(
         id=record["id"],
         title=record["title"],
         url=record["url"],
         text=text,
         sentences=tuple(
-            Sentence(record["id"], number, text[start:end], start, end)
+            Sentence(
+                record["id"], number, text[start:end], start, end, tuple(links.get(str(number), ()))
+            )
             for number, start, end in record["sentences"]
         ),
     )

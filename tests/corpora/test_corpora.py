@@ -52,6 +52,22 @@ def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
     assert page.sentences == ("It is a song.", "", "It's old.", "")
 
 
+def test_fever_tells_which_pages_a_sentence_links_to(tmp_path: Path) -> None:
+    lines(
+        tmp_path / "wiki-001.jsonl",
+        fever_page(
+            "Pier",
+            "0\tAnn Lee saw\nit in Rowan .\tAnn Lee\tAnn Lee\tRowan\tRowan -LRB- film -RRB-\n"
+            "1\tIt is old .",
+        ),
+        fever_page("Lamp", "0\tIt is old ."),
+    )
+    pier, lamp = open_corpus(f"fever:{tmp_path}")
+    assert pier.sentences == ("Ann Lee saw it in Rowan.", "It is old.")
+    assert pier.links == (("Ann Lee", "Rowan (film)"), ())
+    assert lamp.links == ()
+
+
 def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
     lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red ."))
     (page,) = open_corpus(f"fever:{tmp_path}")

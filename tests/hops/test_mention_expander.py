@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from retrieval.corpora.corpus import Page
 from retrieval.hops.mention_expander import MentionExpander
 from retrieval.types import Span
@@ -60,6 +62,17 @@ def test_what_the_claim_names_itself_was_looked_up_before() -> None:
 
 def test_evidence_without_names_leads_nowhere() -> None:
     assert mentioned("it is very bright") == []
+
+
+def test_a_link_leads_on_before_any_mention_and_to_no_other_page_of_that_name() -> None:
+    item = evidence("Lamp", "It was made by her in Oslo.")
+    linked = replace(item.sentence, links=("Ann Lee", "Nowhere", "Rowan"))
+    expander = MentionExpander(STORE, limit=10)
+    found = expander.run([], [replace(item, sentence=linked)], (), 2)["candidates"]
+    assert [(candidate.document_id, candidate.found_by) for candidate in found] == [
+        ("Ann_Lee", ("link",)),
+        ("Oslo", ("mention",)),
+    ]
 
 
 def test_the_number_of_documents_is_bounded() -> None:

@@ -231,5 +231,17 @@ def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
     assert [match.key for match in matches] == [SentenceKey("p", 3)]
 
 
+def test_a_sentence_keeps_its_links(tmp_path: Path) -> None:
+    texts = ("Pears are green.", "", "They are sweet.")
+    pages = (
+        Page("p", "Pear", None, "", texts, links=((), (), ("Fruit", "Taste"))),
+        Page("q", "Quince", None, "Quinces are yellow."),
+    )
+    build(tmp_path, ListCorpus(pages))
+    pear, quince = EmbeddedStore.open(tmp_path, "words").documents(["p", "q"])
+    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
+    assert [sentence.links for sentence in quince.sentences] == [()]
+
+
 def test_building_took_place_now(tmp_path: Path) -> None:
     assert build(tmp_path).built_at[:4] == time.strftime("%Y", time.gmtime())
