@@ -6,6 +6,7 @@ import importlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import click
 
@@ -84,6 +85,31 @@ def _readers(settings: Settings) -> str:
     return f"{told}, in {models[0].precision} ({settings.profile} profile)"
 
 
+def _hop_models(settings: Settings) -> str:
+    from retrieval.dense.query_encoder import QueryEncoder
+    from retrieval.generation.bart import BartTitleModel
+    from retrieval.generation.minilm import MiniLMTitleModel
+    from retrieval.models import DENSE, PROVER, READER, SELECTOR, TITLES, path_reader
+    from retrieval.selection.utility_model import UtilityModel
+    from retrieval.sufficiency.proof_model import ProofModel
+    from retrieval.trained.trained_model import TrainedModel
+
+    models: list[TrainedModel[Any, Any]] = [
+        path_reader(),
+        ProofModel(PROVER),
+        QueryEncoder(DENSE),
+        MiniLMTitleModel(TITLES),
+        UtilityModel(SELECTOR, READER),
+    ]
+    for model in models:
+        model.warm_up()
+    told = [model.version for model in models]
+    if settings.bart:
+        BartTitleModel(settings.bart).warm_up()
+        told.append(f"titles by {settings.bart}")
+    return ", ".join(told)
+
+
 def _index(settings: Settings) -> str:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.index.embedded_store import EmbeddedStore
@@ -115,6 +141,7 @@ _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "encoder": _encoder,
     "reader of evidence": _readers,
+    "models of several hops": _hop_models,
     "index": _index,
     "database": _database,
     "queue": _queue,

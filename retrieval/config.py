@@ -64,8 +64,8 @@ class RetrievalConfig:
     dense_limit: int = 20
     path_leads: int = 3
     path_neighbours: int = 15
-    path_limit: int = 90
+    path_limit: int = 60
     path_threshold: float = 0.02
     path_weight: float = 1.0
-    independence_cutoff: float = 0.4
+    independence_cutoff: float = 0.25
     seconds: float = 10.0

@@ -125,15 +125,19 @@ class Pipeline:
 
         found, hops = _Found(), list[Hop]()
         before: tuple[SentenceKey, ...] | None = None
+        rested_on: set[SentenceKey] | None = None
         while True:
             hop = len(hops) + 1
             opened, relevant = self._read(claim.text, candidates, found, way, clock)
             verdict, proof = self._decide(doc, found, way, clock)
             sufficient, missing = self._sufficient(way, spans, found, verdict, proof, before)
             before = found.best(self._config.selection_limit)
+            rests_on = {item.key for item in found.selected}
             stopped: Stopped | None = None
             if sufficient and way.ending != "never":
                 stopped = way.ending
+            elif way.ending == "proved" and rests_on == rested_on:
+                stopped = "nothing new"  # what is proved from the same sentences is the same
             elif hop == way.max_hops:
                 stopped = "hops"
             elif clock.spent() > self._config.seconds:
@@ -144,6 +148,7 @@ class Pipeline:
                 again = way.ranking != "alone" and hop == 1 and found.evidence
                 if not candidates and not again:
                     stopped = "nothing new"
+            rested_on = rests_on
             hops.append(
                 Hop(hop, sufficient, missing, opened, relevant, verdict.label, before, stopped)
             )
@@ -245,7 +250,7 @@ class Pipeline:
                 found.paths += paths
             clock.report("paths", f"{_count(len(paths), 'sentence')} read beside what led to them")
         with clock.stage("semantic"):
-            found.relevant = stages.semantic.run(claim, [*found.relevant, *relevant])["evidence"]
+            found.relevant = stages.semantic.run(claim, relevant, found.relevant)["evidence"]
             found.evidence = found.relevant
             if found.paths:
                 found.evidence = stages.path_ranking.run(
@@ -268,7 +273,10 @@ class Pipeline:
         self, doc: Doc, found: _Found, way: Recipe, clock: _Clock
     ) -> tuple[Verdict, Proof | None]:
         with clock.stage("verdict"):
-            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected)["verdict"]
+            best_alone = found.relevant[0] if found.relevant else None
+            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected, best_alone)[
+                "verdict"
+            ]
         clock.report("verdict", f"Read together: {verdict.label.lower()}")
         if not way.proof:
             return verdict, None

@@ -66,6 +66,18 @@ RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         Recipe(
+            "combined",
+            "all four: every way to documents and onward, paths read as one, hybrid ranking, ended"
+            " by the proof",
+            first=("questions", "dense"),
+            expansions=("mentions", "generation", "dense"),
+            ranking="hybrid",
+            proof=True,
+            selection="relative",
+            ending="proved",
+            max_hops=3,
+        ),
+        Recipe(
             "esoteric",
             "spans, title and text match, questions, dense ranking, relevance, verdict"
             " (ESOTERIC report, section 3.3)",
@@ -78,20 +90,43 @@ RECIPES: dict[str, Recipe] = {
             max_hops=2,
         ),
         Recipe(
-            "combined",
-            "the report's first hop, then sentences read beside those that led to them (M3,"
-            " sections 3.3 and 3.4) until a natural-logic proof holds (AdMIRaL, section 3.2)",
+            "admiral",
+            "titles generated from the evidence, ended by a natural-logic proof"
+            " (AdMIRaL, sections 3.1 and 3.2)",
             first=("questions",),
-            expansions=("mentions",),
-            ranking="hybrid",
+            expansions=("generation",),
+            ranking="surest",
             proof=True,
             selection="relative",
             ending="proved",
             max_hops=3,
         ),
+        Recipe(
+            "m3",
+            "dense sentence retrieval, hop after hop, reranked and ranked in one list"
+            " (M3, sections 3.2 to 3.4)",
+            first=("dense",),
+            expansions=("dense",),
+            ranking="hybrid",
+            proof=False,
+            selection="relative",
+            ending="unchanged",
+            max_hops=3,
+        ),
+        Recipe(
+            "fer",
+            "evidence selected by what it is worth to the verdict (FER, section 3)",
+            first=("questions",),
+            expansions=(),
+            ranking="alone",
+            proof=False,
+            selection="utility",
+            ending="decided",
+            max_hops=1,
+        ),
     )
 }
-DEFAULT_RECIPE = "esoteric"
+DEFAULT_RECIPE = "combined"
 
 
 def recipe_named(name: str) -> Recipe:

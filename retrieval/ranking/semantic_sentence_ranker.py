@@ -27,10 +27,16 @@ class SemanticSentenceRanker:
         self._encoder.warm_up()
 
     @component.output_types(evidence=list[Evidence])
-    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, list[Evidence]]:
-        """Return the evidence that passes the cutoff, best first."""
+    def run(
+        self, claim: str, evidence: list[Evidence], before: list[Evidence]
+    ) -> dict[str, list[Evidence]]:
+        """Return the evidence that passes the cutoff and what passed it ``before``, best first.
+
+        What was ranked in earlier hops is not encoded again; it stands before what is
+        as relevant.
+        """
         if not evidence:
-            return {"evidence": []}
+            return {"evidence": before}
         vectors = self._encoder.encode([claim, *(item.sentence.text for item in evidence)])
         similarity = vectors[1:] @ vectors[0]
         ranked = sorted(
@@ -46,4 +52,5 @@ class SemanticSentenceRanker:
                 pair[0].sentence.sentence_id,
             ),
         )
-        return {"evidence": [item for item, _ in ranked]}
+        both = [*before, *(item for item, _ in ranked)]
+        return {"evidence": sorted(both, key=lambda item: -round(item.score, 3))}

@@ -12,6 +12,11 @@ from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
 TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
+# Where the best one was read behind others: weight of what the best of those read alone says, and
+# odds given back besides, since the surest of many paths seems surer than it is. Both were fitted
+# to 376 dev claims, 100 of which need several pages (docs/experiments.md).
+ALONE = 0.3
+BEHIND = 0.6
 # Fitted for both profiles to the first 966 dev claims, with the sentences that the recipe found for
 # them (docs/experiments.md). A mean of opinions is less sure than it may be (Ranjan and Gneiting
 # 2010). And the best of eighty sentences looks like evidence more often than those that a reader is
@@ -27,7 +32,7 @@ FIRM = 0.6  # below this confidence the rationale only says what the evidence se
 
 @component
 class CrossEncoderJudge:
-    """Decides from all selected sentences at once and from the most relevant one alone."""
+    """Decides from all selected sentences at once and from the most relevant one by itself."""
 
     def __init__(self, model: CrossEncoder, name: str) -> None:
         """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
@@ -39,17 +44,25 @@ class CrossEncoderJudge:
         self._model.warm_up()
 
     @component.output_types(verdict=Verdict)
-    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, Verdict]:
+    def run(
+        self, claim: str, evidence: list[Evidence], best_alone: Evidence | None = None
+    ) -> dict[str, Verdict]:
         """Return the verdict with its calibrated confidence and a rationale that quotes.
 
+        ``best_alone`` is the most relevant of all sentences that were read alone; it
+        counts where the most relevant of the ``evidence`` was read behind others.
         Without evidence the confidence is 1: nothing was read that could say otherwise.
         """
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
         most_relevant = max(evidence, key=lambda item: item.score)
-        pooled = pooled_opinion(self._together(claim, evidence), most_relevant.opinion)
-        opinion = calibrated(pooled)
+        together, behind = self._together(claim, evidence), bool(most_relevant.path)
+        if behind and best_alone is not None:
+            pooled = pooled_path_opinion(together, best_alone.opinion, most_relevant.opinion)
+        else:
+            pooled = pooled_opinion(together, most_relevant.opinion)
+        opinion = calibrated(pooled, UNDECIDED + (BEHIND if behind else 0.0))
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
         rationale = rationale_of(label, confidence, evidence)
@@ -83,13 +96,24 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[fl
     return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
 
 
-def calibrated(opinion: Sequence[float]) -> list[float]:
+def pooled_path_opinion(
+    together: Sequence[float], alone: Sequence[float], behind: Sequence[float]
+) -> list[float]:
+    """Return the linear pool of three: ``behind`` is that of a sentence read behind others."""
+    rest = 1 - TOGETHER - ALONE
+    return [
+        TOGETHER * a + ALONE * b + rest * c for a, b, c in zip(together, alone, behind, strict=True)
+    ]
+
+
+def calibrated(opinion: Sequence[float], undecided: float = UNDECIDED) -> list[float]:
     """Return the opinion, over ``LABELS``, as sure as the verdicts turn out to be right.
 
-    A scale for all labels and a bias for one, a case of vector scaling (Guo et al. 2017, 4.2).
+    ``undecided``: odds given back to NOT ENOUGH INFO, as a logarithm. A scale for all
+    labels and a bias for one, a case of vector scaling (Guo et al. 2017, 4.2).
     """
     odds = [p**SHARPENED for p in opinion]
-    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(UNDECIDED)
+    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(undecided)
     return [o / sum(odds) for o in odds]
 
 

@@ -14,14 +14,23 @@ def test_relevance_orders_and_similarity_breaks_ties() -> None:
         evidence("B", "the red lighthouse", 0.5),
         evidence("C", "a rock", 0.9),
     ]
-    assert [e.title for e in ranker.run(CLAIM, items)["evidence"]] == ["C", "B", "A"]
+    assert [e.title for e in ranker.run(CLAIM, items, [])["evidence"]] == ["C", "B", "A"]
 
 
 def test_a_sentence_about_something_else_is_dropped_however_relevant_it_scored() -> None:
     ranker = SemanticSentenceRanker(WordEncoder(), cutoff=0.1)
-    kept = ranker.run(CLAIM, [evidence("A", "cats sleep", 1.0), evidence("B", "a rock", 0.3)])
+    kept = ranker.run(CLAIM, [evidence("A", "cats sleep", 1.0), evidence("B", "a rock", 0.3)], [])
     assert [e.title for e in kept["evidence"]] == ["B"]
 
 
+def test_what_was_ranked_before_keeps_its_place_and_is_not_judged_again() -> None:
+    ranker = SemanticSentenceRanker(WordEncoder(), cutoff=0.1)
+    before = [evidence("A", "cats sleep", 0.8), evidence("B", "a pier", 0.5)]
+    new = [evidence("C", "the red lighthouse", 0.5), evidence("D", "a rock", 0.9)]
+    found = ranker.run(CLAIM, new, before)["evidence"]
+    assert [item.title for item in found] == ["D", "A", "B", "C"]
+    assert ranker.run(CLAIM, [], before)["evidence"] == before
+
+
 def test_without_evidence_nothing_is_encoded() -> None:
-    assert SemanticSentenceRanker(WordEncoder()).run(CLAIM, []) == {"evidence": []}
+    assert SemanticSentenceRanker(WordEncoder()).run(CLAIM, [], []) == {"evidence": []}

@@ -89,7 +89,7 @@ def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
         if several.label == label:
             assert result.confidence == 0.9
             continue
-        assert result.confidence == pytest.approx(1 / 3 + 0.8 * (0.9 - 1 / 3))
+        assert result.confidence == pytest.approx(1 / 3 + OPEN * (0.9 - 1 / 3))
         assert result.rationale.endswith(
             "More than one part is contradicted, and what that comes to the proof cannot tell."
         )
