@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import BadSource
+from retrieval.index.versions import lacks_index
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -28,11 +29,19 @@ def command() -> None:
 
 @command.command("build", epilog="Example: esoteric index build --source fever:wiki-pages")
 @click.option("--source", required=True, help="vital, fever:DIR, jsonl:FILE or folder:DIR.")
+@click.option(
+    "--if-missing",
+    is_flag=True,
+    help="Only where there is none, or one of this source that another version built.",
+)
 @click.option("--to", "store", help="The store; the embedded one in ESOTERIC_HOME by default.")
 @reports_errors
-def build(source: str, store: str | None) -> None:
+def build(source: str, store: str | None, if_missing: bool) -> None:
     """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
     folder = Settings.from_environment().index if store is None else _folder_of(store)
+    if if_missing and not lacks_index(folder, source):
+        click.echo(printable(f"There is an index in {folder}; nothing to do."))
+        return
     started = time.monotonic()
     info = build_with_progress(source, folder)
     line = (

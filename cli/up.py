@@ -22,7 +22,7 @@ import click
 from cli.errors import reports_errors
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
 from retrieval.errors import EsotericError
-from retrieval.index.versions import outdated_source
+from retrieval.index.versions import lacks_index
 from retrieval.mends import esoteric_command
 from settings import Settings
 
@@ -125,12 +125,11 @@ class _Readiness:
 def _build_default_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
     """Build the default index where it is missing or another version's.
 
-    In a process of its own, so that its memory goes with it. An index of another
-    source is left to the user: building it may take hours.
+    In a process of its own, so that its memory goes with it.
     """
+    if not lacks_index(settings.index, _DEFAULT_SOURCE):
+        return
     if (settings.index / "current").exists():
-        if outdated_source(settings.index) != _DEFAULT_SOURCE:
-            return
         _complain("The index was built by another version of ESOTERIC and is built anew.")
     with subprocess.Popen(
         tethered("cli", "index", "build", "--source", _DEFAULT_SOURCE),

@@ -14,6 +14,14 @@ def current_version(folder: Path) -> Path:
     return (folder / "current").resolve()
 
 
+def lacks_index(folder: Path, source: str) -> bool:
+    """Return whether there is no index, or one of this source that another version built.
+
+    An index of another source is left to the user: building it may take hours.
+    """
+    return not (folder / "current").exists() or outdated_source(folder) == source
+
+
 def outdated_source(folder: Path) -> str | None:
     """Return the source of the current index if another version of ESOTERIC built it.
 

@@ -155,6 +155,19 @@ def test_index_build_and_info_agree(tmp_path: Path) -> None:
     assert (info["documents"], info["sentences"], info["name"]) == (6, 13, "islands")
 
 
+def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path: Path) -> None:
+    write_source(tmp_path / "islands.jsonl")
+    wanted = ("index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl", "--if-missing")
+    assert esoteric(tmp_path, *wanted).stdout.startswith("islands: 6 documents")
+    current = tmp_path / "index" / "current"
+    first = current.resolve()
+    assert "nothing to do" in esoteric(tmp_path, *wanted).stdout
+    meta = first / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 1}))
+    assert esoteric(tmp_path, *wanted).stdout.startswith("islands: 6 documents")
+    assert current.resolve() != first
+
+
 def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("nonsense\n")
     said = complaint(
