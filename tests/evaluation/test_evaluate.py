@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from retrieval.recipes import DEFAULT_RECIPE
 from settings import CHECKOUT
 from tests.islands import TEXTS
 
@@ -146,11 +147,11 @@ def test_the_report_defines_every_figure_that_it_shows(out: Path) -> None:
 
 
 def test_an_evaluation_without_new_claims_only_counts_again(data: Path, out: Path) -> None:
-    before = (out / "esoteric" / "predictions.jsonl").read_bytes()
+    before = (out / DEFAULT_RECIPE / "predictions.jsonl").read_bytes()
     run = evaluate(data, out, "--limit", "2")
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith("esoteric: label accuracy")
-    assert (out / "esoteric" / "predictions.jsonl").read_bytes() == before
+    assert run.stdout.startswith(f"{DEFAULT_RECIPE}: label accuracy")
+    assert (out / DEFAULT_RECIPE / "predictions.jsonl").read_bytes() == before
 
 
 def test_a_run_of_one_system_leaves_the_others_in_the_report(data: Path, out: Path) -> None:
@@ -181,7 +182,7 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     run = evaluate(other, tmp_path / "out")
     assert "Some claims crashed" in complaint(run)
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    recipe = results["recipes"]["esoteric"]
+    recipe = results["recipes"][DEFAULT_RECIPE]
     assert [crash["claim_id"] for crash in recipe["crashes"]] == [4]
     assert (recipe["answered"], recipe["figures"]["fever_score"]) == (3, 1.0)
     assert "claim 4: The claim is 599 characters long" in (
