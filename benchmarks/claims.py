@@ -9,6 +9,7 @@ from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.assembly import open_retriever
 from retrieval.models import AddedModels
+from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
 from settings import Settings
 
@@ -25,13 +26,13 @@ def measure() -> list[Row]:
     loading = time.perf_counter() - started
     texts = claims()
     for text in texts[:WARM]:
-        retriever.check(text, "esoteric", _ignore)
+        retriever.check(text, DEFAULT_RECIPE, _ignore)
     totals: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)
     hops: list[int] = []
     for _ in range(ROUNDS):
         for text in texts:
-            report = retriever.check(text, "esoteric", _ignore)
+            report = retriever.check(text, DEFAULT_RECIPE, _ignore)
             totals.append(report.seconds["total"])
             hops.append(len(report.hops))
             for stage, seconds in report.seconds.items():
