@@ -85,7 +85,7 @@ def _readers(settings: Settings) -> str:
     return f"{told}, in {models[0].precision} ({settings.profile} profile)"
 
 
-def _hop_models(settings: Settings) -> str:
+def _stage_models(settings: Settings) -> str:
     from retrieval.dense.query_encoder import QueryEncoder
     from retrieval.generation.bart import BartTitleModel
     from retrieval.generation.minilm import MiniLMTitleModel
@@ -141,7 +141,7 @@ _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "encoder": _encoder,
     "reader of evidence": _readers,
-    "models of several hops": _hop_models,
+    "models of the other stages": _stage_models,
     "index": _index,
     "database": _database,
     "queue": _queue,

@@ -41,7 +41,8 @@ class RetrievalConfig:
         path_limit: most paths read per hop.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
-        independence_cutoff: least probability with which a span of the claim is open.
+        independence_cutoff: least probability with which a span of the claim is open. Fitted to
+            what rounds find (docs/experiments.md); the prover's card has another, of made sets.
         seconds: no further hop begins when so many have passed.
     """
 
