@@ -101,7 +101,7 @@ ABLATIONS: dict[str, Recipe] = {
     for name, changed in {
         "one-hop": replace(_WHOLE, max_hops=1),
         "always-three": replace(_WHOLE, ending="never"),
-        "without-proof": replace(_WHOLE, proof=False, ending="decided"),
+        "without-proof": replace(_WHOLE, proof=False, selection="relative", ending="decided"),
         "without-hybrid": replace(_WHOLE, ranking="surest"),
         **{f"without-{way}": _without(_WHOLE, way) for way in _WHOLE.expansions},
     }.items()

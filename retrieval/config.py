@@ -31,6 +31,7 @@ class RetrievalConfig:
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
+        unproved_share: the same share for a sentence that no part of the proof rests on.
         utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
         lead_sentences: best sentences that the next hop goes on from, selected or not.
         expansion_limit: most documents that a hop after the first opens.
@@ -58,6 +59,7 @@ class RetrievalConfig:
     rerank_limit: int = 5
     selection_share: float = 0.4
     selection_limit: int = 5
+    unproved_share: float = 0.6
     utility_candidates: int = 10
     lead_sentences: int = 5
     expansion_limit: int = 12

@@ -8,7 +8,7 @@
                      next: mentions, generation,   │                             selection
                      dense ────────────────────────┘                                 │
                        ▲                                                             │
-                       └─────────── not sufficient ──── proof ◄──── verdict ◄────────┘
+                       └─────────── not sufficient ──── verdict ◄──── proof ◄────────┘
 
 A recipe (``recipes``) says which of these a claim meets. In the large profile
 ``reranking`` stands before ``selection``.
@@ -125,18 +125,19 @@ class Pipeline:
 
         found, hops = _Found(), list[Hop]()
         before: tuple[SentenceKey, ...] | None = None
-        rested_on: set[SentenceKey] | None = None
+        selected_before: set[SentenceKey] | None = None
         while True:
             hop = len(hops) + 1
             opened, relevant = self._read(claim.text, candidates, found, way, clock)
-            verdict, proof = self._decide(doc, found, way, clock)
+            selected = {item.key for item in found.selected}
+            proof = self._prove(doc, found, way, clock) if way.proof else None
+            verdict = self._decide(doc, found, proof, way, clock)
             sufficient, missing = self._sufficient(way, spans, found, verdict, proof, before)
             before = found.best(self._config.selection_limit)
-            rests_on = {item.key for item in found.selected}
             stopped: Stopped | None = None
             if sufficient and way.ending != "never":
                 stopped = way.ending
-            elif way.ending == "proved" and rests_on == rested_on:
+            elif way.ending == "proved" and selected == selected_before:
                 stopped = "nothing new"  # what is proved from the same sentences is the same
             elif hop == way.max_hops:
                 stopped = "hops"
@@ -148,7 +149,7 @@ class Pipeline:
                 again = way.ranking != "alone" and hop == 1 and found.evidence
                 if not candidates and not again:
                     stopped = "nothing new"
-            rested_on = rests_on
+            selected_before = selected
             hops.append(
                 Hop(hop, sufficient, missing, opened, relevant, verdict.label, before, stopped)
             )
@@ -269,19 +270,12 @@ class Pipeline:
         clock.report("semantic", f"{_count(len(found.selected), 'sentence')} selected as evidence")
         return len(opened), len(relevant)
 
-    def _decide(
-        self, doc: Doc, found: _Found, way: Recipe, clock: _Clock
-    ) -> tuple[Verdict, Proof | None]:
-        with clock.stage("verdict"):
-            best_alone = found.relevant[0] if found.relevant else None
-            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected, best_alone)[
-                "verdict"
-            ]
-        clock.report("verdict", f"Read together: {verdict.label.lower()}")
-        if not way.proof:
-            return verdict, None
+    def _prove(self, doc: Doc, found: _Found, way: Recipe, clock: _Clock) -> Proof:
+        """Prove what the selected sentences say of each part of the claim."""
         with clock.stage("proof"):
             proof: Proof = self._stages.prover.run(doc, found.selected)["proof"]
+            if way.selection == "proved":
+                found.evidence = self._stages.proved.run(found.evidence, proof)["evidence"]
         still_open = [f"“{doc.text[start:end]}”" for start, end in proof.open]
         clock.report(
             "proof",
@@ -289,7 +283,20 @@ class Pipeline:
             if still_open
             else "Every part of the claim is covered",
         )
-        return agreed(doc.text, verdict, proof), proof
+        return proof
+
+    def _decide(
+        self, doc: Doc, found: _Found, proof: Proof | None, way: Recipe, clock: _Clock
+    ) -> Verdict:
+        """Read the selected sentences together."""
+        with clock.stage("verdict"):
+            best_alone = found.relevant[0] if found.relevant else None
+            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected, best_alone)[
+                "verdict"
+            ]
+        read = _count(len(found.selected), "sentence")
+        clock.report("verdict", f"{read} read together: {verdict.label.lower()}")
+        return verdict if proof is None else agreed(doc.text, verdict, proof)
 
     def _sufficient(
         self,

@@ -10,7 +10,7 @@ from retrieval.errors import UnknownRecipe
 FirstHop: TypeAlias = Literal["questions", "dense"]
 Ranking: TypeAlias = Literal["alone", "surest", "hybrid"]
 Expansion: TypeAlias = Literal["mentions", "generation", "dense"]
-Selection: TypeAlias = Literal["relative", "utility"]
+Selection: TypeAlias = Literal["relative", "proved", "utility"]
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
 
 _FIRST_STAGES: dict[FirstHop, tuple[str, ...]] = {
@@ -32,7 +32,8 @@ class Recipe:
             those that led to them too (M3, section 3.3); these are then ranked
             by the surer of both readings or by Algorithm 1 (section 3.4).
         proof: whether a proof of sufficiency is made (AdMIRaL, section 3.2).
-        selection: how the sentences are chosen that the verdict rests on.
+        selection: how the sentences are chosen that the verdict rests on: by relevance, by
+            that and the proof, which must be made then, or by their use (FER, section 3.2).
         ending: what ends the search before the limit of hops: a verdict, a proof
             without an open span, the same best sentences twice, or nothing.
         max_hops: rounds of retrieval at most.
@@ -59,7 +60,7 @@ class Recipe:
         paths = () if self.ranking == "alone" else ("paths",)
         proof = ("proof",) if self.proof else ()
         following = ("next",) if self.max_hops > 1 else ()
-        return ("sentences", "relevance", *paths, "semantic", "verdict", *proof, *following)
+        return ("sentences", "relevance", *paths, "semantic", *proof, "verdict", *following)
 
 
 RECIPES: dict[str, Recipe] = {
@@ -73,7 +74,7 @@ RECIPES: dict[str, Recipe] = {
             expansions=("mentions", "generation", "dense"),
             ranking="hybrid",
             proof=True,
-            selection="relative",
+            selection="proved",
             ending="proved",
             max_hops=3,
         ),

@@ -41,6 +41,7 @@ from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
 from retrieval.recipes import Recipe
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
+from retrieval.selection.proved_selector import ProvedSelector
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.selection.utility_model import UtilityModel
 from retrieval.selection.utility_selector import UtilitySelector
@@ -200,6 +201,11 @@ class Stages:
     def relative(self) -> RelativeSelector:
         """What is nearly as relevant as the best."""
         return RelativeSelector(self._config.selection_share, self._config.selection_limit)
+
+    @cached_property
+    def proved(self) -> ProvedSelector:
+        """What the proof rests on, or is as good as the best."""
+        return ProvedSelector(self._config.unproved_share)
 
     @cached_property
     def utility(self) -> UtilitySelector:

@@ -8,7 +8,7 @@ from app.progress import rounds
 from worker.jobs import Event
 
 FIRST = ("spans", "titles", "dense")
-PER_HOP = ("sentences", "paths", "verdict", "proof", "next")
+PER_HOP = ("sentences", "paths", "proof", "verdict", "next")
 States = list[list[tuple[str, str]]]
 
 
@@ -29,8 +29,8 @@ def test_the_rows_are_the_recipes_stages_and_paths_come_with_the_second_round() 
             ("titles", "waiting"),
             ("dense", "waiting"),
             ("sentences", "waiting"),
-            ("verdict", "waiting"),
             ("proof", "waiting"),
+            ("verdict", "waiting"),
             ("next", "waiting"),
         ]
     ]
@@ -43,14 +43,14 @@ def test_a_stage_that_is_passed_over_is_not_shown_at_work() -> None:
             ("titles", "skipped"),
             ("dense", "done"),
             ("sentences", "running"),
-            ("verdict", "waiting"),
             ("proof", "waiting"),
+            ("verdict", "waiting"),
             ("next", "waiting"),
         ]
     ]
 
 
-ROUND = ("sentences", "verdict", "proof", "next")
+ROUND = ("sentences", "proof", "verdict", "next")
 
 
 def test_a_round_opens_with_its_first_event() -> None:
@@ -59,8 +59,8 @@ def test_a_round_opens_with_its_first_event() -> None:
     assert second == [
         ("sentences", "done"),
         ("paths", "running"),
-        ("verdict", "waiting"),
         ("proof", "waiting"),
+        ("verdict", "waiting"),
         ("next", "waiting"),
     ]
 
@@ -73,7 +73,7 @@ def test_what_leads_nowhere_opens_no_round() -> None:
 def test_behind_the_last_round_nothing_is_followed() -> None:
     first, last = states("spans", *ROUND, "sentences", most=2)
     assert [name for name, _ in first][-1] == "next"
-    assert [name for name, _ in last] == ["sentences", "paths", "verdict", "proof"]
+    assert [name for name, _ in last] == ["sentences", "paths", "proof", "verdict"]
 
 
 def test_no_row_of_a_round_that_is_over_is_at_work() -> None:
@@ -85,8 +85,8 @@ def test_no_row_of_a_round_that_is_over_is_at_work() -> None:
     assert second == [
         ("sentences", "done"),
         ("paths", "skipped"),
-        ("verdict", "done"),
         ("proof", "skipped"),
+        ("verdict", "done"),
         ("next", "done"),
     ]
     assert [state for _, state in third].count("running") == 1

@@ -24,14 +24,14 @@ FIRST_ROUND = (
     ("sentences", "Reading 148 sentences of 12 documents"),
     ("relevance", "9 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
-    ("verdict", "Read together: not enough info"),
+    ("verdict", "5 sentences read together: not enough info"),
     ("next", "Still missing: “Ida Holm”; 3 documents to go on with"),
 )
 SECOND_ROUND = (
     ("sentences", "Reading 31 sentences of 3 documents"),
     ("relevance", "4 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
-    ("verdict", "Read together: supports"),
+    ("verdict", "5 sentences read together: supports"),
     ("done", "Finished"),
 )
 

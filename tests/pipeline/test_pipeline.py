@@ -104,6 +104,20 @@ def test_a_proof_covers_the_claim_and_points_into_the_selected_sentences(
     assert last.missing == report.proof.open
 
 
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_verdict_rests_on_what_the_proof_needs_and_on_what_is_nearly_the_best(
+    retriever: Retriever, claim: str
+) -> None:
+    report = check(retriever, claim, "combined")
+    assert report.proof is not None
+    selected = [item for item in report.evidence if item.selected]
+    best = max((item.score for item in selected), default=0.0)
+    kept = {m.evidence.key for m in report.proof.mutations if m.evidence is not None}
+    kept |= {i.key for i in selected if i.score >= RetrievalConfig().unproved_share * best}
+    led = {key for item in selected if item.key in kept for key in item.path}
+    assert {item.key for item in selected} == kept | led
+
+
 @every_recipe
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_search_ends_once_and_says_why(retriever: Retriever, claim: str, recipe: str) -> None:
