@@ -50,7 +50,8 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
     """
     path = folder / FILE
     if not path.exists():
-        if folder.is_dir() and any(folder.iterdir()):
+        # Another process may be writing the same file there at this moment.
+        if folder.is_dir() and any(entry.name != FILE for entry in folder.iterdir()):
             raise _refused(folder, "holds files that are no results of an evaluation")
         try:
             folder.mkdir(parents=True, exist_ok=True)

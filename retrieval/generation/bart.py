@@ -23,11 +23,11 @@ from retrieval.titles.title_trie import TitleTrie
 if TYPE_CHECKING:
     from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
 
-# A file of each group has to be in the folder.
+# One alternative of each group has to be in the folder, with all its files.
 _FILES = (
-    ("config.json",),
-    ("model.safetensors", "pytorch_model.bin"),
-    ("tokenizer.json", "vocab.json"),
+    (("config.json",),),
+    (("model.safetensors",), ("pytorch_model.bin",)),
+    (("tokenizer.json",), ("vocab.json", "merges.txt")),
 )
 _MEND = (
     "Put config.json, model.safetensors (or pytorch_model.bin) and tokenizer.json (or vocab.json"
@@ -42,12 +42,14 @@ def weight_files(folder: Path) -> list[Path]:
     Raises:
         ModelUnavailable: one is missing.
     """
-    found = []
-    for group in _FILES:
-        present = [folder / name for name in group if (folder / name).is_file()]
-        if not present:
-            raise ModelUnavailable("model_missing", f"{folder} holds no {group[0]}.", _MEND)
-        found.append(present[0])
+    found: list[Path] = []
+    for alternatives in _FILES:
+        paths = ([folder / name for name in names] for names in alternatives)
+        present = next((files for files in paths if all(f.is_file() for f in files)), None)
+        if present is None:
+            wanted = alternatives[0][0]
+            raise ModelUnavailable("model_missing", f"{folder} holds no {wanted}.", _MEND)
+        found += present
     return found
 
 

@@ -11,7 +11,7 @@ import torch
 from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
 from retrieval.errors import ModelUnavailable
-from retrieval.generation.bart import BartTitleModel
+from retrieval.generation.bart import BartTitleModel, weight_files
 from retrieval.generation.decoding import Markup
 from retrieval.generation.title_generator import TitleGenerator
 from tests.evidence import evidence
@@ -105,6 +105,17 @@ def test_a_folder_without_a_file_is_refused_with_what_to_put_there(
     with pytest.raises(ModelUnavailable, match=f"holds no {name}") as refusal:
         BartTitleModel(tmp_path)
     assert "facebook/genre-kilt" in refusal.value.hint
+
+
+def test_a_tokenizer_in_two_files_needs_both(tmp_path: Path) -> None:
+    for name in ("config.json", "model.safetensors", "vocab.json"):
+        (tmp_path / name).touch()
+    with pytest.raises(ModelUnavailable, match=r"holds no tokenizer\.json"):
+        weight_files(tmp_path)
+    (tmp_path / "merges.txt").touch()
+    assert {path.name for path in weight_files(tmp_path)} == {
+        *("config.json", "model.safetensors", "vocab.json", "merges.txt")
+    }
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
