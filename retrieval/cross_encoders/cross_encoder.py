@@ -67,11 +67,16 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         """
         import torch
 
+        from retrieval.token_batches import STEP
+
         network, tokenizer = self._loaded()
         result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
-        for start in range(0, len(order), _BATCH):
-            part = order[start : start + _BATCH]
+        # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
+        # again until their number is right, and the smaller batch is that of the shortest.
+        order = order[:1] * (-len(order) % STEP) + order
+        for end in range(len(order), 0, -_BATCH):
+            part = order[max(0, end - _BATCH) : end]
             inputs = tokenizer(
                 [pairs[i][0] for i in part],
                 [pairs[i][1] for i in part],
@@ -79,6 +84,7 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
                 truncation="longest_first",
                 max_length=self._config["max_tokens"],
                 padding=True,
+                pad_to_multiple_of=STEP,
                 return_tensors="pt",
                 return_token_type_ids=False,
             )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 from torch.nn.functional import normalize
-from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertModel, PreTrainedTokenizerBase
 
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.token_batches import padded
 from retrieval.types import LABELS
 
 
@@ -61,7 +61,5 @@ def query_inputs(
         kept = path[: max(0, max_tokens - len(claim) - 1)]
         end = [tokenizer.sep_token_id] if kept else []
         rows.append(torch.tensor([*claim, *kept, *end]))
-    return {
-        "input_ids": pad_sequence(rows, batch_first=True, padding_value=0),
-        "attention_mask": pad_sequence([torch.ones_like(row) for row in rows], batch_first=True),
-    }
+    ids, mask = padded(rows, 0)
+    return {"input_ids": ids, "attention_mask": mask}

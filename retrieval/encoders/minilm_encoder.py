@@ -52,16 +52,14 @@ class MiniLMEncoder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         self.warm_up()
-        vectors: NDArray[np.float32] = (
-            self._model.encode(
-                list(texts),
-                batch_size=self._batch_size,
-                convert_to_tensor=True,
-                show_progress_bar=False,
-            )
-            .float()
-            .numpy()
-        )
+        rows: list[list[int]] = self._model.tokenizer(
+            list(texts), truncation=True, max_length=self._model.max_seq_length, padding=False
+        )["input_ids"]
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            vectors[batch], _ = self._read([rows[row] for row in batch])
         return _unit(vectors)
 
     def encode_documents(
@@ -90,7 +88,7 @@ class MiniLMEncoder:
         queue.sort(key=lambda item: -len(item[2].tokens))  # so that little of a batch is padding
         for start in range(0, len(queue), self._batch_size):
             batch = queue[start : start + self._batch_size]
-            pooled, tokens = self._read([window for _, _, window in batch])
+            pooled, tokens = self._read([self._whole(window) for _, _, window in batch])
             for (number, beginning, window), vector, states in zip(
                 batch, pooled, tokens, strict=True
             ):
@@ -123,22 +121,21 @@ class MiniLMEncoder:
             sentences = [(len(head) + start, len(head) + end) for start, end in document.sentences]
             yield windows(tokens, offsets, len(head), sentences, size)
 
-    def _read(self, batch: Sequence[Window]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return each window's pooled vector and its tokens' last hidden states."""
-        import torch
-        from torch.nn.utils.rnn import pad_sequence
-
+    def _whole(self, window: Window) -> list[int]:
         tokenizer = self._model.tokenizer
-        ids = [
-            torch.tensor([tokenizer.cls_token_id, *window.tokens, tokenizer.sep_token_id])
-            for window in batch
-        ]
-        features = {
-            "input_ids": pad_sequence(ids, batch_first=True, padding_value=tokenizer.pad_token_id),
-            "attention_mask": pad_sequence([torch.ones_like(row) for row in ids], batch_first=True),
-        }
+        return [tokenizer.cls_token_id, *window.tokens, tokenizer.sep_token_id]
+
+    def _read(
+        self, rows: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the pooled vector of each row of tokens and their last hidden states."""
+        import torch
+
+        from retrieval.token_batches import padded
+
+        ids, mask = padded([torch.tensor(row) for row in rows], self._model.tokenizer.pad_token_id)
         with torch.inference_mode():
-            out = self._model(features)
+            out = self._model({"input_ids": ids, "attention_mask": mask})
         pooled: NDArray[np.float32] = out["sentence_embedding"].float().numpy()
         states: NDArray[np.float32] = out["token_embeddings"].float().numpy()
         return pooled, states

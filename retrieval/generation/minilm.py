@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.generation.inputs import FIRST, MARKUP, identifiers_in, input_tokens
+from retrieval.generation.inputs import FIRST, MARKUP, PADDING, identifiers_in, input_tokens
 from retrieval.trained.trained_model import TrainedModel
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ class NetworkReading:
         """Encode the tokens of ``input_tokens``."""
         import torch
 
+        from retrieval.token_batches import padded
+
         self.identifiers = identifiers_in(tokens)
         self._network = network
-        input_ids = torch.tensor([tokens])
         with torch.inference_mode():
-            self._memory = network.read(input_ids, torch.ones_like(input_ids))
+            self._memory = network.read(*padded([torch.tensor(tokens)], PADDING))
         self._rows: dict[tuple[int, ...], int] = {}
         self._past: list[KeysAndValues] = []
 

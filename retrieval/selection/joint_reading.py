@@ -24,6 +24,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertForSequenceClassification, PreTrainedTokenizerBase
 
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.token_batches import padded
 
 USEFUL = 1  # of the two classes: 0 is not useful
 LEAST = 0.005  # relevance below which, and above 1 less which, differences mean nothing
@@ -92,10 +93,10 @@ def read_jointly(
             sequence = [*sequence, tokenizer.cls_token_id, *piece]
         sequences.append(torch.tensor(sequence))
         heads.append(torch.tensor(starts, dtype=torch.long))
-    ids = pad_sequence(sequences, batch_first=True, padding_value=tokenizer.pad_token_id)
+    ids, mask = padded(sequences, tokenizer.pad_token_id)
     return JointInputs(
         input_ids=ids,
-        attention_mask=pad_sequence([torch.ones_like(s) for s in sequences], batch_first=True),
+        attention_mask=mask,
         heads=pad_sequence(heads, batch_first=True),
         log_odds=pad_sequence(known, batch_first=True),
         present=pad_sequence([torch.ones_like(h) for h in heads], batch_first=True).bool(),

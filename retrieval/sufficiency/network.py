@@ -17,6 +17,7 @@ from torch import nn
 from transformers import DistilBertModel, PreTrainedTokenizerBase
 
 from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.token_batches import width_for
 from retrieval.types import LABELS, OPERATORS
 
 
@@ -122,7 +123,7 @@ def read(
     for (claim_ids, claim_offsets), (ids, offsets) in zip(told, shown, strict=True):
         room = max_tokens - 3 - len(claim_ids)
         rows.append((claim_ids, claim_offsets, ids[:room], offsets[:room]))
-    tokens = max((len(row[0]) + len(row[2]) + 3 for row in rows), default=0)
+    tokens = width_for(max((len(row[0]) + len(row[2]) + 3 for row in rows), default=0))
     most = max((len(each) for each in spans), default=0)
     inputs = ProofInputs(
         input_ids=torch.full((len(rows), tokens), int(tokenizer.pad_token_id)),

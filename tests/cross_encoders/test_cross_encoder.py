@@ -1,0 +1,44 @@
+"""Pairs are read in batches; what each comes to does not depend on the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models import reader
+
+pytestmark = pytest.mark.models
+
+CLAIM = "Skerrow Light was designed by Ann Lee."
+PAIRS = [(CLAIM, "Skerrow Light: It was " + "very " * n + "tall.") for n in range(45)]
+
+
+@pytest.fixture(scope="module")
+def model() -> CrossEncoder:
+    return reader()
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 33, 45])
+def test_each_pair_is_read_as_if_it_were_alone(model: CrossEncoder, count: int) -> None:
+    together = model.probabilities(PAIRS[:count])
+    alone = [model.probabilities([pair])[0] for pair in PAIRS[:count:11]]
+    assert together.shape == (count, 3)
+    # bfloat16 rounds differently where the same stands in a batch of another shape.
+    assert np.allclose(together[::11], np.reshape(alone, (-1, 3)), atol=0.03)
+
+
+def test_batches_are_of_few_shapes(model: CrossEncoder) -> None:
+    shapes: set[tuple[int, ...]] = set()
+
+    def look(network: Any, args: Any, inputs: dict[str, Any]) -> None:
+        shapes.add(tuple(inputs["input_ids"].shape))
+
+    network, _ = model._loaded()
+    with network.register_forward_pre_hook(look, with_kwargs=True):
+        for count in range(1, 46):
+            model.probabilities(PAIRS[:count])
+    assert {rows for rows, _ in shapes} == {8, 16, 24, 32}
+    assert all(width % 8 == 0 for _, width in shapes)
