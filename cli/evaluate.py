@@ -7,14 +7,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
 
 from cli.errors import FAILED, printable, reports_errors
+from cli.index_bar import IndexBar
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
+
+if TYPE_CHECKING:
+    from retrieval.index.builder import BuildProgress
 
 
 @click.command(
@@ -106,23 +110,21 @@ def _line(name: str, recipe: dict[str, Any]) -> str:
 
 @contextmanager
 def _progress_bars() -> Iterator[
-    tuple[Callable[[int, int], None], Callable[[str, int, int], None]]
+    tuple[Callable[[BuildProgress], None], Callable[[str, int, int], None]]
 ]:
     """Show one bar at a time: of the pages while they are indexed, then of each system's claims."""
+    index = IndexBar("Indexing")
     bars: dict[str, Any] = {}
 
-    def show(label: str, done: int, of: int, unit: str) -> None:
-        if label not in bars:
-            for bar in bars.values():
+    def show(name: str, done: int, of: int) -> None:
+        if name not in bars:
+            for bar in (index, *bars.values()):
                 bar.close()
-            bars[label] = tqdm(desc=label, unit=unit, total=of, initial=done, disable=None)
-        bars[label].update(done - bars[label].n)
+            bars[name] = tqdm(desc=name, unit=" claims", total=of, initial=done, disable=None)
+        bars[name].update(done - bars[name].n)
 
     try:
-        yield (
-            lambda done, of: show("Indexing", done, of, " pages"),
-            lambda name, done, of: show(name, done, of, " claims"),
-        )
+        yield index.show, show
     finally:
-        for bar in bars.values():
+        for bar in (index, *bars.values()):
             bar.close()

@@ -22,7 +22,7 @@ from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.builder import build_index
+from retrieval.index.builder import Build, BuildProgress, build_index
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import IndexInfo
@@ -55,12 +55,12 @@ class Evaluation:
 
 def evaluate(
     evaluation: Evaluation,
-    on_pages: Callable[[int, int], None],
+    on_pages: Callable[[BuildProgress], None],
     on_claims: Callable[[str, int, int], None],
 ) -> dict[str, Any]:
     """Measure, write everything below ``out`` and return what ``results.json`` holds.
 
-    ``on_pages`` receives pages indexed and pages in all, ``on_claims`` the
+    ``on_pages`` is told how far the index is, ``on_claims`` the
     system, the claims done and the claims in all. Interrupted, the same
     evaluation goes on where it stopped. Systems that have answered all these
     claims into ``out`` before stay in the results.
@@ -82,10 +82,10 @@ def evaluate(
     )
     claim_folder(evaluation.out, provenance)
     index = evaluation.indexes / provenance.wiki_pages[:16]
-    store = _indexed(corpus, index, on_pages)
+    store = _indexed(corpus, index, evaluation.threads, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, corpus, evaluation.threads, evaluation.added)
+    bench = Bench(index, store, evaluation.threads, evaluation.added)
     outcomes: dict[str, Outcome] = {}
     shown = _shown(evaluation, claims)
     for name in shown:
@@ -137,13 +137,16 @@ def _readers(systems: Sequence[str], added: AddedModels) -> list[str]:
 
 
 def _indexed(
-    corpus: FeverCorpus, folder: Path, on_pages: Callable[[int, int], None]
+    corpus: FeverCorpus,
+    folder: Path,
+    processes: int,
+    on_pages: Callable[[BuildProgress], None],
 ) -> EmbeddedStore:
     encoder = MiniLMEncoder()
     try:
         return EmbeddedStore.open(folder, encoder.name)
     except IndexUnavailable:
-        build_index(corpus, encoder, folder, on_pages)
+        build_index(corpus, Build(folder, encoder, processes, on_pages))
         return EmbeddedStore.open(folder, encoder.name)
 
 

@@ -14,8 +14,8 @@ from typing import Protocol
 from evaluation.baselines.ranked import RankedBaseline
 from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
-from retrieval.corpora.corpus import Corpus
 from retrieval.errors import UnknownRecipe
+from retrieval.index.store import DocumentStore
 from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES, Expansion, Recipe
 from retrieval.types import Progress, Report
@@ -39,10 +39,10 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from: an index, the corpus it was built of, threads for models."""
+    """What systems are made from: an index, where it lies, threads for models."""
 
     index: Path
-    corpus: Corpus
+    store: DocumentStore
     threads: int
     added: AddedModels
 
@@ -67,20 +67,20 @@ class RecipeSystem:
 def _bm25(bench: Bench) -> System:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.corpus), bench.threads, bench.added)
+    return RankedBaseline(Bm25Ranker(bench.store), bench.threads, bench.added)
 
 
 def _minilm(bench: Bench) -> System:
     from evaluation.baselines.minilm import MiniLMRanker
 
-    ranker = MiniLMRanker(bench.corpus, bench.index)
+    ranker = MiniLMRanker(bench.store)
     return RankedBaseline(ranker, bench.threads, bench.added)
 
 
 def _tfidf(bench: Bench) -> System:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.corpus), bench.threads, bench.added)
+    return RankedBaseline(TfidfRanker(bench.store), bench.threads, bench.added)
 
 
 BASELINES: dict[str, Callable[[Bench], System]] = {

@@ -13,6 +13,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.builder import build_index
 from retrieval.language.english import EnglishParser
 from retrieval.models import AddedModels
+from tests.index.pages import alone
 from tests.islands import write_source
 
 
@@ -50,9 +51,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     source = home / "islands.jsonl"
     write_source(source)
-    build_index(
-        open_corpus(f"jsonl:{source}"), MiniLMEncoder(), home / "index", lambda done, of: None
-    )
+    build_index(open_corpus(f"jsonl:{source}"), alone(home / "index", MiniLMEncoder()))
     return home / "index"
 
 

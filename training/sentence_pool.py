@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import page_key
+from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import Encoder
@@ -40,7 +41,7 @@ class SentencePool:
         self._number(
             [
                 PoolSentence(page_key(page.id), number, page.title, sentence)
-                for page in corpus
+                for page in readable_pages(corpus)
                 for number, sentence in enumerate(page.sentences or ())
                 if sentence
             ]

@@ -226,8 +226,7 @@ class PoolTitles:
                 match = TitleMatch(page, title, name, None if exact else words)
                 self._matches.setdefault(key, []).append(match)
         tokens = TitleTokenizer().tokens(self._titles)
-        built = TitleTrie.build((title, number) for number, title in enumerate(tokens))
-        self._trie = TitleTrie(*built, pages.__getitem__)
+        self._trie = TitleTrie.of(tokens, pages)
 
     def titles(self) -> TitleTrie:
         """See ``DocumentStore``."""

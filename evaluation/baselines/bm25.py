@@ -8,19 +8,19 @@ import numpy as np
 
 from evaluation.baselines.ranked import RankedSentence
 from evaluation.baselines.sentences import DOCUMENTS, read_sentences
-from retrieval.corpora.corpus import Corpus
+from retrieval.index.store import DocumentStore
 
 
 class Bm25Ranker:
     """Robertson & Zaragoza (2009) as Lucene computes it, with Lucene's k1 = 1.2 and b = 0.75."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        """Remember the corpus; it is read in ``warm_up``."""
-        self._corpus = corpus
+    def __init__(self, store: DocumentStore) -> None:
+        """Remember the index; it is read in ``warm_up``."""
+        self._store = store
 
     def warm_up(self) -> None:
         """Count the words of documents and sentences."""
-        self._sentences = read_sentences(self._corpus)
+        self._sentences = read_sentences(self._store)
         self._by_document = _counted(self._sentences.document_texts())
         self._by_sentence = _counted(self._sentences.titled(range(len(self._sentences.texts))))
 

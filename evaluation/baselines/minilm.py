@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from evaluation.baselines.ranked import RankedSentence
 from evaluation.baselines.sentences import DOCUMENTS, read_sentences
-from retrieval.corpora.corpus import Corpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.store import DocumentStore
 
 
 class MiniLMRanker:
     """Compares the claim with every document of the index, then with the sentences of the best."""
 
-    def __init__(self, corpus: Corpus, index: Path) -> None:
-        """Remember corpus and index; they are read in ``warm_up``."""
-        self._corpus = corpus
-        self._index = index
+    def __init__(self, store: DocumentStore) -> None:
+        """Remember the index; it is read in ``warm_up``."""
+        self._store = store
         self._encoder = MiniLMEncoder()
 
     def warm_up(self) -> None:
         """Read the sentences and the document encodings, load the encoder."""
         self._encoder.warm_up()
-        self._sentences = read_sentences(self._corpus)
-        store = EmbeddedStore.open(self._index, self._encoder.name)
-        self._vectors = store.vectors(self._sentences.ids)
+        self._sentences = read_sentences(self._store)
+        self._vectors = self._store.vectors(self._sentences.ids)
 
     def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:
         """See ``Ranker.rank``."""

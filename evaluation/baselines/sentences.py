@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.baselines.ranked import RankedSentence
-from retrieval.corpora.corpus import Corpus
 from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.index.store import DocumentStore
 
 DOCUMENTS = 20  # as many as a recipe hands to its sentence stages
 RANKED = 20  # sentences that are kept, to see how recall grows
@@ -63,16 +63,16 @@ class Sentences:
         ]
 
 
-def read_sentences(corpus: Corpus) -> Sentences:
-    """Read a corpus whose pages are split into sentences already, as FEVER's are."""
+def read_sentences(store: DocumentStore) -> Sentences:
+    """Read all documents of an index."""
     read = Sentences([], [], [0], [], [], [])
-    for page in corpus:
-        for number, text in enumerate(page.sentences or ()):
-            if text:
-                read.documents.append(len(read.ids))
-                read.numbers.append(number)
-                read.texts.append(text)
-        read.ids.append(page.id)
-        read.titles.append(page.title)
+    for document_id, title in store.titled():
+        (document,) = store.documents([document_id])
+        for sentence in document.sentences:
+            read.documents.append(len(read.ids))
+            read.numbers.append(sentence.sentence_id)
+            read.texts.append(sentence.text)
+        read.ids.append(document_id)
+        read.titles.append(title)
         read.starts.append(len(read.texts))
     return read

@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.baselines.ranked import RankedSentence
 from evaluation.baselines.sentences import read_sentences
-from retrieval.corpora.corpus import Corpus
+from retrieval.index.store import DocumentStore
 
 DOCUMENTS = 5
 
@@ -20,13 +20,13 @@ DOCUMENTS = 5
 class TfidfRanker:
     """Cosine similarity of TF-IDF vectors."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        """Remember the corpus; it is read in ``warm_up``."""
-        self._corpus = corpus
+    def __init__(self, store: DocumentStore) -> None:
+        """Remember the index; it is read in ``warm_up``."""
+        self._store = store
 
     def warm_up(self) -> None:
         """Weigh the words of documents and sentences."""
-        self._sentences = read_sentences(self._corpus)
+        self._sentences = read_sentences(self._store)
         self._document_words, self._documents = _weighed(self._sentences.document_texts(), 2)
         titled = self._sentences.titled(range(len(self._sentences.texts)))
         self._sentence_words, self._by_sentence = _weighed(titled, 1)

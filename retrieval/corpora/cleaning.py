@@ -14,6 +14,8 @@ def clean(text: str) -> str:
     Index and query share this one Unicode form. Lone surrogates, which UTF-8
     cannot hold, go too.
     """
+    if text.isprintable():  # almost every text; the only white space is then the space
+        return " ".join(unicodedata.normalize("NFC", text).split())
     # White space is kept first, for some of it counts as control characters.
     kept = (
         c

@@ -26,28 +26,55 @@ class Page:
     links: tuple[tuple[str, ...], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BadPage:
+    """A page that cannot be read: its file and line and what is wrong, and what to do."""
+
+    message: str
+    hint: str
+
+
+class Chunk(Protocol):
+    """Some pages that lie together, few enough for the memory; another process may read them."""
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield them in order."""
+        ...
+
+
 class Corpus(Protocol):
     """A named source of pages.
 
-    Iterating twice gives the same pages in the same order, which is what makes
-    an interrupted build resumable.
+    Asking twice gives the same chunks of the same pages in the same order, which is
+    what makes an interrupted build resumable. Of two pages with one id the later
+    one counts.
     """
 
     name: str
     source: str
 
     def fingerprint(self) -> str:
-        """Return a digest that changes when the source's content does."""
-        ...
-
-    def __len__(self) -> int:
-        """Return how many pages there are."""
-        ...
-
-    def __iter__(self) -> Iterator[Page]:
-        """Yield the pages.
+        """Return a digest that changes when the source's content does.
 
         Raises:
-            BadSource: a page cannot be read; the message names file and line.
+            BadSource: a file cannot be read.
         """
         ...
+
+    def size(self) -> int:
+        """Return how much there is to read, in the unit of ``chunks``."""
+        ...
+
+    def chunks(self) -> Iterator[tuple[Chunk, int]]:
+        """Yield the pages chunk by chunk, each with how much of ``size`` it is.
+
+        Raises:
+            BadSource: a file cannot be read.
+        """
+        ...
+
+
+def readable_pages(corpus: Corpus) -> Iterator[Page]:
+    """Yield the pages that can be read, two of one id both."""
+    for chunk, _ in corpus.chunks():
+        yield from (page for page in chunk if isinstance(page, Page))

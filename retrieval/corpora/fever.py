@@ -1,75 +1,132 @@
-"""``fever:DIR``: wiki-pages as the FEVER release has them (Thorne et al. 2018)."""
+"""``fever:DIR``: wiki-pages as the FEVER release has them (Thorne et al. 2018), or its zip."""
 
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import Page
+from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.fever_spelling import plain_text, plain_title
-from retrieval.corpora.json_lines import read_json_lines
-from retrieval.corpora.page_ids import PageIds
+from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
+from retrieval.corpora.page_ids import bad_id
 from retrieval.errors import BadSource
 
 
 class FeverCorpus:
-    """The pages of every ``*.jsonl`` in a folder; ids and sentence ids stay FEVER's."""
+    """The pages of every ``*.jsonl`` in a folder or a zip; ids and sentence ids stay FEVER's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, place: Path) -> None:
         """Find the files.
 
         Raises:
-            BadSource: the folder is missing or holds none.
+            BadSource: the place is missing, holds none, or is a damaged zip.
         """
-        self.name = folder.resolve().name
-        self.source = f"fever:{folder.resolve()}"
-        self._files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
-        if not self._files:
+        self.name = place.resolve().stem if place.is_file() else place.resolve().name
+        self.source = f"fever:{place.resolve()}"
+        self._place = place
+        self._files = sorted(place.glob("*.jsonl")) if place.is_dir() else []
+        self._members = _members(place) if place.is_file() else []
+        if not self._files and not self._members:
             raise BadSource(
                 "source_missing",
-                f"{folder} holds no .jsonl files.",
-                "Give the folder with FEVER's wiki-pages: fever:DIR.",
+                f"{place} holds no .jsonl files.",
+                "Give the folder with FEVER's wiki-pages, or the zip that holds them: fever:DIR.",
             )
 
     def fingerprint(self) -> str:
         """Return a digest of the files' names and contents."""
         digest = hashlib.sha256()
-        for path in self._files:
-            with path.open("rb") as stream:
+        for path in self._files or [self._place]:
+            with opened(path) as stream:
                 digest.update(path.name.encode())
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
         return digest.hexdigest()
 
-    def __len__(self) -> int:
-        """Return how many pages there are."""
-        return sum(1 for _ in self._records())
+    def size(self) -> int:
+        """Return the files' bytes, of a zip those that it unpacks to."""
+        return sum(path.stat().st_size for path in self._files) + sum(
+            member.file_size for member in self._members
+        )
 
-    def __iter__(self) -> Iterator[Page]:
-        """Yield the pages; the release's one page without an id is passed over."""
-        ids = PageIds()
-        for path, number, record in self._records():
-            where = f"{path}, line {number}"
-            ids.add(record["id"], where)
-            lines = _lines(record["lines"], where)
-            yield Page(
-                id=record["id"],
-                title=clean(plain_title(record["id"])),
-                url=f"https://en.wikipedia.org/wiki/{_address(record['id'])}",
-                text="",
-                sentences=tuple(clean(plain_text(line.tokens)) for line in lines),
-                links=tuple(line.links for line in lines) if any(x.links for x in lines) else (),
-            )
+    def chunks(self) -> Iterator[tuple[FeverChunk, int]]:
+        """Yield the files' lines in order of the files' names."""
+        for blocks in (self._blocks_of_files(), self._blocks_of_members()):
+            for block in blocks:
+                yield FeverChunk(block), len(block.content)
 
-    def _records(self) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+    def _blocks_of_files(self) -> Iterator[LineBlock]:
         for path in self._files:
-            for number, record in read_json_lines(path, ("id", "text", "lines")):
-                if record["id"]:
-                    yield path, number, record
+            with opened(path) as stream:
+                yield from line_blocks(str(path), stream)
+
+    def _blocks_of_members(self) -> Iterator[LineBlock]:
+        if not self._members:
+            return
+        with _unpacked(self._place) as archive:
+            for member in self._members:
+                with archive.open(member) as stream:
+                    yield from line_blocks(f"{self._place}, {member.filename}", stream)
+
+
+@dataclass(frozen=True, slots=True)
+class FeverChunk:
+    """Some lines of a file."""
+
+    block: LineBlock
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield the pages; the release's one page without an id is passed over."""
+        for where, record in self.block.records(("id", "text", "lines")):
+            if isinstance(record, BadPage):
+                yield record
+            elif record["id"]:
+                yield bad_id(record["id"], where) or _page(record, where)
+
+
+def _members(place: Path) -> list[ZipInfo]:
+    """Return the files of a zip in order of their names, but those that macOS adds."""
+    with _unpacked(place) as archive:
+        return sorted(
+            (
+                member
+                for member in archive.infolist()
+                if member.filename.endswith(".jsonl") and "__MACOSX" not in member.filename
+            ),
+            key=lambda member: member.filename,
+        )
+
+
+@contextmanager
+def _unpacked(place: Path) -> Iterator[ZipFile]:
+    try:
+        with opened(place) as stream, ZipFile(stream) as archive:
+            yield archive
+    except (BadZipFile, zlib.error, EOFError) as error:
+        raise BadSource(
+            "source_damaged", f"{place} is no zip, or a damaged one.", "Fetch it again."
+        ) from error
+
+
+def _page(record: dict[str, Any], where: str) -> Page | BadPage:
+    lines = _lines(record["lines"], where)
+    if isinstance(lines, BadPage):
+        return lines
+    return Page(
+        id=record["id"],
+        title=clean(plain_title(record["id"])),
+        url=f"https://en.wikipedia.org/wiki/{_address(record['id'])}",
+        text="",
+        sentences=tuple(clean(plain_text(line.tokens)) for line in lines),
+        links=tuple(line.links for line in lines) if any(x.links for x in lines) else (),
+    )
 
 
 def _address(page_id: str) -> str:
@@ -84,7 +141,7 @@ class _Line:
     links: tuple[str, ...] = ()
 
 
-def _lines(lines: str, where: str) -> list[_Line]:
+def _lines(lines: str, where: str) -> list[_Line] | BadPage:
     r"""Return the sentences in order of their ids.
 
     ``0\tSentence .\twords\ttitle\twords\ttitle\n1\t...``: behind a sentence the words that
@@ -100,9 +157,7 @@ def _lines(lines: str, where: str) -> list[_Line]:
         if tab and _is_number(number):
             last = int(number)
             if last > 100_000:
-                raise BadSource(
-                    "source_incomplete", f"{where}: sentence id {last}.", "Mend that line."
-                )
+                return BadPage(f"{where}: sentence id {last}.", "Mend that line.")
             found[last] = _Line(tokens, titles)
         elif last >= 0 and line.strip():
             found[last].tokens += " " + tokens

@@ -27,7 +27,6 @@ _PLURAL_POSSESSIVE = re.compile(r"(?<=s)\s+'(?=\s)")
 _BEFORE = re.compile(r"\s+([,.;:?!%)\]}])")
 _AFTER = re.compile(r"([(\[{$£€#])\s+")
 _DASH = re.compile(r"\s--\s")
-_SPACE = re.compile(r"\s+")
 
 
 def plain_title(page_id: str) -> str:
@@ -44,15 +43,19 @@ def plain_text(tokens: str) -> str:
     ``He did n't say `` no '' -LRB- twice -RRB- .`` is ``He didn't say "no" (twice).``
     """
     text = _unbracketed(tokens)
-    text = _OPENING_QUOTE.sub('"', text)
-    text = _CLOSING_QUOTE.sub('"', text)
-    text = _CLITIC.sub(r"\1", text)
-    text = _PLURAL_POSSESSIVE.sub("'", text)
-    text = _DASH.sub(" – ", text)  # noqa: RUF001 - the dash that is meant
+    # Looking for a character takes a fraction of the time that a pattern does.
+    if "`" in text:
+        text = _OPENING_QUOTE.sub('"', text)
+    if "'" in text:
+        text = _CLOSING_QUOTE.sub('"', text)
+        text = _CLITIC.sub(r"\1", text)
+        text = _PLURAL_POSSESSIVE.sub("'", text)
+    if "--" in text:
+        text = _DASH.sub(" – ", text)  # noqa: RUF001 - the dash that is meant
     text = _BEFORE.sub(r"\1", text)
     text = _AFTER.sub(r"\1", text)
-    return unicodedata.normalize("NFC", _SPACE.sub(" ", text).strip())
+    return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def _unbracketed(text: str) -> str:
-    return _BRACKET.sub(lambda match: _BRACKETS[match[0]], text)
+    return _BRACKET.sub(lambda match: _BRACKETS[match[0]], text) if "-" in text else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import Page
-from retrieval.corpora.page_ids import PageIds
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.json_lines import opened
+from retrieval.corpora.page_ids import bad_id
 from retrieval.errors import BadSource
 
+_CHUNK = 100  # files
 _MARKDOWN = {".md", ".markdown"}
 _SUFFIXES = _MARKDOWN | {".txt"}
 _PARSER = MarkdownIt("commonmark").enable("table")
@@ -51,42 +54,52 @@ class FolderCorpus:
         digest = hashlib.sha256()
         for path in self._files:
             digest.update(str(path.relative_to(self._folder)).encode("utf-8", "surrogateescape"))
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            with opened(path) as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
         return digest.hexdigest()
 
-    def __len__(self) -> int:
+    def size(self) -> int:
         """Return how many files there are."""
         return len(self._files)
 
-    def __iter__(self) -> Iterator[Page]:
-        """Yield the files in order of their paths; a heading is the title of a Markdown file."""
-        ids = PageIds()
-        for path in self._files:
+    def chunks(self) -> Iterator[tuple[FolderChunk, int]]:
+        """Yield the files in order of their paths."""
+        for start in range(0, len(self._files), _CHUNK):
+            paths = tuple(self._files[start : start + _CHUNK])
+            yield FolderChunk(self._folder, paths), len(paths)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChunk:
+    """Some files below a folder."""
+
+    folder: Path
+    paths: tuple[Path, ...]
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield a page for each file; a heading is the title of a Markdown file."""
+        for path in self.paths:
             text = _text_of(path)
+            if isinstance(text, BadPage):
+                yield text
+                continue
             title = path.stem
             if path.suffix.lower() in _MARKDOWN:
                 heading, text = _prose(_FRONT_MATTER.sub("", text))
                 title = clean(heading) or title
-            page_id = clean(path.relative_to(self._folder).as_posix())
-            ids.add(page_id, str(path))
-            yield Page(page_id, clean(title) or page_id, None, clean(text))
+            page_id = clean(path.relative_to(self.folder).as_posix())
+            yield bad_id(page_id, str(path)) or Page(
+                page_id, clean(title) or page_id, None, clean(text)
+            )
 
 
-def _text_of(path: Path) -> str:
+def _text_of(path: Path) -> str | BadPage:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadSource(
-            "source_not_utf8",
-            f"{path}: byte {error.start + 1} is not UTF-8.",
-            "Save the file as UTF-8.",
-        ) from error
+        return BadPage(f"{path}: byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8.")
     except OSError as error:
-        raise BadSource(
-            "source_unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            "Check its permissions.",
-        ) from error
+        return BadPage(f"{path} cannot be read ({error.strerror}).", "Check its permissions.")
 
 
 def _prose(markdown: str) -> tuple[str, str]:

@@ -1,13 +1,62 @@
-"""Reads JSON lines; every complaint names the file and the line."""
+"""Reads JSON lines block by block; every complaint names the file and the line."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from retrieval.corpora.corpus import BadPage
 from retrieval.errors import BadSource
+
+BLOCK = 1 << 20  # bytes
+LONGEST = 1 << 28  # bytes of a line; the memory of a build is bounded by it
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Whole lines of a file, the first of them its line ``first``; ``name`` is for people."""
+
+    name: str
+    first: int
+    content: bytes
+
+    def records(self, keys: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any] | BadPage]]:
+        """Yield where each line stands with its object; blank lines are passed over.
+
+        In place of the object what is wrong, where a line is no JSON object in UTF-8 with a
+        string under each of ``keys``.
+        """
+        for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
+            if line.strip():
+                where = f"{self.name}, line {number}"
+                yield where, _record(where, line, keys)
+
+
+def line_blocks(name: str, stream: IO[bytes]) -> Iterator[LineBlock]:
+    """Yield a file's lines in blocks of about ``BLOCK`` bytes.
+
+    Raises:
+        BadSource: a line is longer than ``LONGEST``.
+    """
+    first, rest = 1, b""
+    while read := stream.read(BLOCK):
+        whole, newline, rest = (rest + read).rpartition(b"\n")
+        if newline:
+            yield LineBlock(name, first, whole + newline)
+            first += whole.count(b"\n") + 1
+        elif len(rest) > LONGEST:
+            raise BadSource(
+                "source_not_json",
+                f"{name}, line {first}: longer than {LONGEST >> 20} MiB.",
+                "Break the file into lines, one page each.",
+            )
+    if rest:
+        yield LineBlock(name, first, rest)
 
 
 def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -17,11 +66,25 @@ def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, di
         BadSource: the file cannot be read, is not UTF-8, or a line is no JSON object
             that holds a string under each of ``keys``.
     """
+    with opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                record = _record(f"{path}, line {number}", line, keys)
+                if isinstance(record, BadPage):
+                    raise BadSource("source_not_json", record.message, record.hint)
+                yield number, record
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BufferedReader]:
+    """Open a file to be read.
+
+    Raises:
+        BadSource: it cannot be opened, or not be read to its end.
+    """
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, _record(path, number, line, keys)
+            yield stream
     except OSError as error:
         raise BadSource(
             "source_unreadable",
@@ -30,28 +93,18 @@ def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, di
         ) from error
 
 
-def _record(path: Path, number: int, line: bytes, keys: tuple[str, ...]) -> dict[str, Any]:
-    where = f"{path}, line {number}"
+def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
     try:
-        record = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise BadSource(
-            "source_not_utf8",
-            f"{where}: byte {error.start + 1} is not UTF-8.",
-            "Save the file as UTF-8.",
-        ) from error
-    except (ValueError, RecursionError) as error:
-        cut_off = not line.endswith(b"\n")
-        raise BadSource(
-            "source_not_json",
-            f"{where}: {'cut off before its end' if cut_off else 'not JSON'}.",
-            "Fetch the file again." if cut_off else "Mend or remove that line.",
-        ) from error
+        return BadPage(f"{where}: byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8.")
+    except (ValueError, RecursionError):
+        if not line.endswith(b"\n"):
+            return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
+        return BadPage(f"{where}: not JSON.", "Mend or remove that line.")
     if not isinstance(record, dict):
-        raise BadSource("source_not_json", f"{where}: not a JSON object.", "Mend that line.")
+        return BadPage(f"{where}: not a JSON object.", "Mend that line.")
     for key in keys:
         if not isinstance(record.get(key), str):
-            raise BadSource(
-                "source_incomplete", f"{where}: no text under {key!r}.", "Mend that line."
-            )
+            return BadPage(f"{where}: no text under {key!r}.", "Mend that line.")
     return record

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean, web_address
-from retrieval.corpora.corpus import Page
-from retrieval.corpora.json_lines import read_json_lines
-from retrieval.corpora.page_ids import PageIds
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
+from retrieval.corpora.page_ids import bad_id
 from retrieval.errors import BadSource
-
-_KEYS = ("id", "title", "text")
 
 
 class JsonlCorpus:
@@ -32,20 +31,34 @@ class JsonlCorpus:
 
     def fingerprint(self) -> str:
         """Return a digest of the file."""
-        with self._path.open("rb") as stream:
+        with opened(self._path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
-    def __len__(self) -> int:
-        """Return how many documents there are."""
-        return sum(1 for _ in read_json_lines(self._path, _KEYS))
+    def size(self) -> int:
+        """Return the file's bytes."""
+        return self._path.stat().st_size
 
-    def __iter__(self) -> Iterator[Page]:
+    def chunks(self) -> Iterator[tuple[JsonlChunk, int]]:
         """Yield the documents in the file's order."""
-        ids = PageIds()
-        for number, record in read_json_lines(self._path, _KEYS):
+        with opened(self._path) as stream:
+            for block in line_blocks(str(self._path), stream):
+                yield JsonlChunk(block), len(block.content)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlChunk:
+    """Some lines of the file."""
+
+    block: LineBlock
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield a document for each line."""
+        for where, record in self.block.records(("id", "title", "text")):
+            if isinstance(record, BadPage):
+                yield record
+                continue
             page_id = clean(record["id"])
-            ids.add(page_id, f"{self._path}, line {number}")
-            yield Page(
+            yield bad_id(page_id, where) or Page(
                 id=page_id,
                 title=clean(record["title"]) or page_id,
                 url=web_address(record.get("url")),

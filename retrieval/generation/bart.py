@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.decoding import Markup
-from retrieval.titles.title_trie import TitleTrie
+from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 
 if TYPE_CHECKING:
     from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
@@ -111,7 +111,8 @@ class BartTitleModel:
             ModelUnavailable: the tokenizer is damaged.
         """
         ids: list[str] = []
-        return TitleTrie(*TitleTrie.build(self._numbered(titles, ids)), ids.__getitem__)
+        run = TitleRun(*build_run(self._numbered(titles, ids)))
+        return TitleTrie([run], ids.__getitem__)
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> BartReading:
         """Read a claim and (title, sentence) pairs, cut at their end to BART's window.

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-import json
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import tantivy
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.inner_products import nearest_rows
 from retrieval.index.layout import (
-    DOCUMENTS,
-    IDS,
+    DELETED,
     LEXICAL,
-    OFFSETS,
-    SENTENCE_STARTS,
-    SENTENCE_VECTORS,
-    TITLE_DOCUMENTS,
-    TITLE_STARTS,
-    TITLE_TOKENS,
-    TITLES,
-    VECTORS,
+    SEGMENTS,
+    Meta,
+    damaged,
     digest_of,
-    find,
-    lexical_schema,
-    open_lexical,
     read_meta,
     rebuild,
-    words_analyzer,
 )
+from retrieval.index.lexical import LexicalReader
+from retrieval.index.records import Record, document_of
+from retrieval.index.segment import Segment
 from retrieval.index.store import MOST_OF_A_NAME, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.versions import current_version
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.types import (
-    Document,
-    PhraseMatch,
-    Sentence,
-    SentenceKey,
-    SentenceMatch,
-    TitleMatch,
-)
+from retrieval.types import Document, PhraseMatch, SentenceKey, SentenceMatch, TitleMatch
 
 
 class EmbeddedStore:
@@ -55,36 +39,16 @@ class EmbeddedStore:
     it is open stays readable.
     """
 
-    def __init__(self, version: Path, meta: dict[str, Any]) -> None:
+    def __init__(self, version: Path, meta: Meta) -> None:
         """Map the files of one version; use ``open``."""
-        self._info = IndexInfo(
-            name=meta["name"],
-            source=meta["source"],
-            documents=meta["documents"],
-            sentences=meta["sentences"],
-            bytes=sum(kept["bytes"] for kept in meta["files"].values()),
-            built_at=meta["built_at"],
-            encoder=meta["encoder"],
-            checksum=meta["checksum"],
-        )
+        self._meta = meta
         self._version = version
-        self._files: dict[str, dict[str, Any]] = meta["files"]
-        self._documents = np.memmap(version / DOCUMENTS, dtype=np.uint8, mode="r")
-        self._offsets = np.load(version / OFFSETS, mmap_mode="r")
-        self._ids = np.load(version / IDS, mmap_mode="r")
-        self._titles = np.load(version / TITLES, mmap_mode="r")
-        self._vectors = np.load(version / VECTORS, mmap_mode="r")
-        self._sentence_vectors = np.load(version / SENTENCE_VECTORS, mmap_mode="r")
-        self._sentence_starts = np.load(version / SENTENCE_STARTS, mmap_mode="r")
-        self._trie = TitleTrie(
-            np.load(version / TITLE_TOKENS, mmap_mode="r"),
-            np.load(version / TITLE_STARTS, mmap_mode="r"),
-            np.load(version / TITLE_DOCUMENTS, mmap_mode="r"),
-            self._id,
-        )
-        self._schema = lexical_schema()
-        self._analyzer = words_analyzer()
-        self._searcher = open_lexical(version / LEXICAL).searcher()
+        folder = version.parent.parent / SEGMENTS
+        self._segments = [Segment(folder / name) for name, _, _ in meta.segments]
+        # The number of each segment's first document, and behind the last the number of all.
+        self._firsts = list(accumulate((count for _, count, _ in meta.segments), initial=0))
+        self._deleted: NDArray[np.bool_] = np.load(version / DELETED, mmap_mode="r")
+        self._lexical = LexicalReader(version / LEXICAL)
 
     @classmethod
     def open(cls, folder: Path, encoder: str) -> EmbeddedStore:
@@ -100,20 +64,31 @@ class EmbeddedStore:
     def open_version(cls, version: Path, encoder: str) -> EmbeddedStore:
         """Open one version; raises what ``open`` raises."""
         meta = read_meta(version)
-        if meta["encoder"] != encoder:
+        if meta.encoder != encoder:
             raise IndexUnavailable(
                 "index_encoder",
-                f"The index was built with the encoder {meta['encoder']}, not {encoder}.",
-                rebuild(meta["source"]),
+                f"The index was built with the encoder {meta.encoder}, not {encoder}.",
+                rebuild(meta.source),
             )
         try:
             return cls(version, meta)
         except (OSError, ValueError) as error:
-            raise _damaged(meta["source"]) from error
+            raise damaged(meta.source) from error
 
     def info(self) -> IndexInfo:
         """See ``DocumentStore.info``."""
-        return self._info
+        meta = self._meta
+        return IndexInfo(
+            name=meta.name,
+            source=meta.source,
+            documents=meta.documents,
+            sentences=meta.sentences,
+            bytes=sum(size for size, _ in meta.files.values()),
+            built_at=meta.built_at,
+            encoder=meta.encoder,
+            checksum=meta.checksum,
+            bad_pages=meta.bad_pages,
+        )
 
     def verify(self) -> None:
         """Read every file and compare it with its digest.
@@ -121,95 +96,92 @@ class EmbeddedStore:
         Raises:
             IndexUnavailable: a file is not what was built.
         """
-        for name, kept in self._files.items():
-            if digest_of(self._version / name) != kept["sha256"]:
-                raise _damaged(self._info.source)
+        for name, (_, digest) in self._meta.files.items():
+            if digest_of(self._version / name) != digest:
+                raise damaged(self._meta.source, name)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
-        return [_document(self._record(self._known(document_id))) for document_id in ids]
+        return [document_of(self._record(self._known(document_id))) for document_id in ids]
 
     def find(self, document_id: str) -> Document | None:
         """Return the document with this id, which need not come from this index."""
         number = self._number(document_id)
-        return None if number is None else _document(self._record(number))
+        return None if number is None else document_of(self._record(number))
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
         matches: list[TitleMatch] = []
         for name in dict.fromkeys(names):
             key = title_key(name)
-            values = sorted(find(self._titles, key), key=lambda v: (v % 2, self._id(v // 2)))
+            values = [
+                2 * first + value
+                for first, segment in zip(self._firsts, self._segments, strict=False)
+                for value in segment.title_values(key)
+                if not self._deleted[first + value // 2]
+            ]
+            values.sort(key=lambda value: (value % 2, self._id(value // 2)))
             found = (self._title_match(value, name, key) for value in values)
             matches += islice((match for match in found if match is not None), MOST_OF_A_NAME)
         return matches
 
     def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
         """See ``DocumentStore.phrase_matches``."""
-        clauses = [
-            (tantivy.Occur.Should, query)
-            for terms in dict.fromkeys(tuple(self._analyzer.analyze(p)) for p in phrases)
-            if (query := self._phrase(terms)) is not None
-        ]
-        if not clauses or limit < 1:
-            return []
-        found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit, count=False)
-        numbers = self._searcher.fast_field_values("document", [hit[1] for hit in found.hits])
         matches = [
-            PhraseMatch(self._id(int(number)), float(hit[0]))  # type: ignore[arg-type]
-            for hit, number in zip(found.hits, numbers, strict=True)
+            PhraseMatch(self._id(number), bm25)
+            for number, bm25 in self._lexical.matches(phrases, limit)
         ]
         return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
 
     def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
         """See ``DocumentStore.vectors``."""
-        numbers = [self._known(document_id) for document_id in ids]
-        chosen: NDArray[np.float32] = np.asarray(self._vectors[numbers], dtype=np.float32)
-        return chosen
+        places = [self._place(self._known(document_id)) for document_id in ids]
+        rows = [segment.vectors[number] for segment, number in places]
+        return np.array(rows, dtype=np.float32)
 
     def nearest_sentences(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore.nearest_sentences``."""
-        numbers = [self._known(document_id) for document_id in without]
-        starts = self._sentence_starts
-        left_out = [row for n in numbers for row in range(int(starts[n]), int(starts[n + 1]))]
-        rows = np.array(left_out, dtype=np.int64)
-        near = nearest_rows(self._sentence_vectors, queries, limit, rows)
-        return [self._sentence_matches(*found)[:limit] for found in near]
+        left_out = [self._known(document_id) for document_id in without]
+        found: list[list[SentenceMatch]] = [[] for _ in queries]
+        for first, segment in zip(self._firsts, self._segments, strict=False):
+            deleted = np.flatnonzero(self._deleted[first : first + len(segment)])
+            here = [n - first for n in left_out if first <= n < first + len(segment)]
+            rows = _sentences_of(segment, [*deleted.tolist(), *here])
+            near = nearest_rows(segment.sentence_vectors, queries, limit, rows)
+            for matches, (numbers, similarities) in zip(found, near, strict=True):
+                matches += self._sentence_matches(segment, numbers, similarities)
+        for matches in found:
+            matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
+        return [matches[:limit] for matches in found]
 
     def titles(self) -> TitleTrie:
         """See ``DocumentStore.titles``."""
-        return self._trie
+        runs = [s.titles(first) for first, s in zip(self._firsts, self._segments, strict=False)]
+        return TitleTrie(runs, lambda n: None if self._deleted[n] else self._id(n))
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore.titled``."""
-        for number in range(self._info.documents):
-            record = self._record(number)
-            yield record["id"], record["title"]
+        for number in range(self._firsts[-1]):
+            if not self._deleted[number]:
+                record = self._record(number)
+                yield record["id"], record["title"]
 
     def _sentence_matches(
-        self, rows: NDArray[np.int64], similarities: NDArray[np.float64]
+        self, segment: Segment, rows: NDArray[np.int64], similarities: NDArray[np.float64]
     ) -> list[SentenceMatch]:
-        """Return the rows of the sentence vectors as matches, in their order."""
-        numbers = np.searchsorted(self._sentence_starts, rows, side="right") - 1
+        """Return the rows of a segment's sentence vectors as matches, in their order."""
+        numbers = np.searchsorted(segment.sentence_starts, rows, side="right") - 1
+        records = {number: self._read(segment, number) for number in set(numbers.tolist())}
         matches = []
-        records = {number: self._record(number) for number in map(int, set(numbers))}
-        for row, number, similarity in zip(rows, numbers, similarities, strict=True):
-            record = records[int(number)]
-            sentence_id = record["sentences"][row - int(self._sentence_starts[number])][0]
+        for row, number, similarity in zip(rows, numbers.tolist(), similarities, strict=True):
+            record = records[number]
+            sentence_id = record["sentences"][int(row) - int(segment.sentence_starts[number])][0]
             # In float16 a unit vector is a little longer or shorter than one.
             cosine = min(1.0, max(-1.0, float(similarity)))
             matches.append(SentenceMatch(SentenceKey(record["id"], sentence_id), cosine))
-        matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
         return matches
-
-    def _phrase(self, terms: tuple[str, ...]) -> tantivy.Query | None:
-        if not terms:
-            return None
-        if len(terms) == 1:
-            return tantivy.Query.term_query(self._schema, "text", terms[0])
-        return tantivy.Query.phrase_query(self._schema, "text", list(terms))
 
     def _title_match(self, value: int, name: str, key: str) -> TitleMatch | None:
         number, disambiguated = divmod(value, 2)
@@ -224,43 +196,37 @@ class EmbeddedStore:
         """Return the number of a document whose id came from this index."""
         number = self._number(document_id)
         if number is None:
-            raise _damaged(self._info.source)
+            raise damaged(self._meta.source)
         return number
 
     def _number(self, document_id: str) -> int | None:
-        for number in find(self._ids, document_id):
-            if self._id(number) == document_id:
-                return number
+        for first, segment in zip(self._firsts, self._segments, strict=False):
+            for number in segment.numbers(document_id):
+                if not self._deleted[first + number]:
+                    return first + number
         return None
 
     def _id(self, number: int) -> str:
-        document_id: str = self._record(number)["id"]
-        return document_id
+        segment, here = self._place(number)
+        return segment.id(here)
 
-    def _record(self, number: int) -> dict[str, Any]:
+    def _record(self, number: int) -> Record:
+        return self._read(*self._place(number))
+
+    def _read(self, segment: Segment, number: int) -> Record:
         try:
-            line = self._documents[int(self._offsets[number]) : int(self._offsets[number + 1])]
-            record: dict[str, Any] = json.loads(line.tobytes())
+            return segment.record(number)
         except (ValueError, IndexError) as error:
-            raise _damaged(self._info.source) from error
-        return record
+            raise damaged(self._meta.source) from error
+
+    def _place(self, number: int) -> tuple[Segment, int]:
+        """Return the segment of a document and its number there."""
+        which = bisect_right(self._firsts, number) - 1
+        return self._segments[which], number - self._firsts[which]
 
 
-def _damaged(source: str) -> IndexUnavailable:
-    return IndexUnavailable("index_damaged", "The index is damaged.", rebuild(source))
-
-
-def _document(record: dict[str, Any]) -> Document:
-    text, links = record["text"], record.get("links", {})
-    return Document(
-        id=record["id"],
-        title=record["title"],
-        url=record["url"],
-        text=text,
-        sentences=tuple(
-            Sentence(
-                record["id"], number, text[start:end], start, end, tuple(links.get(str(number), ()))
-            )
-            for number, start, end in record["sentences"]
-        ),
-    )
+def _sentences_of(segment: Segment, numbers: Sequence[int]) -> NDArray[np.int64]:
+    """Return the rows of these documents' sentences."""
+    starts = segment.sentence_starts
+    rows = [row for n in numbers for row in range(int(starts[n]), int(starts[n + 1]))]
+    return np.array(rows, dtype=np.int64)

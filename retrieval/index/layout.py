@@ -1,66 +1,70 @@
-"""Which files an embedded index consists of, and how the current one is found.
+"""Which files an embedded index consists of, and how the current version is found.
 
 index/
   current -> versions/<name>       swapped in one rename when a build is complete
   versions/<time>-<checksum>/      read-only, memory-mapped
     meta.json                      written last: what is here, each file's size and digest
-    documents.jsonl                a document a line
-    documents.npy                  where each line begins, uint64, and where the last ends
-    ids.npy, titles.npy            sorted hashes and the documents they stand for
-    vectors.npy                    float16, shape (documents, dimension)
-    sentence_vectors.npy           float16, shape (sentences, dimension), in the documents' order
-    sentence_starts.npy            which of them is each document's first, and how many there are
-    title_tokens.npy               the titles as tokens, sorted: a prefix tree (titles.title_trie)
-    title_starts.npy               where in it each title begins, and where the last ends
-    title_documents.npy            which document each title is of
-    lexical/                       tantivy
-  building/                        what an unfinished build has done so far
+    deleted.npy                    for each document whether another took its place, bool
+    bad_pages.txt                  pages of the source that could not be read
+    lexical/                       tantivy, over the documents of all segments
+  segments/<time>-<checksum>/      see ``segment``; several versions may share one
+  building-<plan>/                 what an unfinished build has done so far
   lock                             held while a build runs
+
+A document's number is its number in its segment plus the documents of the segments before.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tantivy
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
 
-DOCUMENTS = "documents.jsonl"
-OFFSETS = "documents.npy"
-IDS = "ids.npy"
-TITLES = "titles.npy"
-VECTORS = "vectors.npy"
-SENTENCE_VECTORS = "sentence_vectors.npy"
-SENTENCE_STARTS = "sentence_starts.npy"
-TITLE_TOKENS = "title_tokens.npy"
-TITLE_STARTS = "title_starts.npy"
-TITLE_DOCUMENTS = "title_documents.npy"
+BUILDING = "building-"
+DELETED = "deleted.npy"
 LEXICAL = "lexical"
 LOCK = "lock"
-_META_KEYS = frozenset(
-    [
-        "format",
-        "name",
-        "source",
-        "encoder",
-        "documents",
-        "sentences",
-        "built_at",
-        "checksum",
-        "files",
-    ]
-)
-_TOKENIZER = "words"
+SEGMENTS = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What ``meta.json`` of a version says.
+
+    Attributes:
+        encoder: whose vectors there are.
+        documents: those that are to be found, and ``sentences`` theirs.
+        segments: their folders' names in order, with how many documents each holds, the
+            deleted ones too, and a digest of these.
+        files: bytes and SHA-256 of each file, by its path from the version's folder.
+    """
+
+    name: str
+    source: str
+    encoder: str
+    documents: int
+    sentences: int
+    bad_pages: int
+    built_at: str
+    checksum: str
+    segments: tuple[tuple[str, int, str], ...]
+    files: Mapping[str, tuple[int, str]]
+
+    def to_json(self) -> bytes:
+        """Return what ``read_meta`` reads."""
+        return json.dumps({"format": FORMAT} | asdict(self), indent=1).encode("utf-8")
 
 
 def rebuild(source: str = "vital") -> str:
@@ -68,16 +72,16 @@ def rebuild(source: str = "vital") -> str:
     return f"Run: {esoteric_command(f'index build --source {shlex.quote(source)}')}"
 
 
+def damaged(source: str, what: str = "") -> IndexUnavailable:
+    """Return the error that says so; ``what`` names a file."""
+    where = f": {Path(what).name} is not whole" if what else ""
+    return IndexUnavailable("index_damaged", f"The index is damaged{where}.", rebuild(source))
+
+
 def key_hash(key: str) -> int:
     """Return 64 bits of a key; what is found by them is compared with the key itself."""
     digest = hashlib.blake2b(key.encode("utf-8"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
-
-
-def table(entries: Sequence[tuple[int, int]]) -> NDArray[np.uint64]:
-    """Return (hash, value) pairs as two rows, sorted by hash and then by value."""
-    rows = np.array(sorted(entries), dtype=np.uint64).reshape(-1, 2)
-    return np.ascontiguousarray(rows.T)
 
 
 def find(rows: NDArray[np.uint64], key: str) -> list[int]:
@@ -94,56 +98,39 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def lexical_schema() -> tantivy.Schema:
-    """Text with positions, and the document's number as a column."""
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("text", stored=False, tokenizer_name=_TOKENIZER, index_option="position")
-    builder.add_unsigned_field("document", stored=False, indexed=False, fast=True)
-    return builder.build()
+def described(folder: Path, version: Path) -> dict[str, tuple[int, str]]:
+    """Return ``Meta.files`` of what lies in a folder, as seen from a version's folder."""
+    return {
+        os.path.relpath(path, version): (path.stat().st_size, digest_of(path))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".lock"
+    }
 
 
-def words_analyzer() -> tantivy.TextAnalyzer:
-    """Words in lower case without accents, for index and query alike."""
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-        .build()
-    )
-
-
-def open_lexical(folder: Path) -> tantivy.Index:
-    """Open or create the tantivy index in ``folder``."""
-    index = tantivy.Index(lexical_schema(), path=str(folder))
-    index.register_tokenizer(_TOKENIZER, words_analyzer())
-    return index
-
-
-def read_meta(version: Path) -> dict[str, Any]:
+def read_meta(version: Path) -> Meta:
     """Return ``meta.json`` of a version whose files are all there and whole.
 
     Raises:
         IndexUnavailable: it is missing, damaged, or of another format.
     """
     try:
-        meta: dict[str, Any] = json.loads((version / META).read_text(encoding="utf-8"))
+        content: Any = json.loads((version / META).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
-        raise IndexUnavailable("index_damaged", "The index is damaged.", rebuild()) from error
-    source = str(meta.get("source", "vital")) if isinstance(meta, dict) else "vital"
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise damaged("vital") from error
+    source = str(content.get("source", "vital")) if isinstance(content, dict) else "vital"
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
         raise IndexUnavailable(
             "index_format", "The index was built by another version of ESOTERIC.", rebuild(source)
         )
-    if not meta.keys() >= _META_KEYS:
-        raise IndexUnavailable("index_damaged", "The index is damaged.", rebuild(source))
-    for name, kept in meta["files"].items():
+    try:
+        meta = Meta(**content)
+        sizes = {name: size for name, (size, _) in meta.files.items()}
+    except (TypeError, ValueError, AttributeError) as error:
+        raise damaged(source) from error
+    for name, size in sizes.items():
         path = version / name
-        if not path.is_file() or path.stat().st_size != kept["bytes"]:
-            raise IndexUnavailable(
-                "index_damaged",
-                f"The index is damaged: {name} is not whole.",
-                rebuild(source),
-            )
+        if not path.is_file() or path.stat().st_size != size:
+            raise damaged(source, name)
     return meta

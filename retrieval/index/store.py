@@ -20,7 +20,8 @@ class IndexInfo:
     """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
     ``checksum`` is a digest of the indexed documents and of all vectors: two
-    builds of one source agree on it, however often they were interrupted.
+    builds of one source agree on it, however often they were interrupted. ``bad_pages``:
+    how many of the source that was read last could not be read.
     """
 
     name: str
@@ -31,6 +32,7 @@ class IndexInfo:
     built_at: str
     encoder: str
     checksum: str
+    bad_pages: int
 
 
 class DocumentStore(Protocol):

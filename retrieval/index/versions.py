@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Collection
 from pathlib import Path
 
-FORMAT = 3
+FORMAT = 4
 META = "meta.json"
+BAD_PAGES = "bad_pages.txt"
 
 
 def current_version(folder: Path) -> Path:
@@ -34,3 +37,25 @@ def outdated_source(folder: Path) -> str | None:
         return None if meta["format"] == FORMAT else source
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def swap_in(folder: Path, version: Path, name: str, segments: Collection[str]) -> None:
+    """Move a version to its place, point ``current`` at it, remove what it replaces.
+
+    ``segments`` are those that it needs; the others go too.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    versions = folder / "versions"
+    versions.mkdir(exist_ok=True)
+    place = versions / name
+    version.rename(place)
+    pointer = folder / "current.partial"
+    pointer.unlink(missing_ok=True)
+    pointer.symlink_to(place.relative_to(folder))
+    pointer.rename(folder / "current")
+    others = [other for other in versions.iterdir() if other != place]
+    unneeded = [other for other in (folder / "segments").iterdir() if other.name not in segments]
+    for other in (*others, *unneeded):
+        shutil.rmtree(other, ignore_errors=True)

@@ -121,7 +121,10 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["batch"],
         ["index"],
         ["index", "build"],
+        ["index", "add"],
+        ["index", "remove"],
         ["index", "info"],
+        ["index", "verify"],
         ["train"],
         ["train", "verifier"],
         ["train", "reader"],
@@ -153,6 +156,30 @@ def test_index_build_and_info_agree(tmp_path: Path) -> None:
     assert built.stdout.startswith("islands: 6 documents, 13 sentences, ")
     info = json.loads(esoteric(tmp_path, "index", "info", "--json").stdout)
     assert (info["documents"], info["sentences"], info["name"]) == (6, 13, "islands")
+
+
+def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
+    write_source(tmp_path / "islands.jsonl")
+    esoteric(tmp_path, "index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl")
+    more = {"id": "buoy", "title": "Buoy", "text": "A buoy floats. It is red."}
+    (tmp_path / "more.jsonl").write_text(json.dumps(more) + "\nnonsense\n")
+    added = esoteric(tmp_path, "index", "add", "--source", f"jsonl:{tmp_path}/more.jsonl")
+    assert added.stdout.startswith("islands: 7 documents, 15 sentences, ")
+    assert "1 page could not be read and left out" in added.stderr
+    assert f"{tmp_path}/more.jsonl, line 2: not JSON." in added.stderr
+    removed = esoteric(tmp_path, "index", "remove", "buoy")
+    assert removed.stdout.startswith("islands: 6 documents, 13 sentences, ")
+    assert "holds no document with the id 'buoy'" in complaint(
+        esoteric(tmp_path, "index", "remove", "buoy")
+    )
+    assert "whole" in esoteric(tmp_path, "index", "verify").stdout
+    vectors = sorted((tmp_path / "index").glob("segments/*/sentence_vectors.npy"))[0]
+    content = bytearray(vectors.read_bytes())
+    content[-1] ^= 1
+    vectors.write_bytes(content)
+    said = complaint(esoteric(tmp_path, "index", "verify"))
+    assert "The index is damaged: sentence_vectors.npy is not whole." in said
+    assert "esoteric index build" in said
 
 
 def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path: Path) -> None:
@@ -338,13 +365,13 @@ def test_doctor_tells_of_a_setting_that_cannot_be_used(home: Path) -> None:
 
 def test_doctor_notices_a_document_that_changed_on_the_disk(index: Path, tmp_path: Path) -> None:
     shutil.copytree(index, tmp_path / "index", symlinks=True)
-    (documents,) = (tmp_path / "index").glob("versions/*/documents.jsonl")
+    (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
     content = bytearray(documents.read_bytes())
     content[40] ^= 1
     documents.write_bytes(content)
     run = esoteric(tmp_path, "doctor", "--json")
     (broken,) = [f for f in json.loads(run.stdout)["findings"] if not f["works"]]
-    assert broken["detail"] == "The index is damaged."
+    assert broken["detail"] == "The index is damaged: documents.zst is not whole."
     assert "esoteric index build --source jsonl:" in broken["mend"]
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
+from retrieval.corpora import json_lines
 from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.corpus import BadPage, Page, readable_pages
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
@@ -23,15 +26,24 @@ def fever_page(page_id: str, sentences: str) -> dict[str, str]:
     return {"id": page_id, "text": "unused", "lines": sentences}
 
 
+def pages_of(source: str) -> list[Page]:
+    return list(readable_pages(open_corpus(source)))
+
+
+def complaints(source: str) -> list[BadPage]:
+    chunks = [chunk for chunk, _ in open_corpus(source).chunks()]
+    return [page for chunk in chunks for page in chunk if isinstance(page, BadPage)]
+
+
 def refusal(source: str) -> str:
     with pytest.raises(BadSource) as caught:
-        list(open_corpus(source))
+        pages_of(source)
     return str(caught.value)
 
 
 def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
-    pages = list(VitalCorpus())
-    assert len(pages) == len(VitalCorpus()) == 10_033
+    pages = list(readable_pages(VitalCorpus()))
+    assert len(pages) == VitalCorpus().size() == 10_033
     by_id = {page.id: page for page in pages}
     assert by_id["Mary Shelley"].url == "https://en.wikipedia.org/wiki/Mary_Shelley"
     assert by_id["Sputnik 1"].text.startswith("Sputnik 1")
@@ -46,7 +58,7 @@ def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
             "Lamp_-LRB-song-RRB-", "0\tIt is a song .\tsong\tSong\n1\t\n2\tIt 's old .\n3\t"
         ),
     )
-    (page,) = open_corpus(f"fever:{tmp_path}")
+    (page,) = pages_of(f"fever:{tmp_path}")
     assert (page.id, page.title) == ("Lamp_-LRB-song-RRB-", "Lamp (song)")
     assert page.url == "https://en.wikipedia.org/wiki/Lamp_%28song%29"
     assert page.sentences == ("It is a song.", "", "It's old.", "")
@@ -62,7 +74,7 @@ def test_fever_tells_which_pages_a_sentence_links_to(tmp_path: Path) -> None:
         ),
         fever_page("Lamp", "0\tIt is old ."),
     )
-    pier, lamp = open_corpus(f"fever:{tmp_path}")
+    pier, lamp = pages_of(f"fever:{tmp_path}")
     assert pier.sentences == ("Ann Lee saw it in Rowan.", "It is old.")
     assert pier.links == (("Ann Lee", "Rowan (film)"), ())
     assert lamp.links == ()
@@ -70,7 +82,7 @@ def test_fever_tells_which_pages_a_sentence_links_to(tmp_path: Path) -> None:
 
 def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
     lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red ."))
-    (page,) = open_corpus(f"fever:{tmp_path}")
+    (page,) = pages_of(f"fever:{tmp_path}")
     assert page.sentences == ("It is old.", "It is red.")
 
 
@@ -81,8 +93,8 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
         {"id": "2", "title": "", "text": "No\u0000thing.", "url": "javascript:alert(1)"},
     )
     corpus = open_corpus(f"jsonl:{path}")
-    first, second = corpus
-    assert (corpus.name, len(corpus)) == ("notes", 2)
+    first, second = readable_pages(corpus)
+    assert (corpus.name, corpus.size()) == ("notes", path.stat().st_size)
     assert (first.title, first.text, first.url) == ("Zoë", "A name.", "https://example.org/z")
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
 
@@ -95,7 +107,7 @@ def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> 
     )
     (tmp_path / "a.txt").write_text("A lamp\nis old.", encoding="utf-8")
     (tmp_path / "c.pdf").write_bytes(b"%PDF")
-    first, second = open_corpus(f"folder:{tmp_path}")
+    first, second = pages_of(f"folder:{tmp_path}")
     assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
     assert (second.id, second.title, second.text) == ("b/note.md", "The old lamp", "It is red.")
 
@@ -108,7 +120,7 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         "````\n```\n# still code\n```\n````\n\nIt is old.\n\n```\nnever closed\n",
         encoding="utf-8",
     )
-    (page,) = open_corpus(f"folder:{tmp_path}")
+    (page,) = pages_of(f"folder:{tmp_path}")
     assert (page.title, page.text) == ("The lamp", "It is red. It is old.")
 
 
@@ -131,14 +143,8 @@ def test_markdown_is_read_as_its_readers_see_it(
     tmp_path: Path, markdown: str, title: str, text: str
 ) -> None:
     (tmp_path / "a.md").write_text(markdown, encoding="utf-8")
-    (page,) = open_corpus(f"folder:{tmp_path}")
+    (page,) = pages_of(f"folder:{tmp_path}")
     assert (page.title, page.text) == (title, text)
-
-
-def test_two_files_whose_names_are_one_when_cleaned_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "caf\u00e9.txt").write_text("It is open.", encoding="utf-8")
-    (tmp_path / "cafe\u0301.txt").write_text("It is closed.", encoding="utf-8")
-    assert "stands in" in refusal(f"folder:{tmp_path}")
 
 
 @pytest.mark.parametrize(
@@ -176,32 +182,85 @@ def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 2: not JSON"),
-        (b'{"id": "1", "title": "a", "te', "line 1: cut off before its end"),
-        (b'{"id": "1", "title": "a"}\n', "line 1: no text under 'text'"),
-        (b'{"id": 1, "title": "a", "text": "b"}\n', "line 1: no text under 'id'"),
-        (b'["id"]\n', "line 1: not a JSON object"),
-        (b'{"id": "1", "title": "\xff", "text": "b"}\n', "line 1: byte 23 is not UTF-8"),
-        (b'{"id": "", "title": "a", "text": "b"}\n', "line 1: the id is empty"),
-        (
-            b'{"id": "1", "title": "a", "text": "b"}\n\n{"id": "1", "title": "c", "text": "d"}\n',
-            "line 3: the id '1' stands in",
-        ),
+        (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 3: not JSON"),
+        (b'{"id": "1", "title": "a", "te', "line 2: cut off before its end"),
+        (b'{"id": "1", "title": "a"}\n', "line 2: no text under 'text'"),
+        (b'{"id": 1, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'["id"]\n', "line 2: not a JSON object"),
+        (b'{"id": "1", "title": "\xff", "text": "b"}\n', "line 2: byte 23 is not UTF-8"),
+        (b'{"id": "", "title": "a", "text": "b"}\n', "line 2: the id is empty"),
     ],
 )
-def test_a_bad_line_is_named_with_its_file_and_number(
+def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     tmp_path: Path, content: bytes, expected: str
 ) -> None:
     path = tmp_path / "notes.jsonl"
-    path.write_bytes(content)
-    said = refusal(f"jsonl:{path}")
-    assert str(path) in said
-    assert expected in said
+    good = b'{"id": "good", "title": "a", "text": "b"}\n'
+    path.write_bytes(good + content)
+    (complaint,) = complaints(f"jsonl:{path}")
+    assert complaint.message.startswith(f"{path}, {expected}")
+    assert complaint.hint
+    assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
 
 
 def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
-    assert "a.txt: byte 1 is not UTF-8" in refusal(f"folder:{tmp_path}")
+    (complaint,) = complaints(f"folder:{tmp_path}")
+    assert "a.txt: byte 1 is not UTF-8" in complaint.message
+
+
+def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [{"id": str(n), "title": "a", "text": "b " * n} for n in range(200)]
+    path = lines(tmp_path / "notes.jsonl", *records)
+    path.write_bytes(path.read_bytes() + b"nonsense")
+    whole = pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")
+    monkeypatch.setattr(json_lines, "BLOCK", 100)
+    corpus = open_corpus(f"jsonl:{path}")
+    sizes = [size for _, size in corpus.chunks()]
+    assert len(sizes) > 50
+    assert sum(sizes) == corpus.size()
+    assert (pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")) == whole
+    assert "line 201: cut off before its end" in whole[1][0].message
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 1 << 10)
+    monkeypatch.setattr(json_lines, "LONGEST", 1 << 20)
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b"x" * (1 << 21))
+    assert "line 1: longer than 1 MiB" in refusal(f"jsonl:{path}")
+
+
+def test_fevers_zip_gives_the_pages_of_its_files_in_order_of_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "wiki-pages.zip"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name in ("wiki-pages/wiki-002.jsonl", "wiki-pages/wiki-001.jsonl"):
+            archive.writestr(name, json.dumps(fever_page(name[-9:-6], "0\tIt is red .")) + "\n")
+        archive.writestr("__MACOSX/wiki-pages/._wiki-001.jsonl", b"\x00\x05")
+        archive.writestr("wiki-pages/readme.txt", "It is red.")
+    corpus = open_corpus(f"fever:{path}")
+    assert [page.id for page in readable_pages(corpus)] == ["001", "002"]
+    assert corpus.name == "wiki-pages"
+    assert sum(size for _, size in corpus.chunks()) == corpus.size()
+
+
+@pytest.mark.parametrize("kept", [40, 500])
+def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "wiki-pages.zip"
+    content = "".join(
+        json.dumps(fever_page(f"p{n}", f"0\tIt is number {n * 7919} .")) + "\n" for n in range(900)
+    )
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("wiki-001.jsonl", content)
+    whole = bytearray(path.read_bytes())
+    if kept == 500:  # the list of files is there, what they hold is not
+        whole[kept : kept + 90] = bytes(90)
+        path.write_bytes(whole)
+    else:
+        path.write_bytes(whole[:kept])
+    assert "is no zip, or a damaged one" in refusal(f"fever:{path}")
 
 
 def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:

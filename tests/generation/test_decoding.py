@@ -24,10 +24,7 @@ TITLES = [
     ("ann_lee", [ANN, LEE]),
     ("ann_lee_2", [ANN, LEE]),
 ]
-TRIE = TitleTrie(
-    *TitleTrie.build((tokens, number) for number, (_, tokens) in enumerate(TITLES)),
-    [name for name, _ in TITLES].__getitem__,
-)
+TRIE = TitleTrie.of([tokens for _, tokens in TITLES], [name for name, _ in TITLES])
 
 
 class Told:
@@ -188,13 +185,13 @@ def test_equally_probable_documents_come_in_order_of_their_ids() -> None:
 
 
 def test_where_there_are_no_titles_nothing_is_generated() -> None:
-    empty = TitleTrie(*TitleTrie.build([]), str)
+    empty = TitleTrie.of([], [])
     assert generate(Told(WAYS), MARKUP, empty, beams=5) == []
 
 
 def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
     titles = [[OSLO], [LAMP] * (LONGEST + 5)]
-    trie = TitleTrie(*TitleTrie.build((t, n) for n, t in enumerate(titles)), ["o", "l"].__getitem__)
+    trie = TitleTrie.of(titles, ["o", "l"])
     reading = Told({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
     found = generate(reading, MARKUP, trie, beams=10)
     assert [document.document_id for document in found] == ["o"]

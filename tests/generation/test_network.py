@@ -127,10 +127,7 @@ def test_a_shipped_model_generates_titles_that_exist(
 ) -> None:
     model = shipped(network, tmp_path)
     tokens = tokenizer.tokens(TITLES)
-    trie = TitleTrie(
-        *TitleTrie.build((title, number) for number, title in enumerate(tokens)),
-        TITLES.__getitem__,
-    )
+    trie = TitleTrie.of(tokens, TITLES)
     found = generate(model.read(CLAIM, SENTENCES), model.markup, trie, beams=20)
     assert {document.document_id for document in found} == set(TITLES)
     probabilities = [document.probability for document in found]

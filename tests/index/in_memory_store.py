@@ -57,15 +57,14 @@ class InMemoryStore:
             for sentence, vector in zip(document.sentences, vectors, strict=True)
         }
         tokens = TitleTokenizer().tokens([page.title for page in pages])
-        built = TitleTrie.build((title, number) for number, title in enumerate(tokens))
-        self._trie = TitleTrie(*built, list(self._documents).__getitem__)
+        self._trie = TitleTrie.of(tokens, list(self._documents))
         self._encoder = encoder.name
 
     def info(self) -> IndexInfo:
         """Count what there is; nothing of it lies on a disk."""
         sentences = sum(len(document.sentences) for document in self._documents.values())
         return IndexInfo(
-            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, ""
+            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, "", 0
         )
 
     def documents(self, ids: Sequence[str]) -> list[Document]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus, Page
+from retrieval.encoders.encoder import Encoder
+from retrieval.index.builder import Build
 
 PAGES = (
     Page("Savage", "Savage", "https://example.org/savage", "A savage is a word. It is old."),
@@ -36,13 +39,20 @@ class ListCorpus:
         """A digest by hand."""
         return self.content
 
-    def __len__(self) -> int:
+    def size(self) -> int:
         """How many."""
         return len(self.pages)
 
-    def __iter__(self) -> Iterator[Page]:
-        """In order."""
-        return iter(self.pages)
+    def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+        """In order, a few hundred at a time."""
+        for start in range(0, len(self.pages), 256):
+            chunk = self.pages[start : start + 256]
+            yield chunk, len(chunk)
+
+
+def alone(folder: Path, encoder: Encoder) -> Build:
+    """Return how tests build: in this process, telling nobody."""
+    return Build(folder, encoder, 1, lambda progress: None)
 
 
 _: Corpus = ListCorpus()

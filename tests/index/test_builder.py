@@ -15,21 +15,22 @@ import pytest
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.builder import IndexNotBuilt, build_index
+from retrieval.index.builder import build_index
+from retrieval.index.building import IndexNotBuilt
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
 from retrieval.index.versions import outdated_source
 from retrieval.types import SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder
-from tests.index.pages import PAGES, ListCorpus
+from tests.index.pages import PAGES, ListCorpus, alone
 
 # A build in a process of its own, over enough pages for several parts.
 BUILD = """
 import sys, resource
 from pathlib import Path
 from retrieval.corpora.corpus import Page
-from retrieval.index.builder import build_index
+from retrieval.index.builder import Build, build_index
 from tests.encoders import WordEncoder
 from tests.index.test_builder import many
 limit = int(sys.argv[2])
@@ -37,25 +38,28 @@ if limit:
     import signal
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-def on_progress(done, of):
-    print(done, flush=True)
+def on_progress(progress):
+    print(progress.done, flush=True)
 try:
-    build_index(many(), WordEncoder(), Path(sys.argv[1]), on_progress)
+    build_index(many(), Build(Path(sys.argv[1]), WordEncoder(), 2, on_progress))
 except Exception as error:
     print(type(error).__name__, error)
 """
 
 FILES = [
-    "documents.jsonl",
-    "documents.npy",
-    "ids.npy",
-    "titles.npy",
-    "vectors.npy",
-    "sentence_vectors.npy",
-    "sentence_starts.npy",
+    "blocks.npy",
+    "block_documents.npy",
+    "documents.zst",
+    "ids.txt",
+    "id_starts.npy",
+    "id_table.npy",
+    "title_table.npy",
     "title_tokens.npy",
     "title_starts.npy",
     "title_documents.npy",
+    "sentence_starts.npy",
+    "vectors.npy",
+    "sentence_vectors.npy",
 ]
 
 
@@ -67,8 +71,13 @@ def many() -> ListCorpus:
     return ListCorpus(pages, name="many", source="many")
 
 
+def segment_of(folder: Path) -> Path:
+    (segment,) = (folder / "segments").iterdir()
+    return segment
+
+
 def build(folder: Path, corpus: ListCorpus | None = None) -> IndexInfo:
-    return build_index(corpus or ListCorpus(), WordEncoder(), folder, lambda done, of: None)
+    return build_index(corpus or ListCorpus(), alone(folder, WordEncoder()))
 
 
 def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
@@ -91,21 +100,25 @@ def test_a_killed_build_goes_on_where_it_stopped_and_ends_the_same(
         for _ in range(parts + 1):
             process.stdout.readline()
         process.kill()
-    kept = len(list((tmp_path / "killed" / "building").glob("part-*.jsonl")))
+    kept = len(list((tmp_path / "killed").glob("building-*/part-*.npz")))
     assert kept >= parts
     resumed = build(tmp_path / "killed", many())
     assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
 
 
-def test_work_of_another_source_is_not_taken_over(tmp_path: Path) -> None:
-    build(tmp_path / "fresh", ListCorpus(PAGES[:3], content="2"))
-    building = tmp_path / "index" / "building"
-    building.mkdir(parents=True)
-    (tmp_path / "index" / "lock").touch()
-    (building / "plan.json").write_text('{"fingerprint": "1"}')
-    (building / "part-000000.jsonl").write_text("of another source\n")
-    info = build(tmp_path / "index", ListCorpus(PAGES[:3], content="2"))
-    assert info.checksum == EmbeddedStore.open(tmp_path / "fresh", "words").info().checksum
+@pytest.mark.server
+def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -> None:
+    with start_build(tmp_path) as process:
+        assert process.stdout is not None
+        for _ in range(4):
+            process.stdout.readline()
+        process.kill()
+    kept = sorted(tmp_path.glob("building-*/part-*.npz"))
+    other = build(tmp_path, ListCorpus(PAGES[:3], content="2"))
+    assert other.documents == 3
+    assert sorted(tmp_path.glob("building-*/part-*.npz")) == kept != []
+    assert build(tmp_path, many()).documents == 1400
+    assert list(tmp_path.glob("building-*")) == []
 
 
 def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
@@ -120,14 +133,14 @@ def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_source_without_pages_leaves_the_index_that_stood_before(tmp_path: Path) -> None:
     before = build(tmp_path)
     with pytest.raises(BadSource, match="holds no page"):
-        build_index(ListCorpus([]), WordEncoder(), tmp_path, lambda done, of: None)
+        build(tmp_path, ListCorpus(()))
     assert EmbeddedStore.open(tmp_path, "words").info() == before
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
     build(tmp_path)
-    path = tmp_path / "current" / name
+    path = segment_of(tmp_path) / name
     content = bytearray(path.read_bytes())
     content[-9] ^= 1
     path.write_bytes(content)
@@ -182,10 +195,10 @@ def test_vectors_of_another_encoder_are_refused(tmp_path: Path) -> None:
         EmbeddedStore.open(tmp_path, "sentences")
 
 
-@pytest.mark.parametrize("name", [*FILES, "meta.json"])
+@pytest.mark.parametrize("name", [*FILES, "meta.json", "deleted.npy"])
 def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
     build(tmp_path)
-    path = tmp_path / "current" / name
+    path = (segment_of(tmp_path) if name in FILES else tmp_path / "current") / name
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(IndexUnavailable, match="damaged"):
         EmbeddedStore.open(tmp_path, "words")
@@ -212,8 +225,8 @@ def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
 
 def test_the_vectors_of_all_parts_are_joined_in_order(tmp_path: Path) -> None:
     build(tmp_path, many())
-    vectors = np.load(tmp_path / "current" / "sentence_vectors.npy")
-    starts = np.load(tmp_path / "current" / "sentence_starts.npy")
+    vectors = np.load(segment_of(tmp_path) / "sentence_vectors.npy")
+    starts = np.load(segment_of(tmp_path) / "sentence_starts.npy")
     assert (vectors.dtype, vectors.shape) == (np.float16, (2800, 384))
     assert starts.tolist() == list(range(0, 2801, 2))
     # Page 1000 is in the fourth part; two sentences of each page stand before its own.

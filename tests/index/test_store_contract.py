@@ -16,7 +16,7 @@ from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.types import SentenceKey, SentenceMatch
 from tests.encoders import WordEncoder
 from tests.index.in_memory_store import InMemoryStore
-from tests.index.pages import PAGES, ListCorpus
+from tests.index.pages import PAGES, ListCorpus, alone
 
 HOSTILE = [
     '*?:()"\\',
@@ -36,7 +36,7 @@ def in_memory(folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentStore:
 
 
 def embedded(folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentStore:
-    build_index(ListCorpus(pages), WordEncoder(), folder, lambda done, of: None)
+    build_index(ListCorpus(pages), alone(folder, WordEncoder()))
     return EmbeddedStore.open(folder, WordEncoder.name)
 
 

@@ -17,6 +17,7 @@ from retrieval.index.builder import build_index
 from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES
 from retrieval.types import Progress, Report
+from tests.index.pages import alone
 
 pytestmark = pytest.mark.models
 
@@ -54,7 +55,7 @@ def opened(pages: Iterable[tuple[str, str]], folder: Path) -> Retriever:
     records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     corpus = open_corpus(f"jsonl:{source}")
-    build_index(corpus, MiniLMEncoder(), folder / "index", lambda done, of: None)
+    build_index(corpus, alone(folder / "index", MiniLMEncoder()))
     return open_retriever(folder / "index", threads=2, added=AddedModels())
 
 

@@ -7,34 +7,35 @@ import pytest
 
 from retrieval.titles import title_trie
 from retrieval.titles.title_tokenizer import TitleTokenizer
-from retrieval.titles.title_trie import TitleNode, TitleTrie
+from retrieval.titles.title_trie import TitleNode, TitleRun, TitleTrie, build_run
 
 # Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
 TITLES = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
 
 
 def trie(titles: Sequence[Sequence[int]] = TITLES) -> TitleTrie:
-    built = TitleTrie.build((title, number) for number, title in enumerate(titles))
-    return TitleTrie(*built, lambda number: f"document {number}")
+    return TitleTrie.of(titles, [f"document {number}" for number in range(len(titles))])
+
+
+def node(low: int, high: int, depth: int) -> TitleNode:
+    return TitleNode((range(low, high),), depth)
 
 
 def walk(trie: TitleTrie, *tokens: int) -> TitleNode | None:
-    node: TitleNode | None = trie.root()
+    reached: TitleNode | None = trie.root()
     for token in tokens:
-        node = trie.step(node, token) if node is not None else None
-    return node
+        reached = trie.step(reached, token) if reached is not None else None
+    return reached
 
 
 def ends(trie: TitleTrie, *tokens: int) -> list[str]:
-    node = walk(trie, *tokens)
-    assert node is not None
-    return trie.ends(node)
+    reached = walk(trie, *tokens)
+    assert reached is not None
+    return trie.ends(reached)
 
 
 def test_the_arrays_hold_the_sorted_titles_without_the_one_that_has_no_token() -> None:
-    tokens, starts, documents = TitleTrie.build(
-        (title, number) for number, title in enumerate(TITLES)
-    )
+    tokens, starts, documents = build_run((title, number) for number, title in enumerate(TITLES))
     assert tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
     assert starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
     assert documents.tolist() == [3, 1, 5, 4, 0, 2]
@@ -44,8 +45,8 @@ def test_the_arrays_hold_the_sorted_titles_without_the_one_that_has_no_token() -
 def test_children_are_the_tokens_that_may_follow_each_once() -> None:
     titles = trie()
     assert titles.children(titles.root()).tolist() == [1, 7, 30_521]
-    assert titles.children(TitleNode(0, 4, 1)).tolist() == [2, 300]
-    assert titles.children(TitleNode(1, 3, 2)).tolist() == []
+    assert titles.children(node(0, 4, 1)).tolist() == [2, 300]
+    assert titles.children(node(1, 3, 2)).tolist() == []
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
@@ -55,16 +56,16 @@ def test_children_do_not_depend_on_how_many_titles_are_looked_at_together(
     monkeypatch.setattr(title_trie, "_BLOCK", block)
     titles = trie()
     assert titles.children(titles.root()).tolist() == [1, 7, 30_521]
-    assert titles.children(TitleNode(0, 4, 1)).tolist() == [2, 300]
+    assert titles.children(node(0, 4, 1)).tolist() == [2, 300]
 
 
 def test_a_step_narrows_the_titles_to_those_that_go_on_so() -> None:
     titles = trie()
-    assert walk(titles) == TitleNode(0, 6, 0)
-    assert walk(titles, 1) == TitleNode(0, 4, 1)
-    assert walk(titles, 1, 2) == TitleNode(1, 3, 2)
-    assert walk(titles, 1, 300) == TitleNode(3, 4, 2)
-    assert walk(titles, 7, 1, 1) == TitleNode(4, 5, 3)
+    assert walk(titles) == node(0, 6, 0)
+    assert walk(titles, 1) == node(0, 4, 1)
+    assert walk(titles, 1, 2) == node(1, 3, 2)
+    assert walk(titles, 1, 300) == node(3, 4, 2)
+    assert walk(titles, 7, 1, 1) == node(4, 5, 3)
 
 
 @pytest.mark.parametrize("tokens", [(0,), (2,), (30_522,), (1, 1), (1, 2, 1), (7, 2), (-1,)])
@@ -82,13 +83,13 @@ def test_a_title_ends_where_nothing_of_it_is_left_though_others_go_on() -> None:
 
 
 def test_equal_titles_are_in_order_of_their_numbers_however_they_come() -> None:
-    built = TitleTrie.build([((4,), 70_000), ((4,), 2), ((4,), 300)])
+    built = build_run([((4,), 70_000), ((4,), 2), ((4,), 300)])
     assert built[2].tolist() == [2, 300, 70_000]
 
 
 def test_no_titles_are_a_root_that_leads_nowhere() -> None:
     for titles in (trie([]), trie([()])):
-        assert titles.root() == TitleNode(0, 0, 0)
+        assert titles.root() == node(0, 0, 0)
         assert titles.children(titles.root()).tolist() == []
         assert titles.step(titles.root(), 1) is None
         assert titles.ends(titles.root()) == []
@@ -96,7 +97,7 @@ def test_no_titles_are_a_root_that_leads_nowhere() -> None:
 
 def test_a_token_that_does_not_fit_is_an_error() -> None:
     with pytest.raises(OverflowError):
-        TitleTrie.build([((65_535,), 0)])
+        build_run([((65_535,), 0)])
 
 
 @pytest.mark.models
@@ -113,3 +114,18 @@ def test_the_whole_title_is_cut_into_tokens_and_nothing_is_added() -> None:
     assert len(words) == 6  # harbour, light, (, 1920, film, )
     assert len(tokenizer.tokens(["light " * 600])[0]) == 600
     assert tokenizer.tokens(["", " "]) == [[], []]
+
+
+def test_two_runs_are_one_tree_and_what_is_gone_ends_nowhere() -> None:
+    older = TitleRun(*build_run([((1, 2), 0), ((7,), 1)]))
+    newer = TitleRun(*build_run([((1,), 0), ((1, 2), 1), ((3,), 2)]), first=2)
+    both = TitleTrie([older, newer], lambda number: None if number == 1 else f"document {number}")
+    assert both.children(both.root()).tolist() == [1, 3, 7]
+    assert ends(both, 1) == ["document 2"]
+    assert ends(both, 1, 2) == ["document 0", "document 3"]
+    assert ends(both, 7) == []
+    assert walk(both, 7, 1) is None
+    one = walk(both, 1)
+    assert one is not None
+    assert both.is_end(one)
+    assert both.children(one).tolist() == [2]

@@ -1,0 +1,92 @@
+"""Where an index is built: beside the one that serves, by one process at a time, gone on with."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from retrieval.errors import EsotericError
+from retrieval.index.layout import BUILDING, LOCK
+
+
+class IndexNotBuilt(EsotericError):
+    """The index could not be built; the one that stood before still stands."""
+
+
+@contextmanager
+def building_place(folder: Path, plan: Mapping[str, object]) -> Iterator[Path]:
+    """Yield the folder of unfinished work, which holds what an earlier try at ``plan`` left there.
+
+    Raises:
+        IndexNotBuilt: the disk is full or read-only, another build runs, or
+            ``folder`` holds something that is no index.
+    """
+    try:
+        _refuse_other_things(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            yield _begun(folder, plan)
+    except OSError as error:
+        raise _not_built(error, folder) from error
+    except ValueError as error:
+        # tantivy reports the operating system's refusals as ValueError.
+        if "No space left" not in str(error) and "File too large" not in str(error):
+            raise
+        raise _not_built(OSError(errno.ENOSPC, "No space left on device"), folder) from error
+
+
+def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return IndexNotBuilt(
+            "disk_full",
+            f"The disk that holds {folder} is full; the index that stood before still stands.",
+            "Make room and run the same command again: it goes on where it stopped.",
+        )
+    return IndexNotBuilt(
+        "index_not_written",
+        f"The index cannot be written below {folder} ({error.strerror or error}).",
+        "Check the folder's permissions, or set ESOTERIC_HOME to another one.",
+    )
+
+
+def _refuse_other_things(folder: Path) -> None:
+    """Building removes unfinished and replaced work, so none of it may be somebody else's."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).is_file():
+        raise IndexNotBuilt(
+            "index_not_empty",
+            f"{folder} holds files that are no index.",
+            "Name a folder that is empty or not there yet.",
+        )
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IndexNotBuilt(
+                "index_locked",
+                f"Another build of the index in {folder} is running.",
+                "Wait until it is done.",
+            ) from error
+        yield
+
+
+def _begun(folder: Path, plan: Mapping[str, object]) -> Path:
+    """Return the plan's own folder: what another one left unfinished stays for its next try."""
+    content = json.dumps(plan, sort_keys=True).encode("utf-8")
+    building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
+    building.mkdir(exist_ok=True)
+    for leftover in (*building.glob("*.partial"), building / "version", building / "segment"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink(missing_ok=True)
+    return building

@@ -1,0 +1,38 @@
+"""Writes files whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, on the disk when this returns.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as stream:
+        stream.write(content)
+        flush(stream)
+    partial.rename(path)
+
+
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array likewise."""
+    # Not straight to the file: NumPy tells a full disk without the error's number.
+    content = io.BytesIO()
+    np.save(content, array)
+    write_whole(path, content.getvalue())
+
+
+def flush(stream: Any) -> None:
+    """Return when what was written to a file is on the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())

@@ -1,0 +1,109 @@
+"""The words of all documents, with their positions: tantivy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import tantivy
+
+_TOKENIZER = "words"
+_HEAP = 64_000_000  # bytes of what is not yet written
+
+
+class LexicalWriter:
+    """Adds documents to an index on the disk and takes them out again.
+
+    Nothing is to be found before ``commit``. Files that were committed never change, so
+    a folder may begin with hard links of another's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open or create the index in a folder that is there."""
+        self._schema = _schema()
+        # One thread keeps the order of the documents, and with it that of equal scores.
+        self._writer = _opened(folder).writer(heap_size=_HEAP, num_threads=1)
+
+    def add(self, texts: Iterable[str], first: int) -> None:
+        """Add documents numbered from ``first`` on."""
+        for number, text in enumerate(texts, first):
+            entry = tantivy.Document(text=text)
+            entry.add_unsigned("document", number)  # the constructor would make it signed
+            self._writer.add_document(entry)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Take documents out."""
+        for number in numbers:
+            # Not by the term itself, which the library would make a signed one.
+            wanted = tantivy.Query.term_query(self._schema, "document", number)
+            self._writer.delete_documents_by_query(wanted)
+
+    def commit(self) -> None:
+        """Put all of it on the disk.
+
+        Raises:
+            OSError, ValueError: the disk is full or read-only.
+        """
+        self._writer.commit()
+        self._writer.wait_merging_threads()
+
+
+class LexicalReader:
+    """Finds documents by phrases."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the index.
+
+        Raises:
+            OSError, ValueError: it is missing or damaged.
+        """
+        self._searcher = _opened(folder).searcher()
+        self._schema = _schema()
+        self._analyzer = _words_analyzer()
+
+    def matches(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """Return up to ``limit`` documents that hold any phrase, with their BM25, best first."""
+        clauses = [
+            (tantivy.Occur.Should, query)
+            for terms in dict.fromkeys(tuple(self._analyzer.analyze(p)) for p in phrases)
+            if (query := self._phrase(terms)) is not None
+        ]
+        if not clauses or limit < 1:
+            return []
+        found = self._searcher.search(tantivy.Query.boolean_query(clauses), limit, count=False)
+        numbers = self._searcher.fast_field_values("document", [hit[1] for hit in found.hits])
+        return [
+            (int(number), float(hit[0]))  # type: ignore[arg-type]
+            for hit, number in zip(found.hits, numbers, strict=True)
+        ]
+
+    def _phrase(self, terms: tuple[str, ...]) -> tantivy.Query | None:
+        if not terms:
+            return None
+        if len(terms) == 1:
+            return tantivy.Query.term_query(self._schema, "text", terms[0])
+        return tantivy.Query.phrase_query(self._schema, "text", list(terms))
+
+
+def _schema() -> tantivy.Schema:
+    """Text with positions; the document's number to be read, and to be removed by."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", stored=False, tokenizer_name=_TOKENIZER, index_option="position")
+    builder.add_unsigned_field("document", stored=False, indexed=True, fast=True)
+    return builder.build()
+
+
+def _words_analyzer() -> tantivy.TextAnalyzer:
+    """Words in lower case without accents, for index and query alike."""
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+        .build()
+    )
+
+
+def _opened(folder: Path) -> tantivy.Index:
+    index = tantivy.Index(_schema(), path=str(folder))
+    index.register_tokenizer(_TOKENIZER, _words_analyzer())
+    return index

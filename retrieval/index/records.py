@@ -1,0 +1,102 @@
+"""How a document is kept: a JSON object; many of them are compressed together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import zstandard
+
+from retrieval.corpora.corpus import Page
+from retrieval.encoders.encoder import EncodableDocument
+from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.types import Document, Sentence
+
+Record: TypeAlias = dict[str, Any]
+
+# Fewer compress worse, more take longer to be read for the sake of one.
+DOCUMENTS_A_BLOCK = 32
+
+
+def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record]:
+    """Return what is kept of pages; those that the source has not split are split."""
+    split = splitter.split(page.text for page in pages if page.sentences is None)
+    return [
+        _given(page, page.sentences) if page.sentences is not None else _split(page, next(split))
+        for page in pages
+    ]
+
+
+def document_of(record: Record) -> Document:
+    """Return the document that a record keeps."""
+    text, links = record["text"], record.get("links", {})
+    return Document(
+        id=record["id"],
+        title=record["title"],
+        url=record["url"],
+        text=text,
+        sentences=tuple(
+            Sentence(
+                record["id"], number, text[start:end], start, end, tuple(links.get(str(number), ()))
+            )
+            for number, start, end in record["sentences"]
+        ),
+    )
+
+
+def encodable(record: Record) -> EncodableDocument:
+    """Return what an encoder reads of a record."""
+    bounds = tuple((start, end) for _, start, end in record["sentences"])
+    return EncodableDocument(record["title"], record["text"], bounds)
+
+
+def line_of(record: Record) -> bytes:
+    """Return a record as JSON on one line."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def compressed(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield blocks of ``DOCUMENTS_A_BLOCK`` lines, the last one of fewer."""
+    compressor = zstandard.ZstdCompressor()
+    for start in range(0, len(lines), DOCUMENTS_A_BLOCK):
+        yield compressor.compress(b"\n".join(lines[start : start + DOCUMENTS_A_BLOCK]))
+
+
+def lines_of(block: bytes) -> list[bytes]:
+    """Return the lines of a block, in their order.
+
+    Raises:
+        ValueError: the block is damaged.
+    """
+    try:
+        return zstandard.ZstdDecompressor().decompress(block).split(b"\n")
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def _given(page: Page, sentences: tuple[str, ...]) -> Record:
+    """Join sentences that the source has split; their ids are their positions there."""
+    bounds, end = [], -1
+    for number, sentence in enumerate(sentences):
+        if sentence:
+            start, end = end + 1, end + 1 + len(sentence)
+            bounds.append((number, start, end))
+    text = " ".join(sentence for sentence in sentences if sentence)
+    # A record says nothing of links where there are none, which is almost everywhere.
+    links = {str(number): titles for number, titles in enumerate(page.links) if titles}
+    return _record(page, text, bounds) | ({"links": links} if links else {})
+
+
+def _split(page: Page, bounds: list[tuple[int, int]]) -> Record:
+    return _record(page, page.text, [(n, start, end) for n, (start, end) in enumerate(bounds)])
+
+
+def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> Record:
+    return {
+        "id": page.id,
+        "title": page.title,
+        "url": page.url,
+        "text": text,
+        "sentences": sentences,
+    }

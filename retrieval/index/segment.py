@@ -1,0 +1,130 @@
+"""A run of documents in files that never change: one for every build and every addition.
+
+segments/<checksum>/
+  documents.zst                  records (``records``), some compressed together as a block
+  blocks.npy                     where each block begins, uint64, and where the last ends
+  block_documents.npy            the number of each block's first document, and how many there are
+  ids.txt                        the ids, joined
+  id_starts.npy                  where each begins, and where the last ends
+  id_table.npy, title_table.npy  sorted hashes and the documents they stand for
+  title_tokens.npy               the titles as tokens, sorted: a prefix tree (titles.title_trie)
+  title_starts.npy               where in it each title begins, and where the last ends
+  title_documents.npy            which document each title is of
+  sentence_starts.npy            which sentence is each document's first, and how many there are
+  vectors.npy                    float16, shape (documents, dimension)
+  sentence_vectors.npy           float16, shape (sentences, dimension), in the documents' order
+
+Documents are numbered from 0 within a segment. All is memory-mapped; opening reads nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index.layout import find
+from retrieval.index.records import Record, lines_of
+from retrieval.titles.title_trie import TitleRun
+
+DOCUMENTS = "documents.zst"
+BLOCKS = "blocks.npy"
+BLOCK_DOCUMENTS = "block_documents.npy"
+IDS = "ids.txt"
+ID_STARTS = "id_starts.npy"
+ID_TABLE = "id_table.npy"
+TITLE_TABLE = "title_table.npy"
+TITLE_TOKENS = "title_tokens.npy"
+TITLE_STARTS = "title_starts.npy"
+TITLE_DOCUMENTS = "title_documents.npy"
+SENTENCE_STARTS = "sentence_starts.npy"
+VECTORS = "vectors.npy"
+SENTENCE_VECTORS = "sentence_vectors.npy"
+
+
+class Segment:
+    """Answers what documents a segment holds, by their numbers in it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Map the files.
+
+        Raises:
+            OSError, ValueError: one is missing or damaged.
+        """
+        self._documents = np.memmap(folder / DOCUMENTS, dtype=np.uint8, mode="r")
+        self._blocks = _mapped(folder / BLOCKS)
+        self._block_documents = _mapped(folder / BLOCK_DOCUMENTS)
+        self._ids = np.memmap(folder / IDS, dtype=np.uint8, mode="r")
+        self._id_starts = _mapped(folder / ID_STARTS)
+        self._id_table = _mapped(folder / ID_TABLE)
+        self._title_table = _mapped(folder / TITLE_TABLE)
+        self.sentence_starts = _mapped(folder / SENTENCE_STARTS)
+        self.vectors = _mapped(folder / VECTORS)
+        self.sentence_vectors = _mapped(folder / SENTENCE_VECTORS)
+        self._titles = [
+            _mapped(folder / name) for name in (TITLE_TOKENS, TITLE_STARTS, TITLE_DOCUMENTS)
+        ]
+
+    def __len__(self) -> int:
+        """Return how many documents there are."""
+        return len(self.sentence_starts) - 1
+
+    def id(self, number: int) -> str:
+        """Return a document's id."""
+        start, end = int(self._id_starts[number]), int(self._id_starts[number + 1])
+        return self._ids[start:end].tobytes().decode("utf-8")
+
+    def numbers(self, document_id: str) -> list[int]:
+        """Return the documents with this id; where there are two, the later one counts."""
+        return [n for n in find(self._id_table, document_id) if self.id(n) == document_id]
+
+    def held_by(self, other: Segment) -> list[int]:
+        """Return the documents whose ids another segment holds too."""
+        hashes, numbers = self._id_table
+        shared = numbers[np.isin(hashes, other._id_table[0])]
+        return sorted(n for n in map(int, shared) if other.numbers(self.id(n)))
+
+    def superseded(self) -> list[int]:
+        """Return the documents whose id a later one has too."""
+        hashes, numbers = self._id_table
+        alike = np.flatnonzero(hashes[1:] == hashes[:-1])
+        # The rows of one hash are in order of their numbers.
+        return sorted(n for n in map(int, numbers[alike]) if self.numbers(self.id(n))[-1] > n)
+
+    def title_values(self, key: str) -> list[int]:
+        """Return twice the numbers of documents whose titles may have this key, as tables do."""
+        return find(self._title_table, key)
+
+    def record(self, number: int) -> Record:
+        """Return a document's record.
+
+        Raises:
+            ValueError: it is damaged.
+        """
+        block = int(np.searchsorted(self._block_documents, number, side="right")) - 1
+        line = self._lines(block)[number - int(self._block_documents[block])]
+        record: Record = json.loads(line)
+        return record
+
+    def records(self) -> Iterator[Record]:
+        """Yield all records in their order; raises what ``record`` raises."""
+        for block in range(len(self._blocks) - 1):
+            yield from (json.loads(line) for line in self._lines(block))
+
+    def titles(self, first: int) -> TitleRun:
+        """Return the titles as sorted tokens; its documents are numbered from ``first`` on."""
+        tokens, starts, documents = self._titles
+        return TitleRun(tokens, starts, documents, first)
+
+    def _lines(self, block: int) -> list[bytes]:
+        start, end = int(self._blocks[block]), int(self._blocks[block + 1])
+        return lines_of(self._documents[start:end].tobytes())
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    array: NDArray[Any] = np.load(path, mmap_mode="r")
+    return array

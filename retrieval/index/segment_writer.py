@@ -1,0 +1,158 @@
+"""Puts parts together as the files of a segment."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index import segment
+from retrieval.index.files import flush, write_array
+from retrieval.index.parts import Part
+from retrieval.titles.title_trie import build_run
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: how much of it, and a digest of the documents and their vectors."""
+
+    documents: int
+    sentences: int
+    checksum: str
+
+
+def write_segment(folder: Path, parts: Iterable[Part], dimension: int | None) -> Written:
+    """Write the files of a segment, part by part; ``dimension`` is that of the vectors, if any.
+
+    What is held in memory are some numbers and the title's tokens for each document.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    digest = hashlib.sha256()
+    numbers = _Numbers()
+    with ExitStack() as stack:
+        opened = stack.enter_context
+        documents = opened((folder / segment.DOCUMENTS).open("wb"))
+        ids = opened((folder / segment.IDS).open("wb"))
+        vectors = []
+        if dimension is not None:
+            for name in (segment.VECTORS, segment.SENTENCE_VECTORS):
+                vectors.append(opened(_GrowingArray(folder / name, dimension)))
+        for part in parts:
+            digest.update(part.digest.tobytes())
+            documents.write(part.blocks.tobytes())
+            ids.write(part.ids.tobytes())
+            for rows, growing in zip((part.vectors, part.sentence_vectors), vectors, strict=False):
+                growing.append(rows)
+            numbers.add(part)
+        flush(documents)
+        flush(ids)
+    numbers.write(folder)
+    return Written(len(numbers), numbers.sentences, digest.hexdigest())
+
+
+class _Numbers:
+    """All that is not written part by part."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[NDArray[Any]]] = {}
+        self._title_tokens = array("H")
+        self._count = 0
+        self.sentences = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, part: Part) -> None:
+        for name in ("block_sizes", "block_documents", "id_sizes", "id_hashes", "title_sizes"):
+            self._columns.setdefault(name, []).append(getattr(part, name))
+        self._columns.setdefault("sentences", []).append(part.sentences)
+        self._columns.setdefault("title_hashes", []).append(part.title_hashes)
+        moved = part.title_values + np.uint64(2 * self._count)
+        self._columns.setdefault("title_values", []).append(moved)
+        self._title_tokens.frombytes(part.title_tokens.tobytes())
+        self._count += len(part)
+        self.sentences += int(part.sentences.sum())
+
+    def write(self, folder: Path) -> None:
+        numbers = np.arange(self._count, dtype=np.uint64)
+        for name, values in (
+            (segment.BLOCKS, _starts(self._column("block_sizes"), np.uint64)),
+            (segment.BLOCK_DOCUMENTS, _starts(self._column("block_documents"), np.uint32)),
+            (segment.ID_STARTS, _starts(self._column("id_sizes"), np.uint64)),
+            (segment.SENTENCE_STARTS, _starts(self._column("sentences"), np.uint32)),
+            (segment.ID_TABLE, _table(self._column("id_hashes"), numbers)),
+            (
+                segment.TITLE_TABLE,
+                _table(self._column("title_hashes"), self._column("title_values")),
+            ),
+        ):
+            write_array(folder / name, values)
+        tokens, starts, documents = build_run(self._titles())
+        write_array(folder / segment.TITLE_TOKENS, tokens)
+        write_array(folder / segment.TITLE_STARTS, starts)
+        write_array(folder / segment.TITLE_DOCUMENTS, documents)
+
+    def _column(self, name: str) -> NDArray[Any]:
+        return np.concatenate(self._columns.pop(name))
+
+    def _titles(self) -> Iterator[tuple[Sequence[int], int]]:
+        start = 0
+        for number, size in enumerate(self._column("title_sizes").tolist()):
+            yield self._title_tokens[start : start + size], number
+            start += size
+
+
+class _GrowingArray:
+    """A float16 array in a file, written row by row; its header holds room for their number."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self._path = path
+        self._dimension = dimension
+        self._rows = 0
+
+    def __enter__(self) -> _GrowingArray:
+        self._stream: IO[bytes] = self._path.open("w+b")
+        self._write_header()
+        return self
+
+    def append(self, rows: NDArray[np.float16]) -> None:
+        self._stream.write(rows.tobytes())
+        self._rows += len(rows)
+
+    def __exit__(self, *failure: object) -> None:
+        with self._stream:
+            if failure == (None, None, None):
+                # NumPy leaves room behind the header for a first dimension that has grown.
+                self._stream.seek(0)
+                self._write_header()
+                flush(self._stream)
+
+    def _write_header(self) -> None:
+        header = {
+            "descr": "<f2",
+            "fortran_order": False,
+            "shape": (self._rows, self._dimension),
+        }
+        np.lib.format.write_array_header_1_0(self._stream, header)
+
+
+def _starts(sizes: NDArray[Any], kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """Return where each begins if all lie one behind the other, and where the last ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.uint64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts.astype(kind)
+
+
+def _table(hashes: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return hashes and values as two rows, sorted by hash and then by value."""
+    order = np.lexsort((values, hashes))
+    return np.stack([hashes[order], values[order]])
