@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from retrieval.errors import EsotericError
+from retrieval.index.files import write_whole
 from retrieval.index.layout import BUILDING, LOCK
 
 
@@ -84,6 +85,7 @@ def _begun(folder: Path, plan: Mapping[str, object]) -> Path:
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
     building.mkdir(exist_ok=True)
+    write_whole(building / "plan.json", content)
     for leftover in (*building.glob("*.partial"), building / "version", building / "segment"):
         if leftover.is_dir():
             shutil.rmtree(leftover)

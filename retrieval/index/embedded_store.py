@@ -19,6 +19,7 @@ from retrieval.index.layout import (
     Meta,
     damaged,
     digest_of,
+    file_of,
     read_meta,
     rebuild,
 )
@@ -39,12 +40,11 @@ class EmbeddedStore:
     it is open stays readable.
     """
 
-    def __init__(self, version: Path, meta: Meta) -> None:
+    def __init__(self, folder: Path, version: Path, meta: Meta) -> None:
         """Map the files of one version; use ``open``."""
         self._meta = meta
-        self._version = version
-        folder = version.parent.parent / SEGMENTS
-        self._segments = [Segment(folder / name) for name, _, _ in meta.segments]
+        self._folder, self._version = folder, version
+        self._segments = [Segment(folder / SEGMENTS / name) for name, _, _ in meta.segments]
         # The number of each segment's first document, and behind the last the number of all.
         self._firsts = list(accumulate((count for _, count, _ in meta.segments), initial=0))
         self._deleted: NDArray[np.bool_] = np.load(version / DELETED, mmap_mode="r")
@@ -58,12 +58,12 @@ class EmbeddedStore:
             IndexUnavailable: there is none, it is damaged, of another format, or
                 its vectors are another encoder's.
         """
-        return cls.open_version(current_version(folder), encoder)
+        return cls.open_version(folder, current_version(folder), encoder)
 
     @classmethod
-    def open_version(cls, version: Path, encoder: str) -> EmbeddedStore:
-        """Open one version; raises what ``open`` raises."""
-        meta = read_meta(version)
+    def open_version(cls, folder: Path, version: Path, encoder: str) -> EmbeddedStore:
+        """Open one version of the index below ``folder``; raises what ``open`` raises."""
+        meta = read_meta(folder, version)
         if meta.encoder != encoder:
             raise IndexUnavailable(
                 "index_encoder",
@@ -71,7 +71,7 @@ class EmbeddedStore:
                 rebuild(meta.source),
             )
         try:
-            return cls(version, meta)
+            return cls(folder, version, meta)
         except (OSError, ValueError) as error:
             raise damaged(meta.source) from error
 
@@ -97,7 +97,7 @@ class EmbeddedStore:
             IndexUnavailable: a file is not what was built.
         """
         for name, (_, digest) in self._meta.files.items():
-            if digest_of(self._version / name) != digest:
+            if digest_of(file_of(self._folder, self._version, name)) != digest:
                 raise damaged(self._meta.source, name)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:

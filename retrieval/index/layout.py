@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -48,7 +47,8 @@ class Meta:
         documents: those that are to be found, and ``sentences`` theirs.
         segments: their folders' names in order, with how many documents each holds, the
             deleted ones too, and a digest of these.
-        files: bytes and SHA-256 of each file, by its path from the version's folder.
+        files: bytes and SHA-256 of each file, by its path: ``segments/…`` below the index, any
+            other below the version.
     """
 
     name: str
@@ -98,17 +98,22 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def described(folder: Path, version: Path) -> dict[str, tuple[int, str]]:
-    """Return ``Meta.files`` of what lies in a folder, as seen from a version's folder."""
+def described(folder: Path, below: Path) -> dict[str, tuple[int, str]]:
+    """Return ``Meta.files`` of what lies in a folder; their paths begin behind ``below``."""
     return {
-        os.path.relpath(path, version): (path.stat().st_size, digest_of(path))
+        path.relative_to(below).as_posix(): (path.stat().st_size, digest_of(path))
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.suffix != ".lock"
     }
 
 
-def read_meta(version: Path) -> Meta:
-    """Return ``meta.json`` of a version whose files are all there and whole.
+def file_of(index: Path, version: Path, name: str) -> Path:
+    """Return where a file of ``Meta.files`` lies."""
+    return (index if name.startswith(f"{SEGMENTS}/") else version) / name
+
+
+def read_meta(index: Path, version: Path) -> Meta:
+    """Return ``meta.json`` of a version of an index whose files are all there and whole.
 
     Raises:
         IndexUnavailable: it is missing, damaged, or of another format.
@@ -130,7 +135,7 @@ def read_meta(version: Path) -> Meta:
     except (TypeError, ValueError, AttributeError) as error:
         raise damaged(source) from error
     for name, size in sizes.items():
-        path = version / name
+        path = file_of(index, version, name)
         if not path.is_file() or path.stat().st_size != size:
             raise damaged(source, name)
     return meta

@@ -51,7 +51,7 @@ class NewVersion:
         for path in (before / LEXICAL).iterdir():
             if path.suffix != ".lock":
                 os.link(path, building / "version" / LEXICAL / path.name)
-        return cls(building, read_meta(before), np.load(before / DELETED))
+        return cls(building, read_meta(building.parent, before), np.load(before / DELETED))
 
     def __len__(self) -> int:
         """Return how many documents there are, deleted ones too."""
@@ -74,7 +74,7 @@ class NewVersion:
         self._meta = replace(
             self._meta,
             segments=(*self._meta.segments, (place.name, len(new), written.checksum)),
-            files={**self._meta.files, **described(place, self._folder)},
+            files={**self._meta.files, **described(place, self._index)},
         )
         self._delete([*older, *here])
         self._bad = bad
@@ -96,7 +96,7 @@ class NewVersion:
         digest = hashlib.sha256(self._deleted.tobytes())
         for _, _, checksum in self._meta.segments:
             digest.update(checksum.encode("ascii"))
-        shared = {n: file for n, file in self._meta.files.items() if n.startswith("..")}
+        shared = {n: file for n, file in self._meta.files.items() if n.startswith(SEGMENTS)}
         sizes = [np.diff(segment.sentence_starts) for segment in self._segments]
         meta = replace(
             self._meta,
@@ -108,7 +108,9 @@ class NewVersion:
             files={**shared, **described(self._folder, self._folder)},
         )
         write_whole(self._folder / META, meta.to_json())
-        EmbeddedStore.open_version(self._folder, meta.encoder)  # before the old one goes
+        EmbeddedStore.open_version(
+            self._index, self._folder, meta.encoder
+        )  # before the old one goes
         swap_in(self._index, self._folder, _name(meta.checksum), [n for n, _, _ in meta.segments])
         shutil.rmtree(self._building, ignore_errors=True)
 

@@ -27,7 +27,7 @@ def read(claim: str, path: list[tuple[str, str]], max_tokens: int) -> str:
     """What the network reads of a query, as text."""
     tokenizer = FoldedMiniLM().tokenizer()
     (row,) = query_inputs(tokenizer, [(claim, path)], max_tokens)["input_ids"]
-    return str(tokenizer.decode(row))
+    return str(tokenizer.decode(row)).replace(" [PAD]", "")
 
 
 def test_before_training_a_claim_alone_has_the_vector_of_the_index_encoder(
@@ -84,8 +84,8 @@ def test_a_claim_that_alone_is_too_long_is_cut() -> None:
 def test_shorter_queries_are_padded_where_nothing_is_read() -> None:
     tokenizer = FoldedMiniLM().tokenizer()
     inputs = query_inputs(tokenizer, [("Cats sleep.", []), ("Cats.", [])], 256)
-    assert inputs["attention_mask"].tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]]
-    assert inputs["input_ids"][1, 4] == tokenizer.pad_token_id
+    assert inputs["attention_mask"].tolist() == [[1] * 5 + [0] * 3, [1] * 4 + [0] * 4]
+    assert inputs["input_ids"][1, 4:].tolist() == [tokenizer.pad_token_id] * 4
 
 
 def test_a_model_tells_its_version(tmp_path: Path) -> None:

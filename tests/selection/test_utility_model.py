@@ -71,7 +71,7 @@ def test_every_sentence_has_a_cls_before_it_and_its_relevance_as_log_odds() -> N
     inputs = read_jointly(
         tokenizer, [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.0]], 512
     )
-    read = tokenizer.decode(inputs.input_ids[0]).replace(" ", "")
+    read = tokenizer.decode(inputs.input_ids[0]).replace(" ", "").replace("[PAD]", "")
     # [CLS] claim [SEP] [CLS] sentence [CLS] sentence
     assert read == (
         "[CLS]theskerrowlightwasdesignedbyannlee.[SEP]"

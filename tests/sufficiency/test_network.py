@@ -72,7 +72,9 @@ def tokenizer() -> PreTrainedTokenizerBase:
 @pytest.mark.models
 def test_claims_are_read_as_the_tokenizer_writes_pairs(tokenizer: PreTrainedTokenizerBase) -> None:
     made = read(tokenizer, [CLAIM, "It rains"], [[(0, 8)], []], [EVIDENCE, "Holm : No."], 192)
-    pairs = tokenizer([CLAIM, "It rains"], [EVIDENCE, "Holm : No."], padding=True)
+    pairs = tokenizer(
+        [CLAIM, "It rains"], [EVIDENCE, "Holm : No."], padding=True, pad_to_multiple_of=8
+    )
     assert made.input_ids.tolist() == pairs["input_ids"]
     assert made.attention_mask.tolist() == pairs["attention_mask"]
 
@@ -97,7 +99,8 @@ def test_spans_and_evidence_are_marked_token_by_token(tokenizer: PreTrainedToken
 def test_evidence_is_cut_and_the_claim_is_not(tokenizer: PreTrainedTokenizerBase) -> None:
     made = read(tokenizer, [CLAIM], [[(0, 8)]], [EVIDENCE * 100], 12)
     tokens = tokenizer.convert_ids_to_tokens(made.input_ids[0].tolist())
-    assert " ".join(tokens) == "[CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP]"
+    read_tokens = [token for token in tokens if token != "[PAD]"]
+    assert " ".join(read_tokens) == "[CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP]"
 
 
 @pytest.mark.models
