@@ -1,8 +1,8 @@
 """Rows of tokens of different lengths as one batch.
 
 What multiplies matrices on a processor (oneDNN) makes and keeps something for every shape it
-meets, about a megabyte each. With widths of every number a worker would take gigabytes after some
-thousand claims, so widths are multiples of ``STEP``: no claim takes measurably longer for it.
+meets. With widths of every number a worker would take gigabytes after some thousand claims, so
+widths are multiples of ``STEP``, for a little more to multiply.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -145,10 +146,9 @@ class EmbeddedStore:
         """See ``DocumentStore.nearest_sentences``."""
         left_out = [self._known(document_id) for document_id in without]
         found: list[list[SentenceMatch]] = [[] for _ in queries]
-        for first, segment in zip(self._firsts, self._segments, strict=False):
-            deleted = np.flatnonzero(self._deleted[first : first + len(segment)])
+        for first, segment, gone in zip(self._firsts, self._segments, self._gone, strict=False):
             here = [n - first for n in left_out if first <= n < first + len(segment)]
-            rows = _sentences_of(segment, [*deleted.tolist(), *here])
+            rows = np.concatenate([gone, _sentences_of(segment, here)])
             near = nearest_rows(segment.sentence_vectors, queries, limit, rows)
             for matches, (numbers, similarities) in zip(found, near, strict=True):
                 matches += self._sentence_matches(segment, numbers, similarities)
@@ -167,6 +167,15 @@ class EmbeddedStore:
             if not self._deleted[number]:
                 record = self._record(number)
                 yield record["id"], record["title"]
+
+    @cached_property
+    def _gone(self) -> list[NDArray[np.int64]]:
+        """The rows of deleted documents' sentences in each segment."""
+        deleted = (self._deleted[a:b] for a, b in pairwise(self._firsts))
+        return [
+            _sentences_of(segment, np.flatnonzero(here).tolist())
+            for segment, here in zip(self._segments, deleted, strict=True)
+        ]
 
     def _sentence_matches(
         self, segment: Segment, rows: NDArray[np.int64], similarities: NDArray[np.float64]
