@@ -7,7 +7,7 @@ from pathlib import Path
 from cli.index import build_with_progress
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable
-from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
 HOME = CHECKOUT / ".esoteric" / "benchmarks"
@@ -17,7 +17,7 @@ def vital_index() -> Path:
     """Return the folder of the index, building it where there is none."""
     folder = HOME / "index"
     try:
-        EmbeddedStore.open(folder, MiniLMEncoder.name)
+        EmbeddedIndex(folder).open(MiniLMEncoder.name)
     except IndexUnavailable:
         build_with_progress("vital", folder)
     return folder

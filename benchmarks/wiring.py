@@ -9,6 +9,7 @@ from haystack import Pipeline
 from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.language.english import EnglishParser
 from retrieval.phrases.phrase_matcher import PhraseMatcher
@@ -45,7 +46,7 @@ def haystack_pipeline(store: EmbeddedStore, encoder: MiniLMEncoder) -> Pipeline:
 def measure() -> list[Row]:
     """Run spans to ranking both ways, claim by claim in turn, and compare the answers too."""
     encoder, parser = MiniLMEncoder(), EnglishParser()
-    store = EmbeddedStore.open(vital_index(), encoder.name)
+    store = EmbeddedIndex(vital_index()).open(encoder.name)
     spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
     titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
     words = WordMatcher(store)

@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
@@ -19,8 +20,13 @@ from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
+if TYPE_CHECKING:
+    from retrieval.models import AddedModels
+
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
+_MEMORY = 2_000_000_000  # bytes that a process takes while it loads
+_CLAIMS = 20  # checked in the time that loading takes
 
 
 @click.command("batch", epilog="Example: esoteric batch claims.csv -o verdicts.jsonl")
@@ -46,35 +52,58 @@ def command(file: Path, output: Path, recipe: str) -> None:
         raise BadSource(
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
-    from retrieval.assembly import open_retriever
-    from retrieval.document import claim_document
     from retrieval.models import AddedModels, judge_name
+    from retrieval.on_all_cores import in_order
 
     settings = Settings.from_environment()
     added = AddedModels(settings.verifier_base, settings.bart)
     judge = judge_name(recipe_named(recipe), added)
     done = _finished(output, claims, recipe, judge) if to_file else 0
     failed = 0
+    rest = claims[done:]
+    processes = _processes(settings.threads, len(rest))
+    threads = settings.threads if processes == 1 else 1
+    prepare = partial(_Checking, settings.index, threads, added, recipe)
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream:
-        retriever = open_retriever(settings.index, settings.threads, added)
-        retriever.warm_up()
-        for claim in tqdm(
-            claims[done:], initial=done, total=len(claims), unit=" claims", disable=None
-        ):
-            try:
-                line: dict[str, Any] = claim_document(
-                    retriever.check(claim, recipe, lambda progress: None)
-                )
-            except InvalidClaim as error:  # any other error is no fault of the claim's
-                failed += 1
-                line = {"claim": claim, "error": _error(error.code, error.message, error.hint)}
+        checked = in_order(prepare, rest, processes)
+        for line in tqdm(checked, initial=done, total=len(claims), unit=" claims", disable=None):
+            failed += "error" in line
             stream.write(_encoded(line))
             stream.flush()
             if to_file:
                 os.fsync(stream.fileno())
     told = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
     click.echo(printable(told), err=True)
+
+
+class _Checking:
+    """Checks claims, in whichever process."""
+
+    def __init__(self, index: Path, threads: int, added: AddedModels, recipe: str) -> None:
+        from retrieval.assembly import open_retriever
+
+        self._retriever = open_retriever(index, threads, added)
+        self._retriever.warm_up()
+        self._recipe = recipe
+
+    def __call__(self, claim: str) -> dict[str, Any]:
+        from retrieval.document import claim_document
+
+        try:
+            return claim_document(self._retriever.check(claim, self._recipe, lambda progress: None))
+        except InvalidClaim as error:  # any other error is no fault of the claim's
+            return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
+
+
+def _processes(threads: int, claims: int) -> int:
+    """Return in how many processes to check so many claims.
+
+    One for each thread, since a thread alone does more than its share of two; no more than
+    the memory holds, and than have enough to do that loading their models pays.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(threads, memory // _MEMORY, claims // _CLAIMS))
 
 
 @contextmanager

@@ -112,12 +112,13 @@ def _stage_models(settings: Settings) -> str:
 
 def _index(settings: Settings) -> str:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.embedded_store import EmbeddedStore
+    from retrieval.index.embedded_index import EmbeddedIndex
 
-    store = EmbeddedStore.open(settings.index, MiniLMEncoder.name)
+    store = EmbeddedIndex(settings.index).open(MiniLMEncoder.name)
     store.verify()
     info = store.info()
-    return f"{info.name}, {info.documents} documents, built {info.built_at[:10]}"
+    vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
+    return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"
 
 
 def _database(settings: Settings) -> str:

@@ -14,11 +14,12 @@ from tqdm import tqdm
 
 from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
+from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.index.builder import BuildProgress
+    from retrieval.index.store import BuildProgress
 
 
 @click.command(
@@ -54,9 +55,22 @@ if TYPE_CHECKING:
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
+@click.option(
+    "--vectors",
+    type=click.Choice([*DOCUMENT_ENCODERS]),
+    default=DEFAULT_ENCODER,
+    show_default=True,
+    help="The encoder of the pages.",
+)
 @reports_errors
 def command(
-    wiki_pages: Path, claims: Path, out: Path, names: str, several_pages: bool, limit: int | None
+    wiki_pages: Path,
+    claims: Path,
+    out: Path,
+    names: str,
+    several_pages: bool,
+    limit: int | None,
+    vectors: str,
 ) -> None:
     """Measure recipes and baselines on annotated claims, as FEVER does.
 
@@ -75,6 +89,7 @@ def command(
         systems=checked_names(names),
         several_pages=several_pages,
         limit=limit,
+        vectors=vectors,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
         profile=settings.profile,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,22 +14,31 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.index_bar import IndexBar
+from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
 from retrieval.errors import BadSource
 from retrieval.index.versions import BAD_PAGES, lacks_index
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.corpora.corpus import Corpus
-    from retrieval.index.builder import Build
-    from retrieval.index.embedded_store import EmbeddedStore
-    from retrieval.index.store import IndexInfo
+    from retrieval.index.embedded_index import EmbeddedIndex
+    from retrieval.index.store import IndexInfo, ProgressListener
 
+_NO_VECTORS = "none"
 
 _STORE = click.option(
     "--to", "store", help="The store; the embedded one in ESOTERIC_HOME by default."
 )
 _SOURCE = click.option(
     "--source", required=True, help="vital, fever:DIR (or its zip), jsonl:FILE or folder:DIR."
+)
+
+_VECTORS = click.option(
+    "--vectors",
+    type=click.Choice([*DOCUMENT_ENCODERS, _NO_VECTORS]),
+    default=DEFAULT_ENCODER,
+    show_default=True,
+    help="What encodes the documents: minilm best, static in a fiftieth of the time, none not yet"
+    " (see: esoteric index encode).",
 )
 
 
@@ -44,16 +54,17 @@ def command() -> None:
     is_flag=True,
     help="Only where there is none, or one of this source that another version built.",
 )
+@_VECTORS
 @_STORE
 @reports_errors
-def build(source: str, store: str | None, if_missing: bool) -> None:
+def build(source: str, vectors: str, store: str | None, if_missing: bool) -> None:
     """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
     folder = _folder_of(store)
     if if_missing and not lacks_index(folder, source):
         click.echo(printable(f"There is an index in {folder}; nothing to do."))
         return
     started = time.monotonic()
-    _tell(build_with_progress(source, folder), folder, started)
+    _tell(build_with_progress(source, folder, vectors), folder, started)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
@@ -62,11 +73,36 @@ def build(source: str, store: str | None, if_missing: bool) -> None:
 @reports_errors
 def add(source: str, store: str | None) -> None:
     """Add pages to the index; a page takes the place of the one with its id."""
-    from retrieval.index.builder import add_to_index
+    from retrieval.corpora.sources import open_corpus
+    from retrieval.encoders.document_encoders import encoder_of
 
     folder = _folder_of(store)
+    index = _index(folder)
     started = time.monotonic()
-    _tell(_with_progress(add_to_index, source, folder), folder, started)
+    corpus = open_corpus(source)
+    encoder = encoder_of(index.open(None).info().encoder)
+    with _bar(f"Indexing {corpus.name}") as on_progress:
+        info = index.add(corpus, encoder, on_progress)
+    _tell(info, folder, started)
+
+
+@command.command("encode", epilog="Example: esoteric index encode --vectors static")
+@click.option(
+    "--vectors",
+    type=click.Choice([*DOCUMENT_ENCODERS]),
+    default=DEFAULT_ENCODER,
+    show_default=True,
+    help="What encodes the documents: minilm best, static in a fiftieth of the time.",
+)
+@_STORE
+@reports_errors
+def encode(vectors: str, store: str | None) -> None:
+    """Give all documents vectors, or others; the index serves meanwhile, with what it has."""
+    folder = _folder_of(store)
+    started = time.monotonic()
+    with _bar("Vectors") as on_progress:
+        info = _index(folder).encode(DOCUMENT_ENCODERS[vectors](), on_progress)
+    _tell(info, folder, started)
 
 
 @command.command("remove", epilog="Example: esoteric index remove Mary_Shelley Sputnik_1")
@@ -75,12 +111,9 @@ def add(source: str, store: str | None) -> None:
 @reports_errors
 def remove(ids: tuple[str, ...], store: str | None) -> None:
     """Take documents out of the index: all of those named, or none if one is not there."""
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.builder import remove_from_index
-
     folder = _folder_of(store)
     started = time.monotonic()
-    _tell(remove_from_index(ids, folder, MiniLMEncoder.name), folder, started)
+    _tell(_index(folder).remove(ids), folder, started)
 
 
 @command.command("verify", epilog="Example: esoteric index verify")
@@ -88,7 +121,7 @@ def remove(ids: tuple[str, ...], store: str | None) -> None:
 @reports_errors
 def verify(store: str | None) -> None:
     """Read all of the index and compare it with what was built."""
-    found = _opened(_folder_of(store))
+    found = _index(_folder_of(store)).open(None)
     found.verify()
     info = found.info()
     click.echo(printable(f"{info.name}: whole, {_megabytes(info.bytes)}, checksum {info.checksum}"))
@@ -100,7 +133,10 @@ def verify(store: str | None) -> None:
 @reports_errors
 def info(as_json: bool, store: str | None) -> None:
     """Say what the index holds: documents, sentences, size on disk, source, when it was built."""
-    found = _opened(_folder_of(store)).info()
+    from retrieval.index.building import unfinished
+
+    folder = _folder_of(store)
+    found = _index(folder).open(None).info()
     if as_json:
         click.echo(json.dumps(asdict(found)))
         return
@@ -111,39 +147,46 @@ def info(as_json: bool, store: str | None) -> None:
         ("sentences", str(found.sentences)),
         ("size", _megabytes(found.bytes)),
         ("built at", found.built_at),
-        ("encoder", found.encoder),
+        ("vectors", found.encoder or "none: esoteric index encode makes them"),
         ("checksum", found.checksum),
         ("bad pages", str(found.bad_pages)),
+        ("superseded", str(found.superseded)),
     ):
         click.echo(f"{label:10} {printable(value)}")
+    for begun in unfinished(folder):
+        line = (
+            f"Unfinished: {begun.what}, {_megabytes(begun.bytes)}. The same command goes on with"
+            f" it; if it is not wanted, remove {begun.folder}"
+        )
+        click.echo(printable(line), err=True)
 
 
-def build_with_progress(source: str, folder: Path) -> IndexInfo:
+def build_with_progress(source: str, folder: Path, vectors: str = DEFAULT_ENCODER) -> IndexInfo:
     """Build an index of ``source`` below ``folder`` with a progress bar on standard error.
 
-    Raises what ``retrieval.index.builder.build_index`` and ``open_corpus`` raise.
+    Raises what ``Index.build`` and ``open_corpus`` raise.
     """
-    from retrieval.index.builder import build_index
-
-    return _with_progress(build_index, source, folder)
-
-
-def _with_progress(
-    change: Callable[[Corpus, Build], IndexInfo], source: str, folder: Path
-) -> IndexInfo:
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source)
+    encoder = None if vectors == _NO_VECTORS else DOCUMENT_ENCODERS[vectors]()
+    with _bar(f"Indexing {corpus.name}") as on_progress:
+        return _index(folder).build(corpus, encoder, on_progress)
 
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.builder import Build
 
-    bar = IndexBar(printable(f"Indexing {corpus.name}"))
-    threads = Settings.from_environment().threads
+@contextmanager
+def _bar(label: str) -> Iterator[ProgressListener]:
+    bar = IndexBar(printable(label))
     try:
-        return change(corpus, Build(folder, MiniLMEncoder(), threads, bar.show))
+        yield bar.show
     finally:
         bar.close()
+
+
+def _index(folder: Path) -> EmbeddedIndex:
+    from retrieval.index.embedded_index import EmbeddedIndex
+
+    return EmbeddedIndex(folder, Settings.from_environment().threads)
 
 
 def _tell(info: IndexInfo, folder: Path, started: float) -> None:
@@ -161,13 +204,9 @@ def _tell(info: IndexInfo, folder: Path, started: float) -> None:
         click.echo(
             printable(f"{pages} could not be read and left out: {first} See {listed}."), err=True
         )
-
-
-def _opened(folder: Path) -> EmbeddedStore:
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.embedded_store import EmbeddedStore
-
-    return EmbeddedStore.open(folder, MiniLMEncoder.name)
+    if info.superseded:
+        pages = "1 page" if info.superseded == 1 else f"{info.superseded} pages"
+        click.echo(f"{pages} had the id of a later one, which counts.", err=True)
 
 
 def _folder_of(store: str | None) -> Path:

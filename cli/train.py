@@ -131,6 +131,17 @@ def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
     train_dense(data, reader, run, out)
 
 
+@command.command("static", epilog="Example: esoteric train static --data ../data")
+@_data
+@_out_and_run("static")
+@reports_errors
+def static(data: Path, run: Path, out: Path) -> None:
+    """Fit the encoder that builds large indexes (five minutes)."""
+    from training.static import train_static
+
+    train_static(data, run, out)
+
+
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")
 @_data
 @_out_and_run("titles")

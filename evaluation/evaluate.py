@@ -20,12 +20,13 @@ from evaluation.systems import Bench, open_system, system_names, verdict_of
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS
+from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.builder import Build, BuildProgress, build_index
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
-from retrieval.index.store import IndexInfo
+from retrieval.index.store import BuildProgress, IndexInfo
 from retrieval.models import AddedModels, models_digest, reading_models
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
@@ -36,8 +37,9 @@ class Evaluation:
     """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
 
     ``several_pages`` leaves out the claims that one page decides, ``limit`` all but
-    the first so many. ``indexes`` is the folder that keeps an index for each set of pages;
-    ``profile`` is the name of the profile that decides which models are ``added``.
+    the first so many. ``vectors`` names the encoder of the pages. ``indexes`` is the
+    folder that keeps an index for each set of pages; ``profile`` is the name of the
+    profile that decides which models are ``added``.
     """
 
     wiki_pages: Path
@@ -46,6 +48,7 @@ class Evaluation:
     systems: Sequence[str]
     several_pages: bool
     limit: int | None
+    vectors: str
     indexes: Path
     threads: int
     profile: str
@@ -74,15 +77,17 @@ def evaluate(
     corpus = FeverCorpus(evaluation.wiki_pages)
     if base := evaluation.added.verifier_base:
         mpnet_folder(base)  # a missing model is told before pages are indexed
+    encoder = DOCUMENT_ENCODERS[evaluation.vectors]()
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
         evaluation.profile,
         models_digest(evaluation.added),
+        encoder.name,
     )
     claim_folder(evaluation.out, provenance)
-    index = evaluation.indexes / provenance.wiki_pages[:16]
-    store = _indexed(corpus, index, evaluation.threads, on_pages)
+    index = evaluation.indexes / f"{provenance.wiki_pages[:16]}-{evaluation.vectors}"
+    store = _indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
     bench = Bench(index, store, evaluation.threads, evaluation.added)
@@ -138,16 +143,19 @@ def _readers(systems: Sequence[str], added: AddedModels) -> list[str]:
 
 def _indexed(
     corpus: FeverCorpus,
-    folder: Path,
-    processes: int,
+    index: EmbeddedIndex,
+    encoder: DocumentEncoder,
     on_pages: Callable[[BuildProgress], None],
 ) -> EmbeddedStore:
-    encoder = MiniLMEncoder()
     try:
-        return EmbeddedStore.open(folder, encoder.name)
+        store = index.open(encoder.meets)
     except IndexUnavailable:
-        build_index(corpus, Build(folder, encoder, processes, on_pages))
-        return EmbeddedStore.open(folder, encoder.name)
+        index.build(corpus, encoder, on_pages)
+        return index.open(encoder.meets)
+    if store.info().encoder != encoder.name:
+        index.encode(encoder, on_pages)
+        return index.open(encoder.meets)
+    return store
 
 
 def _check_evidence(claims: Sequence[FeverClaim], store: EmbeddedStore) -> None:

@@ -12,7 +12,13 @@ from retrieval.errors import BadSource
 from settings import CHECKOUT
 
 FILE = "provenance.json"
-_WORDS = {"wiki_pages": "wiki pages", "claims": "claims", "models": "models", "code": "code"}
+_WORDS = {
+    "wiki_pages": "wiki pages",
+    "claims": "claims",
+    "models": "models",
+    "vectors": "vectors",
+    "code": "code",
+}
 # What decides an answer, thresholds among it; how answers are counted may change without asking
 # for them again.
 _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
@@ -20,24 +26,29 @@ _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Everything that decides the answers: the profile by name, the rest by SHA-256."""
+    """Everything that decides the answers.
+
+    The profile and the encoder of the index's vectors by name, the rest by SHA-256.
+    """
 
     wiki_pages: str
     claims: str
     profile: str
     models: str
+    vectors: str
     code: str
 
 
 def provenance_of(
-    wiki_pages: str, claims: str, profile: str, models: str, root: Path = CHECKOUT
+    wiki_pages: str, claims: str, profile: str, models: str, vectors: str, root: Path = CHECKOUT
 ) -> Provenance:
-    """Return the provenance of answers given now; all but ``profile`` are digests already."""
+    """Return the provenance of answers given now; what is no name is a digest already."""
     return Provenance(
         wiki_pages=wiki_pages,
         claims=claims,
         profile=profile,
         models=models,
+        vectors=vectors,
         code=_digest_of_code(root),
     )
 

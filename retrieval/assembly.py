@@ -71,12 +71,12 @@ class Retriever:
         return self._pipeline.check(claim, recipe, on_progress)
 
     def _assembled(self) -> Pipeline:
-        from retrieval.index.embedded_store import EmbeddedStore
+        from retrieval.index.embedded_index import EmbeddedIndex
         from retrieval.pipeline import Pipeline
         from retrieval.stages import Stages
 
         encoder = MiniLMEncoder()
-        store = EmbeddedStore.open(self._index, encoder.name)
+        store = EmbeddedIndex(self._index).open(encoder.name)
         stages = Stages(store, encoder, self._added, self._config)
         return Pipeline(stages, store, self._config)
 

@@ -17,6 +17,18 @@ class EsotericError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let another process raise it: exceptions pickle by what ``super`` was told otherwise."""
+        return _raised_elsewhere, (type(self), self.code, self.message, self.hint)
+
+
+def _raised_elsewhere(
+    kind: type[EsotericError], code: str, message: str, hint: str
+) -> EsotericError:
+    error = kind.__new__(kind)
+    EsotericError.__init__(error, code, message, hint)
+    return error
+
 
 class InvalidClaim(EsotericError):
     """The text given is not something that can be checked."""

@@ -16,6 +16,7 @@ MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
+STATIC = MODELS / "static"
 
 
 @dataclass(frozen=True, slots=True)

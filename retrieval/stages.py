@@ -13,7 +13,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.dense.sentence_retriever import DenseSentenceRetriever
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from retrieval.generation.bart import BartTitleModel
 from retrieval.generation.minilm import MiniLMTitleModel
 from retrieval.generation.title_generator import TitleGenerator
@@ -62,7 +62,7 @@ class Stages:
     def __init__(
         self,
         store: DocumentStore,
-        encoder: Encoder,
+        encoder: TextEncoder,
         added: AddedModels,
         config: RetrievalConfig,
     ) -> None:

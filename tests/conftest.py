@@ -10,10 +10,9 @@ import pytest
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.sources import open_corpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.builder import build_index
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
 from retrieval.models import AddedModels
-from tests.index.pages import alone
 from tests.islands import write_source
 
 
@@ -51,7 +50,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     source = home / "islands.jsonl"
     write_source(source)
-    build_index(open_corpus(f"jsonl:{source}"), alone(home / "index", MiniLMEncoder()))
+    EmbeddedIndex(home / "index").build(open_corpus(f"jsonl:{source}"), MiniLMEncoder())
     return home / "index"
 
 

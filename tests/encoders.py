@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.encoders.encoder import EncodableDocument, Encoder
+from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument, TextEncoder
 
 
 class WordEncoder:
     """Counts words in hashed buckets: texts are similar where they share words."""
 
     name = "words"
+    meets = name
     dimension = 384
 
     def warm_up(self) -> None:
@@ -41,4 +42,5 @@ class WordEncoder:
         return whole, parts
 
 
-_: Encoder = WordEncoder()
+_: TextEncoder = WordEncoder()
+__: DocumentEncoder = WordEncoder()

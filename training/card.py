@@ -44,8 +44,8 @@ def write_card(
 ) -> None:
     """Write ``README.md``.
 
-    ``recipes`` maps each phase of training to its settings, ``figures`` what was
-    measured to its figures.
+    ``recipes`` maps each phase of training to its settings, where there were any;
+    ``figures`` what was measured to its figures.
     """
     names = list(next(iter(figures.values())))
     table = [
@@ -57,17 +57,27 @@ def write_card(
         ),
     ]
     phases = [asdict(recipe) for recipe in recipes.values()]
-    settings = "\n".join(
-        f"| {key} | " + " | ".join(str(phase[key]) for phase in phases) + " |" for key in phases[0]
-    )
-    size = (folder / "delta.safetensors").stat().st_size
+    settings = [
+        f"| {key} | " + " | ".join(str(phase[key]) for phase in phases) + " |"
+        for key in (phases[0] if phases else ())
+    ]
+    trained = [
+        f"AdamW, products in bfloat16, linear decay; torch {torch.__version__}.\n",
+        f"| setting | {' | '.join(recipes)} |",
+        f"|---|{'---|' * len(recipes)}",
+        *settings,
+        "",
+    ]
+    recipe = "\n".join(trained) if phases else "Solved at once, without steps.\n"
+    (weights,) = folder.glob("*.safetensors")
+    size = weights.stat().st_size
     commands = "\n".join(f"    {command}" for command in card.commands)
     digests = "\n".join(f"- `{file}`: `{digest}`" for file, digest in card.digests.items())
     text = f"""# {card.name}
 
 {card.purpose}
 
-{card.architecture} What was trained, `delta.safetensors`, takes {size / 1e6:.1f} MB.
+{card.architecture} What was trained, `{weights.name}`, takes {size / 1e6:.1f} MB.
 
 ## Data
 
@@ -79,12 +89,7 @@ SHA-256 of the files:
 
 ## Recipe
 
-AdamW, products in bfloat16, linear decay; torch {torch.__version__}.
-
-| setting | {" | ".join(recipes)} |
-|---|{"---|" * len(recipes)}
-{settings}
-
+{recipe}
 Reproduce with:
 
 {commands}

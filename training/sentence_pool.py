@@ -14,7 +14,7 @@ from evaluation.claims import page_key
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from training.arrays import kept_array
 
 
@@ -31,7 +31,7 @@ class PoolSentence:
 class SentencePool:
     """The non-empty sentences of FEVER pages with their encodings."""
 
-    def __init__(self, wiki_pages: Path, encoder: Encoder, cache: Path) -> None:
+    def __init__(self, wiki_pages: Path, encoder: TextEncoder, cache: Path) -> None:
         """Read the pages and encode their sentences; ``cache`` keeps the vectors between runs.
 
         Raises:

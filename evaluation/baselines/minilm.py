@@ -7,6 +7,7 @@ import numpy as np
 from evaluation.baselines.ranked import RankedSentence
 from evaluation.baselines.sentences import DOCUMENTS, read_sentences
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.layout import no_vectors
 from retrieval.index.store import DocumentStore
 
 
@@ -19,10 +20,17 @@ class MiniLMRanker:
         self._encoder = MiniLMEncoder()
 
     def warm_up(self) -> None:
-        """Read the sentences and the document encodings, load the encoder."""
+        """Read the sentences and the document encodings, load the encoder.
+
+        Raises:
+            IndexUnavailable: the index has no vectors.
+        """
         self._encoder.warm_up()
         self._sentences = read_sentences(self._store)
-        self._vectors = self._store.vectors(self._sentences.ids)
+        vectors = self._store.vectors(self._sentences.ids)
+        if vectors is None:
+            raise no_vectors(self._store.info().source)
+        self._vectors = vectors
 
     def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:
         """See ``Ranker.rank``."""

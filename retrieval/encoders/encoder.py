@@ -1,4 +1,4 @@
-"""What the pipeline and the index builder ask of a text encoder."""
+"""What the pipeline and the index builder ask of their encoders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EncodableDocument:
     sentences: tuple[tuple[int, int], ...]
 
 
-class Encoder(Protocol):
+class TextEncoder(Protocol):
     """Turns texts into unit vectors whose dot product is their similarity."""
 
     name: str
@@ -33,13 +33,26 @@ class Encoder(Protocol):
         """Return an array of shape ``(len(texts), dimension)`` of unit vectors."""
         ...
 
+
+class DocumentEncoder(Protocol):
+    """Turns documents into unit vectors; it must pickle.
+
+    ``meets`` names the text encoder whose vectors its own are compared with.
+    """
+
+    name: str
+    dimension: int
+    meets: str
+
     def encode_documents(
         self, documents: Sequence[EncodableDocument]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """Return unit vectors of the documents and of the sentences of each.
 
         Shapes ``(len(documents), dimension)`` and, for each document,
-        ``(len(document.sentences), dimension)``. A document's vector is that of
-        ``encode(["{title}. {text}"])``.
+        ``(len(document.sentences), dimension)``.
+
+        Raises:
+            ModelUnavailable: the weights are missing or damaged.
         """
         ...

@@ -20,6 +20,7 @@ class MiniLMEncoder:
     """
 
     name = "all-MiniLM-L6-v2"
+    meets = name
     dimension = 384
 
     def __init__(self, batch_size: int = 32) -> None:
@@ -65,12 +66,13 @@ class MiniLMEncoder:
     def encode_documents(
         self, documents: Sequence[EncodableDocument]
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """See ``Encoder.encode_documents``.
+        """See ``DocumentEncoder.encode_documents``.
 
-        A document is read once, up to 256 tokens, and a sentence is the mean of its
-        tokens' last hidden states there; sentences beyond them are read in windows
-        of their own (``late_chunking``). One without any token, of white space that
-        no model knows, gets its document's vector.
+        A document's vector is that of ``encode(["{title}. {text}"])``. It is read
+        once, up to 256 tokens, and a sentence is the mean of its tokens' last hidden
+        states there; sentences beyond them are read in windows of their own
+        (``late_chunking``). One without any token, of white space that no model
+        knows, gets its document's vector.
         """
         whole = np.zeros((len(documents), self.dimension), dtype=np.float32)
         parts = [

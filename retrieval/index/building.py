@@ -6,14 +6,16 @@ import errno
 import fcntl
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import EsotericError
 from retrieval.index.files import write_whole
 from retrieval.index.layout import BUILDING, LOCK
+
+_PLAN = "plan.json"
 
 
 class IndexNotBuilt(EsotericError):
@@ -40,6 +42,37 @@ def building_place(folder: Path, plan: Mapping[str, object]) -> Iterator[Path]:
         if "No space left" not in str(error) and "File too large" not in str(error):
             raise
         raise _not_built(OSError(errno.ENOSPC, "No space left on device"), folder) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Work that was begun: its folder, what it is in words, and how many bytes it takes."""
+
+    folder: Path
+    what: str
+    bytes: int
+
+
+def unfinished(folder: Path) -> list[Unfinished]:
+    """Return what was begun on an index and not ended, the running builds too."""
+    found = []
+    for building in sorted(folder.glob(f"{BUILDING}*")):
+        try:
+            plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            plan = {}
+        size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
+        found.append(Unfinished(building, _in_words(plan), size))
+    return found
+
+
+def _in_words(plan: Mapping[str, object]) -> str:
+    if "encode" in plan:
+        return f"vectors of {plan.get('encoder')}"
+    if "without" in plan:
+        return "a removal"
+    done = "an addition of" if "added to" in plan else "a build of"
+    return f"{done} {plan.get('source', 'an unknown source')}"
 
 
 def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
@@ -85,10 +118,7 @@ def _begun(folder: Path, plan: Mapping[str, object]) -> Path:
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
     building.mkdir(exist_ok=True)
-    write_whole(building / "plan.json", content)
-    for leftover in (*building.glob("*.partial"), building / "version", building / "segment"):
-        if leftover.is_dir():
-            shutil.rmtree(leftover)
-        else:
-            leftover.unlink(missing_ok=True)
+    write_whole(building / _PLAN, content)
+    for leftover in building.glob("*.partial"):
+        leftover.unlink()
     return building

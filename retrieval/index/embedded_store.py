@@ -11,24 +11,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import IndexUnavailable
-from retrieval.index.inner_products import nearest_rows
 from retrieval.index.layout import (
     DELETED,
     LEXICAL,
     SEGMENTS,
+    VECTORS,
     Meta,
     damaged,
     digest_of,
     file_of,
+    other_encoder,
     read_meta,
-    rebuild,
 )
 from retrieval.index.lexical import LexicalReader
 from retrieval.index.records import Record, document_of
 from retrieval.index.segment import Segment
 from retrieval.index.store import MOST_OF_A_NAME, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.vectors import Vectors
 from retrieval.index.versions import current_version
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Document, PhraseMatch, SentenceKey, SentenceMatch, TitleMatch
@@ -46,31 +46,34 @@ class EmbeddedStore:
         self._meta = meta
         self._folder, self._version = folder, version
         self._segments = [Segment(folder / SEGMENTS / name) for name, _, _ in meta.segments]
+        self._vectors = [
+            Vectors(folder / VECTORS / name, segment.sentence_starts)
+            for (name, _), segment in zip(meta.vectors, self._segments, strict=False)
+        ]
         # The number of each segment's first document, and behind the last the number of all.
         self._firsts = list(accumulate((count for _, count, _ in meta.segments), initial=0))
         self._deleted: NDArray[np.bool_] = np.load(version / DELETED, mmap_mode="r")
         self._lexical = LexicalReader(version / LEXICAL)
 
     @classmethod
-    def open(cls, folder: Path, encoder: str) -> EmbeddedStore:
+    def open(cls, folder: Path, meets: str | None) -> EmbeddedStore:
         """Open the current index below ``folder``.
+
+        ``meets`` names the text encoder whose vectors will be compared with the stored
+        ones; None if none will.
 
         Raises:
             IndexUnavailable: there is none, it is damaged, of another format, or
-                its vectors are another encoder's.
+                its vectors are made for another text encoder.
         """
-        return cls.open_version(folder, current_version(folder), encoder)
+        return cls.open_version(folder, current_version(folder), meets)
 
     @classmethod
-    def open_version(cls, folder: Path, version: Path, encoder: str) -> EmbeddedStore:
+    def open_version(cls, folder: Path, version: Path, meets: str | None) -> EmbeddedStore:
         """Open one version of the index below ``folder``; raises what ``open`` raises."""
         meta = read_meta(folder, version)
-        if meta.encoder != encoder:
-            raise IndexUnavailable(
-                "index_encoder",
-                f"The index was built with the encoder {meta.encoder}, not {encoder}.",
-                rebuild(meta.source),
-            )
+        if meta.vectors and meets is not None and meta.meets != meets:
+            raise other_encoder(meta.source, meta.encoder, meets)
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:
@@ -89,6 +92,7 @@ class EmbeddedStore:
             encoder=meta.encoder,
             checksum=meta.checksum,
             bad_pages=meta.bad_pages,
+            superseded=meta.superseded,
         )
 
     def verify(self) -> None:
@@ -134,11 +138,17 @@ class EmbeddedStore:
         ]
         return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
         """See ``DocumentStore.vectors``."""
-        places = [self._place(self._known(document_id)) for document_id in ids]
-        rows = [segment.vectors[number] for segment, number in places]
-        return np.array(rows, dtype=np.float32)
+        numbers = [self._known(document_id) for document_id in ids]
+        if not self._vectors:
+            return None
+        found = [
+            self._vectors[which].of([number - self._firsts[which]])
+            for number in numbers
+            for which in [bisect_right(self._firsts, number) - 1]
+        ]
+        return np.concatenate(found)
 
     def nearest_sentences(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
@@ -146,12 +156,13 @@ class EmbeddedStore:
         """See ``DocumentStore.nearest_sentences``."""
         left_out = [self._known(document_id) for document_id in without]
         found: list[list[SentenceMatch]] = [[] for _ in queries]
-        for first, segment, gone in zip(self._firsts, self._segments, self._gone, strict=False):
-            here = [n - first for n in left_out if first <= n < first + len(segment)]
-            rows = np.concatenate([gone, _sentences_of(segment, here)])
-            near = nearest_rows(segment.sentence_vectors, queries, limit, rows)
-            for matches, (numbers, similarities) in zip(found, near, strict=True):
-                matches += self._sentence_matches(segment, numbers, similarities)
+        for which, vectors in enumerate(self._vectors):
+            first, behind = self._firsts[which], self._firsts[which + 1]
+            here = [n - first for n in left_out if first <= n < behind]
+            gone = np.union1d(self._gone[which], np.array(here, dtype=np.int64))
+            near = vectors.nearest(queries, limit, gone)
+            for matches, (rows, similarities) in zip(found, near, strict=True):
+                matches += self._sentence_matches(self._segments[which], rows, similarities)
         for matches in found:
             matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
         return [matches[:limit] for matches in found]
@@ -170,26 +181,21 @@ class EmbeddedStore:
 
     @cached_property
     def _gone(self) -> list[NDArray[np.int64]]:
-        """The rows of deleted documents' sentences in each segment."""
-        deleted = (self._deleted[a:b] for a, b in pairwise(self._firsts))
-        return [
-            _sentences_of(segment, np.flatnonzero(here).tolist())
-            for segment, here in zip(self._segments, deleted, strict=True)
-        ]
+        """The deleted documents of each segment, by their numbers in it."""
+        return [np.flatnonzero(self._deleted[a:b]) for a, b in pairwise(self._firsts)]
 
     def _sentence_matches(
-        self, segment: Segment, rows: NDArray[np.int64], similarities: NDArray[np.float64]
+        self, segment: Segment, rows: NDArray[np.int64], similarities: NDArray[np.float32]
     ) -> list[SentenceMatch]:
-        """Return the rows of a segment's sentence vectors as matches, in their order."""
+        """Return the rows of a segment's sentences as matches, in their order."""
         numbers = np.searchsorted(segment.sentence_starts, rows, side="right") - 1
         records = {number: self._read(segment, number) for number in set(numbers.tolist())}
         matches = []
         for row, number, similarity in zip(rows, numbers.tolist(), similarities, strict=True):
             record = records[number]
             sentence_id = record["sentences"][int(row) - int(segment.sentence_starts[number])][0]
-            # In float16 a unit vector is a little longer or shorter than one.
-            cosine = min(1.0, max(-1.0, float(similarity)))
-            matches.append(SentenceMatch(SentenceKey(record["id"], sentence_id), cosine))
+            key = SentenceKey(record["id"], sentence_id)
+            matches.append(SentenceMatch(key, float(similarity)))
         return matches
 
     def _title_match(self, value: int, name: str, key: str) -> TitleMatch | None:
@@ -232,10 +238,3 @@ class EmbeddedStore:
         """Return the segment of a document and its number there."""
         which = bisect_right(self._firsts, number) - 1
         return self._segments[which], number - self._firsts[which]
-
-
-def _sentences_of(segment: Segment, numbers: Sequence[int]) -> NDArray[np.int64]:
-    """Return the rows of these documents' sentences."""
-    starts = segment.sentence_starts
-    rows = [row for n in numbers for row in range(int(starts[n]), int(starts[n + 1]))]
-    return np.array(rows, dtype=np.int64)

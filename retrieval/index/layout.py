@@ -8,6 +8,7 @@ index/
     bad_pages.txt                  pages of the source that could not be read
     lexical/                       tantivy, over the documents of all segments
   segments/<time>-<checksum>/      see ``segment``; several versions may share one
+  vectors/<time>-<checksum>/       see ``vectors``; those of one segment, likewise
   building-<plan>/                 what an unfinished build has done so far
   lock                             held while a build runs
 
@@ -36,6 +37,7 @@ DELETED = "deleted.npy"
 LEXICAL = "lexical"
 LOCK = "lock"
 SEGMENTS = "segments"
+VECTORS = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +45,29 @@ class Meta:
     """What ``meta.json`` of a version says.
 
     Attributes:
-        encoder: whose vectors there are.
+        encoder: whose vectors there are, "" for an index without vectors.
+        meets: the text encoder whose vectors these are compared with, likewise.
         documents: those that are to be found, and ``sentences`` theirs.
         segments: their folders' names in order, with how many documents each holds, the
             deleted ones too, and a digest of these.
-        files: bytes and SHA-256 of each file, by its path: ``segments/…`` below the index, any
-            other below the version.
+        vectors: the folders' names of the first segments' vectors, with their digests; of all
+            segments in an index that serves, of none if it has no vectors.
+        files: bytes and SHA-256 of each file, by its path: ``segments/…`` and ``vectors/…`` below
+            the index, any other below the version.
     """
 
     name: str
     source: str
     encoder: str
+    meets: str
     documents: int
     sentences: int
     bad_pages: int
+    superseded: int
     built_at: str
     checksum: str
     segments: tuple[tuple[str, int, str], ...]
+    vectors: tuple[tuple[str, str], ...]
     files: Mapping[str, tuple[int, str]]
 
     def to_json(self) -> bytes:
@@ -76,6 +84,20 @@ def damaged(source: str, what: str = "") -> IndexUnavailable:
     """Return the error that says so; ``what`` names a file."""
     where = f": {Path(what).name} is not whole" if what else ""
     return IndexUnavailable("index_damaged", f"The index is damaged{where}.", rebuild(source))
+
+
+def other_encoder(source: str, has: str, wanted: str) -> IndexUnavailable:
+    """Return the error that says whose vectors an index has, where others are wanted."""
+    return IndexUnavailable(
+        "index_encoder",
+        f"The index has vectors of {has or 'no encoder'}, not of {wanted or 'none'}.",
+        rebuild(source),
+    )
+
+
+def no_vectors(source: str) -> IndexUnavailable:
+    """Return the error that says so."""
+    return IndexUnavailable("index_vectors", "The index has no vectors.", rebuild(source))
 
 
 def key_hash(key: str) -> int:
@@ -109,7 +131,7 @@ def described(folder: Path, below: Path) -> dict[str, tuple[int, str]]:
 
 def file_of(index: Path, version: Path, name: str) -> Path:
     """Return where a file of ``Meta.files`` lies."""
-    return (index if name.startswith(f"{SEGMENTS}/") else version) / name
+    return (index if name.startswith((f"{SEGMENTS}/", f"{VECTORS}/")) else version) / name
 
 
 def read_meta(index: Path, version: Path) -> Meta:

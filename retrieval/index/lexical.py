@@ -21,31 +21,40 @@ class LexicalWriter:
     def __init__(self, folder: Path) -> None:
         """Open or create the index in a folder that is there."""
         self._schema = _schema()
-        # One thread keeps the order of the documents, and with it that of equal scores.
-        self._writer = _opened(folder).writer(heap_size=_HEAP, num_threads=1)
+        self._index = _opened(folder)
+        self._writer: tantivy.IndexWriter | None = None
 
     def add(self, texts: Iterable[str], first: int) -> None:
         """Add documents numbered from ``first`` on."""
+        writer = self._open()
         for number, text in enumerate(texts, first):
             entry = tantivy.Document(text=text)
             entry.add_unsigned("document", number)  # the constructor would make it signed
-            self._writer.add_document(entry)
+            writer.add_document(entry)
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Take documents out."""
         for number in numbers:
             # Not by the term itself, which the library would make a signed one.
             wanted = tantivy.Query.term_query(self._schema, "document", number)
-            self._writer.delete_documents_by_query(wanted)
+            self._open().delete_documents_by_query(wanted)
 
     def commit(self) -> None:
-        """Put all of it on the disk.
+        """Put what was changed on the disk.
 
         Raises:
             OSError, ValueError: the disk is full or read-only.
         """
-        self._writer.commit()
-        self._writer.wait_merging_threads()
+        if self._writer is not None:
+            self._writer.commit()
+            self._writer.wait_merging_threads()  # which is the end of it
+            self._writer = None
+
+    def _open(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            # One thread keeps the order of the documents, and with it that of equal scores.
+            self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
+        return self._writer
 
 
 class LexicalReader:

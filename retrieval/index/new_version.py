@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,34 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage
+from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_array, write_whole
-from retrieval.index.layout import DELETED, LEXICAL, SEGMENTS, Meta, described, read_meta
+from retrieval.index.layout import DELETED, LEXICAL, SEGMENTS, VECTORS, Meta, described, read_meta
 from retrieval.index.lexical import LexicalWriter
 from retrieval.index.segment import Segment
 from retrieval.index.segment_writer import Written
+from retrieval.index.vector_writer import write_vectors
 from retrieval.index.versions import BAD_PAGES, META, swap_in
+
+SAVED = "saved.json"
 
 
 class NewVersion:
     """A version below the folder of unfinished work; nobody finds it before ``publish``."""
 
     def __init__(self, building: Path, meta: Meta, deleted: NDArray[np.bool_]) -> None:
-        """Begin with what ``meta`` describes; use ``empty`` or ``of``."""
+        """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``."""
         self._index = building.parent
         self._building = building
         self._folder = building / "version"
         self._meta = meta
         self._deleted = deleted
-        self._bad: Sequence[BadPage] = ()
-        self._segments = [Segment(self._index / SEGMENTS / name) for name, _, _ in meta.segments]
         self.lexical = LexicalWriter(self._folder / LEXICAL)
 
     @classmethod
-    def empty(cls, building: Path, name: str, source: str, encoder: str) -> NewVersion:
+    def empty(cls, building: Path, name: str, source: str) -> NewVersion:
         """Return a version without documents."""
         (building / "version" / LEXICAL).mkdir(parents=True)
-        meta = Meta(name, source, encoder, 0, 0, 0, "", "", (), {})
+        meta = Meta(name, source, "", "", 0, 0, 0, 0, "", "", (), (), {})
         return cls(building, meta, np.zeros(0, dtype=np.bool_))
 
     @classmethod
@@ -51,7 +54,19 @@ class NewVersion:
         for path in (before / LEXICAL).iterdir():
             if path.suffix != ".lock":
                 os.link(path, building / "version" / LEXICAL / path.name)
-        return cls(building, read_meta(building.parent, before), np.load(before / DELETED))
+        meta = replace(read_meta(building.parent, before), bad_pages=0, superseded=0)
+        return cls(building, meta, np.load(before / DELETED))
+
+    @classmethod
+    def saved(cls, building: Path) -> NewVersion | None:
+        """Return the version that an earlier try saved, if all of it is still there."""
+        try:
+            content = json.loads((building / "version" / SAVED).read_text(encoding="utf-8"))
+            new = cls(building, Meta(**content), np.load(building / "version" / DELETED))
+        except (OSError, ValueError, TypeError):
+            return None
+        names = [name for name, _, _ in new._meta.segments]
+        return new if all(new._place(SEGMENTS, name).is_dir() for name in names) else None
 
     def __len__(self) -> int:
         """Return how many documents there are, deleted ones too."""
@@ -63,25 +78,70 @@ class NewVersion:
         Raises:
             OSError: it cannot be moved to the others.
         """
-        place = self._index / SEGMENTS / _name(written.checksum)
+        before = self._segments()
+        place = self._building / SEGMENTS / _name(written.checksum)
         place.parent.mkdir(exist_ok=True)
         made.rename(place)
         new = Segment(place)
-        older = self._of_all(lambda segment: segment.held_by(new))
+        older = _of_all(before, lambda segment: segment.held_by(new))
         here = [len(self) + number for number in new.superseded()]
         self._deleted = np.concatenate([self._deleted, np.zeros(len(new), dtype=np.bool_)])
-        self._segments.append(new)
         self._meta = replace(
             self._meta,
             segments=(*self._meta.segments, (place.name, len(new), written.checksum)),
-            files={**self._meta.files, **described(place, self._index)},
+            bad_pages=len(bad),
+            superseded=len(here),
         )
         self._delete([*older, *here])
-        self._bad = bad
+        lines = (f"{page.message} {page.hint}\n" for page in bad)
+        write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
 
     def remove(self, ids: Sequence[str]) -> None:
         """Take out the documents with these ids."""
-        self._delete(self._of_all(lambda segment: [n for i in ids for n in segment.numbers(i)]))
+        self._delete(
+            _of_all(self._segments(), lambda segment: [n for i in ids for n in segment.numbers(i)])
+        )
+
+    def save(self) -> None:
+        """Put on the disk what there is, so that a later try need not read the source again.
+
+        Raises:
+            OSError, ValueError: the disk is full or read-only.
+        """
+        self.lexical.commit()
+        write_array(self._folder / DELETED, self._deleted)
+        write_whole(self._folder / SAVED, json.dumps(asdict(self._meta)).encode("utf-8"))
+
+    def encode(
+        self, encoder: DocumentEncoder, processes: int, on_progress: Callable[[int, int], None]
+    ) -> None:
+        """Give every segment vectors of this encoder, those that have another's too.
+
+        ``on_progress`` is told how many documents have them, of how many. Interrupted, the
+        next try goes on behind what was done.
+
+        Raises:
+            ModelUnavailable: the encoder cannot be loaded.
+            OSError, ValueError: the disk is full or read-only.
+        """
+        if self._meta.encoder != encoder.name:
+            self._meta = replace(self._meta, encoder=encoder.name, meets=encoder.meets, vectors=())
+        done = sum(count for _, count, _ in self._meta.segments[: len(self._meta.vectors)])
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            on_progress(done, len(self))
+
+        on_progress(done, len(self))
+        for name, _, _ in self._meta.segments[len(self._meta.vectors) :]:
+            made = self._building / f"{encoder.name}-{name}"
+            made.mkdir(exist_ok=True)
+            digest = write_vectors(made, self._place(SEGMENTS, name), encoder, processes, count)
+            place = self._building / VECTORS / _name(digest)
+            place.parent.mkdir(exist_ok=True)
+            made.rename(place)
+            self._meta = replace(self._meta, vectors=(*self._meta.vectors, (place.name, digest)))
 
     def publish(self) -> None:
         """Put the version on the disk, make it the current one and remove what it replaces.
@@ -91,40 +151,63 @@ class NewVersion:
         """
         self.lexical.commit()
         write_array(self._folder / DELETED, self._deleted)
-        lines = (f"{page.message} {page.hint}\n" for page in self._bad)
-        write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
+        if not (self._folder / BAD_PAGES).exists():
+            write_whole(self._folder / BAD_PAGES, b"")
+        (self._folder / SAVED).unlink(missing_ok=True)
+        needed = {
+            SEGMENTS: [name for name, _, _ in self._meta.segments],
+            VECTORS: [name for name, _ in self._meta.vectors],
+        }
+        files: dict[str, tuple[int, str]] = {}
+        for kind, names in needed.items():
+            for name in names:
+                own = f"{kind}/{name}/"
+                known = {path: file for path, file in self._meta.files.items() if own in path}
+                below = self._place(kind, name)
+                files |= known or described(below, below.parent.parent)
         digest = hashlib.sha256(self._deleted.tobytes())
-        for _, _, checksum in self._meta.segments:
+        for checksum in [c for _, _, c in self._meta.segments] + [c for _, c in self._meta.vectors]:
             digest.update(checksum.encode("ascii"))
-        shared = {n: file for n, file in self._meta.files.items() if n.startswith(SEGMENTS)}
-        sizes = [np.diff(segment.sentence_starts) for segment in self._segments]
+        sizes = [np.diff(segment.sentence_starts) for segment in self._segments()]
         meta = replace(
             self._meta,
             documents=int((~self._deleted).sum()),
             sentences=int(np.concatenate(sizes)[~self._deleted].sum()),
-            bad_pages=len(self._bad),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
             checksum=digest.hexdigest(),
-            files={**shared, **described(self._folder, self._folder)},
+            files=files | described(self._folder, self._folder),
         )
         write_whole(self._folder / META, meta.to_json())
-        EmbeddedStore.open_version(
-            self._index, self._folder, meta.encoder
-        )  # before the old one goes
-        swap_in(self._index, self._folder, _name(meta.checksum), [n for n, _, _ in meta.segments])
+        for kind, names in needed.items():
+            (self._index / kind).mkdir(exist_ok=True)
+            for name in names:
+                if (self._building / kind / name).is_dir():
+                    (self._building / kind / name).rename(self._index / kind / name)
+        # Before the old one goes.
+        EmbeddedStore.open_version(self._index, self._folder, meta.meets)
+        swap_in(self._index, self._folder, _name(meta.checksum), needed)
         shutil.rmtree(self._building, ignore_errors=True)
 
-    def _of_all(self, numbers: Callable[[Segment], Sequence[int]]) -> list[int]:
-        """Return documents of the segments there are, as ``numbers`` tells them for each."""
-        found, first = [], 0
-        for segment in self._segments:
-            found += [first + number for number in numbers(segment)]
-            first += len(segment)
-        return found
+    def _segments(self) -> list[Segment]:
+        return [Segment(self._place(SEGMENTS, name)) for name, _, _ in self._meta.segments]
+
+    def _place(self, kind: str, name: str) -> Path:
+        """Return where a segment or its vectors lie: here, or with those that serve already."""
+        here = self._building / kind / name
+        return here if here.is_dir() else self._index / kind / name
 
     def _delete(self, numbers: Sequence[int]) -> None:
         self._deleted[numbers] = True
         self.lexical.remove(numbers)
+
+
+def _of_all(segments: Sequence[Segment], numbers: Callable[[Segment], Sequence[int]]) -> list[int]:
+    """Return documents of the segments, as ``numbers`` tells them for each."""
+    found, first = [], 0
+    for segment in segments:
+        found += [first + number for number in numbers(segment)]
+        first += len(segment)
+    return found
 
 
 def _name(checksum: str) -> str:

@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
-from retrieval.encoders.encoder import Encoder
 from retrieval.index.layout import key_hash
 from retrieval.index.records import (
     DOCUMENTS_A_BLOCK,
-    Record,
     compressed,
-    encodable,
     line_of,
     lines_of,
     records_of,
@@ -33,10 +30,10 @@ from retrieval.titles.title_tokenizer import TitleTokenizer
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Documents that lie together, as arrays; ``n`` documents with ``s`` sentences in all.
+    """Documents that lie together, as arrays; ``n`` documents.
 
     Attributes:
-        digest: SHA-256 of the records and vectors, 32 bytes.
+        digest: SHA-256 of the records, 32 bytes.
         blocks: compressed records, joined, uint8.
         block_sizes: bytes of each block.
         block_documents: documents of each block.
@@ -48,8 +45,6 @@ class Part:
         title_tokens: all titles' tokens, joined.
         title_sizes: tokens of each title, shape ``(n,)``.
         sentences: sentences of each document, shape ``(n,)``.
-        vectors: float16, shape ``(n, dimension)``; ``(0, 0)`` in an index without vectors.
-        sentence_vectors: float16, shape ``(s, dimension)``, likewise.
         bad_pages: those that could not be read, as JSON, uint8.
     """
 
@@ -65,8 +60,6 @@ class Part:
     title_tokens: NDArray[np.uint16]
     title_sizes: NDArray[np.uint32]
     sentences: NDArray[np.uint32]
-    vectors: NDArray[np.float16]
-    sentence_vectors: NDArray[np.float16]
     bad_pages: NDArray[np.uint8]
 
     def __len__(self) -> int:
@@ -97,11 +90,11 @@ def texts_of(part: Part) -> list[str]:
     return [json.loads(line)["text"] for block in blocks for line in lines_of(block.tobytes())]
 
 
-def part_of(chunk: Chunk, encoder: Encoder | None) -> tuple[Part, list[str]]:
+def part_of(chunk: Chunk) -> tuple[Part, list[str]]:
     """Return a chunk's part, and the texts of its documents for the lexical index.
 
     Raises:
-        ModelUnavailable: the encoder or the splitter cannot be loaded.
+        ModelUnavailable: the splitter cannot be loaded.
     """
     pages, bad = [], []
     for page in chunk:
@@ -112,16 +105,13 @@ def part_of(chunk: Chunk, encoder: Encoder | None) -> tuple[Part, list[str]]:
     records = records_of(pages, _splitter())
     lines = [line_of(record) for record in records]
     blocks = list(compressed(lines))
-    vectors = _vectors(records, encoder)
     ids = [record["id"].encode("utf-8") for record in records]
     titles = [entry for n, record in enumerate(records) for entry in _titles(record["title"], n)]
     tokens = _tokenizer().tokens([record["title"] for record in records])
-    digest = hashlib.sha256()
-    for content in (*lines, *(array.tobytes() for array in vectors)):
-        digest.update(content)
+    digest = hashlib.sha256(b"".join(lines)).digest()
     starts = range(0, len(records), DOCUMENTS_A_BLOCK)
     part = Part(
-        digest=_bytes(digest.digest()),
+        digest=_bytes(digest),
         blocks=_bytes(b"".join(blocks)),
         block_sizes=_sizes(blocks),
         block_documents=np.array(
@@ -135,23 +125,9 @@ def part_of(chunk: Chunk, encoder: Encoder | None) -> tuple[Part, list[str]]:
         title_tokens=np.array([token for title in tokens for token in title], dtype=np.uint16),
         title_sizes=_sizes(tokens),
         sentences=_sizes([record["sentences"] for record in records]),
-        vectors=vectors[0],
-        sentence_vectors=vectors[1],
         bad_pages=_bytes(json.dumps([asdict(page) for page in bad]).encode("utf-8")),
     )
     return part, [record["text"] for record in records]
-
-
-def _vectors(
-    records: Sequence[Record], encoder: Encoder | None
-) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
-    if encoder is None:
-        return np.zeros((0, 0), np.float16), np.zeros((0, 0), np.float16)
-    nothing = np.zeros((0, encoder.dimension), np.float32)
-    if not records:
-        return nothing.astype(np.float16), nothing.astype(np.float16)
-    whole, sentences = encoder.encode_documents([encodable(record) for record in records])
-    return whole.astype(np.float16), np.concatenate([nothing, *sentences]).astype(np.float16)
 
 
 def _titles(title: str, number: int) -> list[tuple[int, int]]:

@@ -11,16 +11,14 @@ segments/<checksum>/
   title_starts.npy               where in it each title begins, and where the last ends
   title_documents.npy            which document each title is of
   sentence_starts.npy            which sentence is each document's first, and how many there are
-  vectors.npy                    float16, shape (documents, dimension)
-  sentence_vectors.npy           float16, shape (sentences, dimension), in the documents' order
 
-Documents are numbered from 0 within a segment. All is memory-mapped; opening reads nothing.
+Documents are numbered from 0 within a segment. Opening reads nothing; all but the records and
+the ids is memory-mapped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.layout import find
+from retrieval.index.read_file import ReadFile
 from retrieval.index.records import Record, lines_of
 from retrieval.titles.title_trie import TitleRun
 
@@ -42,8 +41,6 @@ TITLE_TOKENS = "title_tokens.npy"
 TITLE_STARTS = "title_starts.npy"
 TITLE_DOCUMENTS = "title_documents.npy"
 SENTENCE_STARTS = "sentence_starts.npy"
-VECTORS = "vectors.npy"
-SENTENCE_VECTORS = "sentence_vectors.npy"
 
 
 class Segment:
@@ -55,16 +52,14 @@ class Segment:
         Raises:
             OSError, ValueError: one is missing or damaged.
         """
-        self._documents = np.memmap(folder / DOCUMENTS, dtype=np.uint8, mode="r")
+        self._documents = ReadFile(folder / DOCUMENTS)
         self._blocks = _mapped(folder / BLOCKS)
         self._block_documents = _mapped(folder / BLOCK_DOCUMENTS)
-        self._ids = np.memmap(folder / IDS, dtype=np.uint8, mode="r")
+        self._ids = ReadFile(folder / IDS)
         self._id_starts = _mapped(folder / ID_STARTS)
         self._id_table = _mapped(folder / ID_TABLE)
         self._title_table = _mapped(folder / TITLE_TABLE)
         self.sentence_starts = _mapped(folder / SENTENCE_STARTS)
-        self.vectors = _mapped(folder / VECTORS)
-        self.sentence_vectors = _mapped(folder / SENTENCE_VECTORS)
         self._titles = [
             _mapped(folder / name) for name in (TITLE_TOKENS, TITLE_STARTS, TITLE_DOCUMENTS)
         ]
@@ -76,7 +71,7 @@ class Segment:
     def id(self, number: int) -> str:
         """Return a document's id."""
         start, end = int(self._id_starts[number]), int(self._id_starts[number + 1])
-        return self._ids[start:end].tobytes().decode("utf-8")
+        return self._ids.between(start, end).decode("utf-8")
 
     def numbers(self, document_id: str) -> list[int]:
         """Return the documents with this id; where there are two, the later one counts."""
@@ -110,10 +105,14 @@ class Segment:
         record: Record = json.loads(line)
         return record
 
-    def records(self) -> Iterator[Record]:
-        """Yield all records in their order; raises what ``record`` raises."""
-        for block in range(len(self._blocks) - 1):
-            yield from (json.loads(line) for line in self._lines(block))
+    @property
+    def block_count(self) -> int:
+        """How many blocks of records there are."""
+        return len(self._blocks) - 1
+
+    def records(self, first: int, last: int) -> list[Record]:
+        """Return the records of these blocks, all but ``last``; raises what ``record`` raises."""
+        return [json.loads(line) for block in range(first, last) for line in self._lines(block)]
 
     def titles(self, first: int) -> TitleRun:
         """Return the titles as sorted tokens; its documents are numbered from ``first`` on."""
@@ -122,7 +121,7 @@ class Segment:
 
     def _lines(self, block: int) -> list[bytes]:
         start, end = int(self._blocks[block]), int(self._blocks[block + 1])
-        return lines_of(self._documents[start:end].tobytes())
+        return lines_of(self._documents.between(start, end))
 
 
 def _mapped(path: Path) -> NDArray[Any]:

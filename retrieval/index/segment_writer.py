@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +20,15 @@ from retrieval.titles.title_trie import build_run
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: how much of it, and a digest of the documents and their vectors."""
+    """What was written: how much of it, and a digest of the documents."""
 
     documents: int
     sentences: int
     checksum: str
 
 
-def write_segment(folder: Path, parts: Iterable[Part], dimension: int | None) -> Written:
-    """Write the files of a segment, part by part; ``dimension`` is that of the vectors, if any.
+def write_segment(folder: Path, parts: Iterable[Part]) -> Written:
+    """Write the files of a segment, part by part.
 
     What is held in memory are some numbers and the title's tokens for each document.
 
@@ -38,20 +37,14 @@ def write_segment(folder: Path, parts: Iterable[Part], dimension: int | None) ->
     """
     digest = hashlib.sha256()
     numbers = _Numbers()
-    with ExitStack() as stack:
-        opened = stack.enter_context
-        documents = opened((folder / segment.DOCUMENTS).open("wb"))
-        ids = opened((folder / segment.IDS).open("wb"))
-        vectors = []
-        if dimension is not None:
-            for name in (segment.VECTORS, segment.SENTENCE_VECTORS):
-                vectors.append(opened(_GrowingArray(folder / name, dimension)))
+    with (
+        (folder / segment.DOCUMENTS).open("wb") as documents,
+        (folder / segment.IDS).open("wb") as ids,
+    ):
         for part in parts:
             digest.update(part.digest.tobytes())
             documents.write(part.blocks.tobytes())
             ids.write(part.ids.tobytes())
-            for rows, growing in zip((part.vectors, part.sentence_vectors), vectors, strict=False):
-                growing.append(rows)
             numbers.add(part)
         flush(documents)
         flush(ids)
@@ -109,40 +102,6 @@ class _Numbers:
         for number, size in enumerate(self._column("title_sizes").tolist()):
             yield self._title_tokens[start : start + size], number
             start += size
-
-
-class _GrowingArray:
-    """A float16 array in a file, written row by row; its header holds room for their number."""
-
-    def __init__(self, path: Path, dimension: int) -> None:
-        self._path = path
-        self._dimension = dimension
-        self._rows = 0
-
-    def __enter__(self) -> _GrowingArray:
-        self._stream: IO[bytes] = self._path.open("w+b")
-        self._write_header()
-        return self
-
-    def append(self, rows: NDArray[np.float16]) -> None:
-        self._stream.write(rows.tobytes())
-        self._rows += len(rows)
-
-    def __exit__(self, *failure: object) -> None:
-        with self._stream:
-            if failure == (None, None, None):
-                # NumPy leaves room behind the header for a first dimension that has grown.
-                self._stream.seek(0)
-                self._write_header()
-                flush(self._stream)
-
-    def _write_header(self) -> None:
-        header = {
-            "descr": "<f2",
-            "fortran_order": False,
-            "shape": (self._rows, self._dimension),
-        }
-        np.lib.format.write_array_header_1_0(self._stream, header)
 
 
 def _starts(sizes: NDArray[Any], kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:

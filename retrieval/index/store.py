@@ -1,14 +1,20 @@
-"""What the pipeline asks of an index, whatever holds it."""
+"""What is asked of an index, whatever holds it: to be searched, built and changed.
+
+``docs/decisions/0013-what-is-asked-of-an-index.md`` tells why it is this and no more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.corpora.corpus import Corpus
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.errors import BadSource
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Document, PhraseMatch, SentenceMatch, TitleMatch
 
@@ -20,8 +26,10 @@ class IndexInfo:
     """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
     ``checksum`` is a digest of the indexed documents and of all vectors: two
-    builds of one source agree on it, however often they were interrupted. ``bad_pages``:
-    how many of the source that was read last could not be read.
+    builds of one source agree on it, however often they were interrupted. ``encoder``
+    is whose vectors there are, "" if there are none. ``bad_pages``: how many of the
+    source that was read last could not be read; ``superseded``: how many of it had the
+    id of a later one.
     """
 
     name: str
@@ -33,10 +41,31 @@ class IndexInfo:
     encoder: str
     checksum: str
     bad_pages: int
+    superseded: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """``done`` of ``of`` is read, in the corpus's unit, or encoded, in documents.
+
+    ``documents`` is how many these are.
+    """
+
+    step: Literal["reading", "encoding"]
+    done: int
+    of: int
+    documents: int
+
+
+ProgressListener: TypeAlias = Callable[[BuildProgress], None]
+
+
+def tell_nobody(_: BuildProgress) -> None:
+    """Do nothing."""
 
 
 class DocumentStore(Protocol):
-    """A read-only view of one finished index.
+    """A read-only view of one finished version of an index.
 
     ``tests/index/test_store_contract.py`` holds every implementation to this.
     """
@@ -72,8 +101,11 @@ class DocumentStore(Protocol):
         """
         ...
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the document encodings, shape ``(len(ids), dimension)``, unit length.
+
+        They are as exact as a byte for each dimension makes them. None from an index
+        without vectors.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -86,8 +118,10 @@ class DocumentStore(Protocol):
         """Return the ``limit`` sentences nearest to each query, best first.
 
         ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
-        each. Every sentence is compared but those of the documents ``without``; ties
-        are broken by document id, then by sentence id.
+        each. Similarities are estimates, by bits if need be; not every
+        sentence need be compared, but none of the documents ``without`` is
+        found. Ties are broken by document id, then by sentence id. An index without
+        vectors finds none.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -101,3 +135,86 @@ class DocumentStore(Protocol):
     def titled(self) -> Iterator[tuple[str, str]]:
         """Yield the id and the title of every document, always in the same order."""
         ...
+
+
+class Index(Protocol):
+    """An index that serves and changes. A change is seen whole or not at all.
+
+    What was opened before a change goes on serving what it held.
+    """
+
+    def open(self, meets: str | None) -> DocumentStore:
+        """Return a view of what there is now.
+
+        ``meets`` names the text encoder whose vectors will be compared with the stored
+        ones; None if none will.
+
+        Raises:
+            IndexUnavailable: there is no index, it is damaged or of another format, or
+                its vectors are made for another text encoder.
+        """
+        ...
+
+    def version(self) -> str:
+        """Return what changes whenever the index does; it costs next to nothing."""
+        ...
+
+    def build(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """Build an index of the corpus and put it in the place of the one that stands.
+
+        ``encoder`` makes the vectors; without one there are none until ``encode``.
+        Interrupted, the same call goes on behind what was done. Pages that cannot be
+        read are left out and counted; of several with one id the last is kept.
+
+        Raises:
+            BadSource: a file cannot be read, or there is no page that can.
+            ModelUnavailable: the encoder or the sentence splitter cannot be loaded.
+        """
+        ...
+
+    def add(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """Add the corpus's pages; a page takes the place of one with its id.
+
+        Raises:
+            IndexUnavailable: there is no index, or its vectors are of another encoder.
+        """
+        ...
+
+    def encode(
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+    ) -> IndexInfo:
+        """Give all documents vectors of this encoder, in place of others where there are some.
+
+        Raises:
+            IndexUnavailable: there is no index.
+            ModelUnavailable: the encoder cannot be loaded.
+        """
+        ...
+
+    def remove(self, ids: Sequence[str]) -> IndexInfo:
+        """Take the documents with these ids out, all of them or none.
+
+        Raises:
+            BadSource: an id is none of the index.
+            IndexUnavailable: there is no index.
+        """
+        ...
+
+
+def unknown_document(document_id: str) -> BadSource:
+    """Return the error of ``Index.remove``."""
+    return BadSource(
+        "unknown_document",
+        f"The index holds no document with the id {document_id!r}; nothing was removed.",
+        "Leave it out.",
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-FORMAT = 4
+FORMAT = 5
 META = "meta.json"
 BAD_PAGES = "bad_pages.txt"
 
@@ -39,10 +39,10 @@ def outdated_source(folder: Path) -> str | None:
         return None
 
 
-def swap_in(folder: Path, version: Path, name: str, segments: Collection[str]) -> None:
+def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collection[str]]) -> None:
     """Move a version to its place, point ``current`` at it, remove what it replaces.
 
-    ``segments`` are those that it needs; the others go too.
+    ``needed`` tells what it needs of folders such as ``segments``; the others there go too.
 
     Raises:
         OSError: the folder cannot be written.
@@ -56,6 +56,7 @@ def swap_in(folder: Path, version: Path, name: str, segments: Collection[str]) -
     pointer.symlink_to(place.relative_to(folder))
     pointer.rename(folder / "current")
     others = [other for other in versions.iterdir() if other != place]
-    unneeded = [other for other in (folder / "segments").iterdir() if other.name not in segments]
-    for other in (*others, *unneeded):
+    for kind, names in needed.items():
+        others += [other for other in (folder / kind).iterdir() if other.name not in names]
+    for other in others:
         shutil.rmtree(other, ignore_errors=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haystack import component
 
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, FoundBy, Question
 
@@ -20,7 +20,7 @@ class DenseDocumentRanker:
     """
 
     def __init__(
-        self, store: DocumentStore, encoder: Encoder, cutoff: float = 0.35, limit: int = 20
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.35, limit: int = 20
     ) -> None:
         """Keep candidates that score at least ``cutoff``, ``limit`` of them at most."""
         self._store = store
@@ -45,7 +45,8 @@ class DenseDocumentRanker:
         Exact title matches score 1 and are never cut off; where there are more
         of them than ``limit``, those that answer a question best are kept, so
         that a claim full of common nouns cannot drown the page it is about.
-        ``kept`` are read beside those, whatever they answer.
+        ``kept`` are read beside those, whatever they answer. Over an index without
+        vectors candidates stay in the order in which they were found.
         """
         merged = _merged([*exact, *others, *kept])
         if not merged:
@@ -80,6 +81,9 @@ class DenseDocumentRanker:
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
     ) -> list[float]:
         documents = self._store.vectors([candidate.document_id for candidate in candidates])
+        if documents is None:
+            step = (1 - self._cutoff) / len(candidates)
+            return [1 - place * step for place in range(len(candidates))]
         asked = self._encoder.encode([question.text for question in questions])
         return [float(score) for score in (documents @ asked.T).max(axis=1)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from haystack import component
 
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from retrieval.types import Evidence
 
 
@@ -17,7 +17,7 @@ class SemanticSentenceRanker:
     similarity does, so similarity cuts off and breaks ties.
     """
 
-    def __init__(self, encoder: Encoder, cutoff: float = 0.1) -> None:
+    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1) -> None:
         """Keep sentences whose similarity to the claim is at least ``cutoff``."""
         self._encoder = encoder
         self._cutoff = cutoff

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from haystack import component
 from spacy.tokens import Doc
 
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.types import Candidate, Span, TitleMatch
 
@@ -26,7 +26,7 @@ class TitleMatcher:
     """
 
     def __init__(
-        self, store: DocumentStore, encoder: Encoder, cutoff: float = 0.25, limit: int = 5
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.25, limit: int = 5
     ) -> None:
         """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
         self._store = store

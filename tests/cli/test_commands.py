@@ -173,12 +173,12 @@ def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
         esoteric(tmp_path, "index", "remove", "buoy")
     )
     assert "whole" in esoteric(tmp_path, "index", "verify").stdout
-    vectors = sorted((tmp_path / "index").glob("segments/*/sentence_vectors.npy"))[0]
+    vectors = sorted((tmp_path / "index").glob("vectors/*/sentence_codes.npy"))[0]
     content = bytearray(vectors.read_bytes())
     content[-1] ^= 1
     vectors.write_bytes(content)
     said = complaint(esoteric(tmp_path, "index", "verify"))
-    assert "The index is damaged: sentence_vectors.npy is not whole." in said
+    assert "The index is damaged: sentence_codes.npy is not whole." in said
     assert "esoteric index build" in said
 
 
@@ -254,6 +254,21 @@ def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> 
     lines = out.read_text().splitlines()
     assert [json.loads(line)["claim"] for line in lines] == claims
     assert lines[:3] == kept
+
+
+def test_batch_of_many_claims_works_in_two_processes_and_keeps_their_order(
+    home: Path, tmp_path: Path
+) -> None:
+    claims = [f"{'Vellmar' if n % 3 else ' '} is island number {n}." for n in range(40)]
+    claims[7] = "?"
+    (tmp_path / "claims.txt").write_text("\n".join(claims) + "\n")
+    out = tmp_path / "out.jsonl"
+    run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(out))
+    assert "40 claims in" in run.stderr, run.stderr
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [record["claim"] for record in records] == [claim.strip() for claim in claims]
+    assert [n for n, record in enumerate(records) if "error" in record] == [7]
+
 
 
 @pytest.mark.parametrize(

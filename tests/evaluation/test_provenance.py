@@ -9,7 +9,7 @@ import pytest
 from evaluation.provenance import Provenance, claim_folder, provenance_of
 from retrieval.errors import BadSource
 
-HERE = Provenance("pages", "claims", "small", "models", "code")
+HERE = Provenance("pages", "claims", "small", "models", "words", "code")
 SOURCE = "def answer():\n    return 42\n"
 
 
@@ -24,7 +24,7 @@ def code(tmp_path: Path) -> Path:
 
 
 def here(root: Path) -> Provenance:
-    return provenance_of("pages", "claims", "small", "models", root)
+    return provenance_of("pages", "claims", "small", "models", "words", root)
 
 
 def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.encoders.encoder import EncodableDocument, Encoder
+from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
@@ -33,8 +33,9 @@ K1, B = 1.2, 0.75
 class InMemoryStore:
     """Looks at every document for every question."""
 
-    def __init__(self, pages: Sequence[Page], encoder: Encoder) -> None:
-        """Split and encode the pages."""
+    def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
+        """Split and encode the pages; of several with one id the last counts."""
+        pages = list({page.id: page for page in pages}.values())
         splitter = SentenceSplitter()
         self._documents: dict[str, Document] = {}
         for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
@@ -44,27 +45,31 @@ class InMemoryStore:
             )
             document = Document(page.id, page.title, page.url, page.text, sentences)
             self._documents[page.id] = document
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
+        if encoder is not None:
+            self._encode(encoder)
+        tokens = TitleTokenizer().tokens([page.title for page in pages])
+        self._trie = TitleTrie.of(tokens, list(self._documents))
+        self._encoder = encoder.name if encoder is not None else ""
+
+    def _encode(self, encoder: DocumentEncoder) -> None:
         whole, parts = encoder.encode_documents(
             [
                 EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
                 for d in self._documents.values()
             ]
         )
-        self._vectors = dict(zip(self._documents, whole, strict=True))
-        self._sentence_vectors = {
-            SentenceKey(document.id, sentence.sentence_id): vector
-            for document, vectors in zip(self._documents.values(), parts, strict=True)
-            for sentence, vector in zip(document.sentences, vectors, strict=True)
-        }
-        tokens = TitleTokenizer().tokens([page.title for page in pages])
-        self._trie = TitleTrie.of(tokens, list(self._documents))
-        self._encoder = encoder.name
+        for document, vector, vectors in zip(self._documents.values(), whole, parts, strict=True):
+            self._vectors[document.id] = vector
+            for sentence, own in zip(document.sentences, vectors, strict=True):
+                self._sentence_vectors[SentenceKey(document.id, sentence.sentence_id)] = own
 
     def info(self) -> IndexInfo:
         """Count what there is; nothing of it lies on a disk."""
         sentences = sum(len(document.sentences) for document in self._documents.values())
         return IndexInfo(
-            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, "", 0
+            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, "", 0, 0
         )
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
@@ -110,10 +115,12 @@ class InMemoryStore:
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [PhraseMatch(document_id, score) for document_id, score in ranked[:limit]]
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
         """See ``DocumentStore``."""
-        found = [self._vectors[document.id] for document in self.documents(ids)]
-        return np.array(found, dtype=np.float32)
+        documents = self.documents(ids)
+        if not self._encoder:
+            return None
+        return np.array([self._vectors[document.id] for document in documents], dtype=np.float32)
 
     def nearest_sentences(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
@@ -150,5 +157,4 @@ def _occurrences(words: Sequence[str], phrase: tuple[str, ...]) -> int:
     return sum(tuple(words[i : i + length]) == phrase for i in range(len(words) - length + 1))
 
 
-def _conforms(store: InMemoryStore) -> DocumentStore:
-    return store
+_: type[DocumentStore] = InMemoryStore

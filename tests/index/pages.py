@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus, Page
-from retrieval.encoders.encoder import Encoder
-from retrieval.index.builder import Build
 
 PAGES = (
     Page("Savage", "Savage", "https://example.org/savage", "A savage is a word. It is old."),
@@ -48,11 +45,6 @@ class ListCorpus:
         for start in range(0, len(self.pages), 256):
             chunk = self.pages[start : start + 256]
             yield chunk, len(chunk)
-
-
-def alone(folder: Path, encoder: Encoder) -> Build:
-    """Return how tests build: in this process, telling nobody."""
-    return Build(folder, encoder, 1, lambda progress: None)
 
 
 _: Corpus = ListCorpus()

@@ -10,27 +10,26 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.builder import build_index
-from retrieval.index.building import IndexNotBuilt
+from retrieval.errors import IndexUnavailable
+from retrieval.index.building import IndexNotBuilt, unfinished
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
 from retrieval.index.versions import outdated_source
 from retrieval.types import SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder
-from tests.index.pages import PAGES, ListCorpus, alone
+from tests.index.pages import PAGES, ListCorpus
 
 # A build in a process of its own, over enough pages for several parts.
 BUILD = """
 import sys, resource
 from pathlib import Path
 from retrieval.corpora.corpus import Page
-from retrieval.index.builder import Build, build_index
+from retrieval.index.embedded_index import EmbeddedIndex
 from tests.encoders import WordEncoder
 from tests.index.test_builder import many
 limit = int(sys.argv[2])
@@ -39,9 +38,9 @@ if limit:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 def on_progress(progress):
-    print(progress.done, flush=True)
+    print(progress.step, progress.done, flush=True)
 try:
-    build_index(many(), Build(Path(sys.argv[1]), WordEncoder(), 2, on_progress))
+    EmbeddedIndex(Path(sys.argv[1]), 2).build(many(), WordEncoder(), on_progress)
 except Exception as error:
     print(type(error).__name__, error)
 """
@@ -58,8 +57,10 @@ FILES = [
     "title_starts.npy",
     "title_documents.npy",
     "sentence_starts.npy",
-    "vectors.npy",
-    "sentence_vectors.npy",
+    "rotation.npy",
+    "documents.npy",
+    "document_signs.npy",
+    "sentence_codes.npy",
 ]
 
 
@@ -71,13 +72,14 @@ def many() -> ListCorpus:
     return ListCorpus(pages, name="many", source="many")
 
 
-def segment_of(folder: Path) -> Path:
-    (segment,) = (folder / "segments").iterdir()
-    return segment
+def file_of(folder: Path, name: str) -> Path:
+    """Where a file of an index of one segment lies."""
+    (path,) = [*folder.glob(f"segments/*/{name}"), *folder.glob(f"vectors/*/{name}")]
+    return path
 
 
 def build(folder: Path, corpus: ListCorpus | None = None) -> IndexInfo:
-    return build_index(corpus or ListCorpus(), alone(folder, WordEncoder()))
+    return EmbeddedIndex(folder).build(corpus or ListCorpus(), WordEncoder())
 
 
 def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
@@ -90,20 +92,41 @@ def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("parts", [1, 3, 5])
-def test_a_killed_build_goes_on_where_it_stopped_and_ends_the_same(
-    tmp_path: Path, parts: int
+def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
+    tmp_path: Path,
+) -> None:
+    undisturbed = build(tmp_path / "undisturbed", many())
+    killed = tmp_path / "killed"
+    said: list[str] = []
+    for moment in ("reading 0", "reading 256", "reading 1024", "encoding 0", "encoding 1024"):
+        with start_build(killed) as process:
+            assert process.stdout is not None
+            said = [process.stdout.readline()]
+            while said[-1] != moment + "\n":
+                said.append(process.stdout.readline())
+            process.kill()
+    # What was read once is not read again.
+    assert said == ["encoding 0\n", "encoding 512\n", "encoding 1024\n"]
+    resumed = build(killed, many())
+    assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
+    EmbeddedStore.open(killed, "words").verify()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("after", [0.0, 0.02, 0.05, 0.1])
+def test_a_build_that_is_killed_while_it_is_published_ends_the_same(
+    tmp_path: Path, after: float
 ) -> None:
     undisturbed = build(tmp_path / "undisturbed", many())
     with start_build(tmp_path / "killed") as process:
         assert process.stdout is not None
-        for _ in range(parts + 1):
-            process.stdout.readline()
+        while process.stdout.readline() != "encoding 1400\n":
+            pass
+        time.sleep(after)
         process.kill()
-    kept = len(list((tmp_path / "killed").glob("building-*/part-*.npz")))
-    assert kept >= parts
     resumed = build(tmp_path / "killed", many())
     assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
+    EmbeddedStore.open(tmp_path / "killed", "words").verify()
 
 
 @pytest.mark.server
@@ -114,11 +137,13 @@ def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -
             process.stdout.readline()
         process.kill()
     kept = sorted(tmp_path.glob("building-*/part-*.npz"))
+    (begun,) = unfinished(tmp_path)
+    assert (begun.what, begun.folder) == ("a build of many", kept[0].parent)
     other = build(tmp_path, ListCorpus(PAGES[:3], content="2"))
     assert other.documents == 3
     assert sorted(tmp_path.glob("building-*/part-*.npz")) == kept != []
     assert build(tmp_path, many()).documents == 1400
-    assert list(tmp_path.glob("building-*")) == []
+    assert unfinished(tmp_path) == []
 
 
 def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
@@ -130,17 +155,10 @@ def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
 
 
-def test_a_source_without_pages_leaves_the_index_that_stood_before(tmp_path: Path) -> None:
-    before = build(tmp_path)
-    with pytest.raises(BadSource, match="holds no page"):
-        build(tmp_path, ListCorpus(()))
-    assert EmbeddedStore.open(tmp_path, "words").info() == before
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
     build(tmp_path)
-    path = segment_of(tmp_path) / name
+    path = file_of(tmp_path, name)
     content = bytearray(path.read_bytes())
     content[-9] ^= 1
     path.write_bytes(content)
@@ -189,16 +207,10 @@ def test_no_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
         EmbeddedStore.open(tmp_path, "words")
 
 
-def test_vectors_of_another_encoder_are_refused(tmp_path: Path) -> None:
-    build(tmp_path)
-    with pytest.raises(IndexUnavailable, match="built with the encoder words, not sentences"):
-        EmbeddedStore.open(tmp_path, "sentences")
-
-
 @pytest.mark.parametrize("name", [*FILES, "meta.json", "deleted.npy"])
 def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
     build(tmp_path)
-    path = (segment_of(tmp_path) if name in FILES else tmp_path / "current") / name
+    path = file_of(tmp_path, name) if name in FILES else tmp_path / "current" / name
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(IndexUnavailable, match="damaged"):
         EmbeddedStore.open(tmp_path, "words")
@@ -223,15 +235,17 @@ def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
     assert outdated_source(tmp_path) is None
 
 
-def test_the_vectors_of_all_parts_are_joined_in_order(tmp_path: Path) -> None:
+def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
     build(tmp_path, many())
-    vectors = np.load(segment_of(tmp_path) / "sentence_vectors.npy")
-    starts = np.load(segment_of(tmp_path) / "sentence_starts.npy")
-    assert (vectors.dtype, vectors.shape) == (np.float16, (2800, 384))
-    assert starts.tolist() == list(range(0, 2801, 2))
-    # Page 1000 is in the fourth part; two sentences of each page stand before its own.
-    expected = WordEncoder().encode(["It is number 1000 of many."])
-    assert vectors[2001:2002] == pytest.approx(expected, abs=1e-3)
+    store = EmbeddedStore.open(tmp_path, "words")
+    # Page 1000 is in the second batch of 512 documents.
+    vectors = store.vectors(["p1000", "p3"])
+    expected = WordEncoder().encode(
+        [f"Page {n}. Page {n} is a page. It is number {n} of many." for n in (1000, 3)]
+    )
+    assert vectors == pytest.approx(expected, abs=1 / 127)
+    (matches,) = store.nearest_sentences(WordEncoder().encode(["It is number 1000 of many."]), 1)
+    assert [match.key for match in matches] == [SentenceKey("p1000", 1)]
 
 
 def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(

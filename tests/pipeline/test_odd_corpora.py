@@ -13,11 +13,10 @@ from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.builder import build_index
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES
 from retrieval.types import Progress, Report
-from tests.index.pages import alone
 
 pytestmark = pytest.mark.models
 
@@ -55,7 +54,7 @@ def opened(pages: Iterable[tuple[str, str]], folder: Path) -> Retriever:
     records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     corpus = open_corpus(f"jsonl:{source}")
-    build_index(corpus, alone(folder / "index", MiniLMEncoder()))
+    EmbeddedIndex(folder / "index").build(corpus, MiniLMEncoder())
     return open_retriever(folder / "index", threads=2, added=AddedModels())
 
 

@@ -57,3 +57,11 @@ def test_what_is_kept_is_read_below_cutoff_and_limit_in_its_place() -> None:
 
 def test_no_candidates_rank_as_none() -> None:
     assert ranked() == []
+
+
+def test_over_an_index_without_vectors_candidates_stay_in_the_order_they_were_found_in() -> None:
+    ranker = DenseDocumentRanker(InMemoryStore(PAGES, None), WordEncoder(), cutoff=0.3, limit=3)
+    others = [candidate(i) for i in ("Brackets", "Zoe", "The_Harbour", "Only")]
+    found = ranker.run([], [], others, [candidate("Savage", "words")])["candidates"]
+    assert [c.document_id for c in found] == ["Brackets", "Zoe", "The_Harbour", "Savage"]
+    assert all(1 >= c.score >= 0.3 for c in found)

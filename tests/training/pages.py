@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from retrieval.encoders.encoder import Encoder
+from retrieval.encoders.encoder import TextEncoder
 from training.sentence_pool import SentencePool
 
 
-def pool_of(pages: Mapping[str, Sequence[str]], encoder: Encoder, folder: Path) -> SentencePool:
+def pool_of(pages: Mapping[str, Sequence[str]], encoder: TextEncoder, folder: Path) -> SentencePool:
     """Write the pages as FEVER does and read them back."""
     records = [
         {

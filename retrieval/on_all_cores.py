@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -19,13 +20,17 @@ _AHEAD = 2  # things a process has waiting, so that it never waits itself
 
 
 def in_order(
-    prepare: Callable[[], Callable[[Item], Result]], items: Iterable[Item], processes: int
+    prepare: Callable[[], Callable[[Item], Result]],
+    items: Iterable[Item],
+    processes: int,
+    begin: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
     """Yield what ``prepare()`` makes of every item, in their order.
 
-    ``prepare`` is called once in each process. Of the items only so many are taken ahead
-    as keep all processes at work. One item alone is worked on here: starting a process
-    takes longer than most of them do. ``prepare``, items and results must pickle.
+    ``prepare`` is called once in each process, behind ``begin`` where it is one of
+    several. Of the items only so many are taken ahead as keep all processes at work. One
+    item alone is worked on here: starting a process takes longer than most of them do.
+    Functions, items, results and errors must pickle.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
@@ -34,25 +39,34 @@ def in_order(
         return
     # Not forked: threads of the models' libraries do not survive that.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _begin, (prepare,)) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for item in chain(first, remaining):
-            waiting.append(pool.submit(_worked, item))
-            if len(waiting) > _AHEAD * processes:
+    others = {child.pid for child in multiprocessing.active_children()}
+    with ProcessPoolExecutor(processes, context, _begin, (prepare, begin)) as pool:
+        try:
+            waiting: deque[Future[Result]] = deque()
+            for item in chain(first, remaining):
+                waiting.append(pool.submit(_worked, item))
+                if len(waiting) > _AHEAD * processes:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        except BaseException:
+            # Nobody waits for what was begun: the user has ended it, or it has failed.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                if child.pid not in others:
+                    child.kill()
+            raise
 
 
 _work: Callable[[Any], Any]
 
 
-def _begin(prepare: Callable[[], Callable[[Any], Any]]) -> None:
+def _begin(prepare: Callable[[], Callable[[Any], Any]], begin: Callable[[], None] | None) -> None:
     global _work
-    import torch
-
-    torch.set_num_threads(1)  # there are as many processes as there may be threads
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells when to end
     _end_with_parent()
+    if begin is not None:
+        begin()
     _work = prepare()
 
 

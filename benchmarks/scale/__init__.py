@@ -1,0 +1,1 @@
+"""From ten thousand pages to millions: what an index costs and how fast it answers."""

@@ -1,0 +1,74 @@
+"""Times the builds, each in a process of its own, and watches the memory it takes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from settings import CHECKOUT
+
+_EVERY = 0.2  # seconds between two looks at the memory
+
+
+def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
+    """Write synthetic pages, with the real ones among them."""
+    pages = folder / "pages"
+    pages.mkdir(exist_ok=True)
+    for path in around.glob("*.jsonl"):
+        shutil.copy(path, pages / path.name)
+    options = ["--pages", str(size), "--out", str(pages), "--around", str(around)]
+    return _timed([sys.executable, str(CHECKOUT / "benchmarks" / "make_corpus.py"), *options])
+
+
+def lexical(folder: Path) -> dict[str, Any]:
+    """Build an index without vectors."""
+    shutil.rmtree(folder / "index", ignore_errors=True)
+    build = ["index", "build", "--vectors", "none", "--source", f"fever:{folder / 'pages'}"]
+    return _indexed(folder, build)
+
+
+def vectors(folder: Path) -> dict[str, Any]:
+    """Give it the static encoder's vectors."""
+    return _indexed(folder, ["index", "encode", "--vectors", "static"])
+
+
+def _indexed(folder: Path, command: list[str]) -> dict[str, Any]:
+    index = str(folder / "index")
+    figures = _timed([sys.executable, "-m", "cli", *command, "--to", index])
+    files = {p.stat().st_ino: p.stat().st_size for p in Path(index).rglob("*") if p.is_file()}
+    return figures | {"gigabytes": sum(files.values()) / 1e9}
+
+
+def _timed(command: list[str]) -> dict[str, Any]:
+    """Run a command; return its seconds and the most memory it and its children held together."""
+    started = time.monotonic()
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL) as process:
+        most = [0.0]
+        watching = threading.Thread(target=_watch, args=(process.pid, most), daemon=True)
+        watching.start()
+        code = process.wait()
+    if code:
+        raise SystemExit(f"{' '.join(command)} failed.")
+    return {"seconds": time.monotonic() - started, "megabytes": most[0]}
+
+
+def _watch(pid: int, most: list[float]) -> None:
+    while Path(f"/proc/{pid}").exists():
+        most[0] = max(most[0], _held(pid))
+        time.sleep(_EVERY)
+
+
+def _held(pid: int) -> float:
+    """Return the megabytes that are a process's own or its children's (Linux only)."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except OSError:  # it has ended
+        return 0.0
+    own = next((line for line in status.splitlines() if line.startswith("RssAnon:")), ": 0 kB")
+    return int(own.split()[1]) / 1024 + sum(_held(int(child)) for child in children.split())

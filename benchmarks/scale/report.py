@@ -1,0 +1,125 @@
+"""docs/scale.md and its plots."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from settings import CHECKOUT, Settings
+
+REPORT = CHECKOUT / "docs" / "scale.md"
+PLOTS = CHECKOUT / "docs" / "scale"
+COMMAND = (
+    "python -m benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages"
+    " --claims DATA/fever-dev/dev.jsonl"
+)
+# What was aimed at, at 5.4 million pages.
+_ROWS = (
+    ("lexical part, s", "lexical", "seconds", "{:,.0f}", "600"),
+    ("its size with the texts, GB", "lexical", "gigabytes", "{:.2f}", "5"),
+    ("memory of that build, MB", "lexical", "megabytes", "{:,.0f}", ""),
+    ("static vectors, s", "vectors", "seconds", "{:,.0f}", "1,200"),
+    ("size with them, GB", "vectors", "gigabytes", "{:.2f}", ""),
+    ("memory of that build, MB", "vectors", "megabytes", "{:,.0f}", ""),
+    ("models and index loaded, s", "serving", "loaded", "{:.1f}", ""),
+    ("first claim, files not in memory, s", "serving", "first", "{:.2f}", ""),
+    ("documents found, first time, p50, s", "serving", "finding_first_time_p50", "{:.3f}", ""),
+    ("documents found, warm, p50, s", "serving", "finding_p50", "{:.3f}", "0.080"),
+    ("documents found, warm, p95, s", "serving", "finding_p95", "{:.3f}", "0.250"),
+    ("whole claim, p50, s", "serving", "whole_p50", "{:.2f}", "1.2"),
+    ("whole claim, p95, s", "serving", "whole_p95", "{:.2f}", "2.5"),
+    ("rounds, mean", "serving", "rounds", "{:.2f}", ""),
+    ("resident while serving, MB", "serving", "resident", "{:,.0f}", "2,000"),
+    ("of that the process's own, MB", "serving", "own", "{:,.0f}", ""),
+    ("SQLite FTS5: build, s", "fts5", "seconds", "{:,.0f}", ""),
+    ("SQLite FTS5: a claim's words, p50, s", "fts5", "p50", "{:.3f}", ""),
+    ("SQLite FTS5: p95, s", "fts5", "p95", "{:.3f}", ""),
+    ("SQLite FTS5: size, GB", "fts5", "gigabytes", "{:.2f}", ""),
+    ("bm25s: build, s", "bm25s", "seconds", "{:,.0f}", ""),
+    ("bm25s: p50, s", "bm25s", "p50", "{:.3f}", ""),
+    ("bm25s: p95, s", "bm25s", "p95", "{:.3f}", ""),
+    ("bm25s: resident, MB", "bm25s", "megabytes", "{:,.0f}", ""),
+    ("exact search of document vectors: p50, s", "exact", "p50", "{:.3f}", ""),
+    ("exact search: resident, MB", "exact", "megabytes", "{:,.0f}", ""),
+)
+_PLOTTED = (
+    ("building.png", "s", (("lexical", "seconds"), ("vectors", "seconds"), ("fts5", "seconds"))),
+    ("disk.png", "GB", (("lexical", "gigabytes"), ("vectors", "gigabytes"), ("fts5", "gigabytes"))),
+    ("memory.png", "MB", (("serving", "resident"), ("bm25s", "megabytes"), ("exact", "megabytes"))),
+    (
+        "latency.png",
+        "s",
+        (
+            ("serving", "finding_p50"),
+            ("serving", "whole_p50"),
+            ("fts5", "p50"),
+            ("bm25s", "p50"),
+            ("exact", "p50"),
+        ),
+    ),
+)
+_SHOWN = {
+    "building.png": "Seconds to build",
+    "disk.png": "Gigabytes on disk",
+    "memory.png": "Megabytes resident",
+    "latency.png": "Median seconds a claim",
+}
+
+
+def write(figures: dict[int, dict[str, Any]]) -> None:
+    """Write the table and the plots of these sizes."""
+    sizes = sorted(figures)
+    PLOTS.mkdir(exist_ok=True)
+    for name, unit, lines in _PLOTTED:
+        _plot(figures, unit, lines).savefig(PLOTS / name, dpi=110)
+    head = " | ".join(f"{size:,}" for size in sizes)
+    rows = [
+        f"| {what} | "
+        + " | ".join(shown.format(figures[size][step][key]) for size in sizes)
+        + f" | {target} |"
+        for what, step, key, shown, target in _ROWS
+    ]
+    plots = "\n\n".join(f"![{_SHOWN[name]}, by pages](scale/{name})" for name, _, _ in _PLOTTED)
+    table = "\n".join(
+        (f"| pages | {head} | aimed at |", "|---|" + "---|" * (len(sizes) + 1), *rows)
+    )
+    REPORT.write_text(
+        f"""# Scale
+
+Written by
+
+    {COMMAND}
+
+on {datetime.now(UTC):%Y-%m-%d}: {Settings.from_environment().threads} threads, Python
+{platform.python_version()}, {platform.system()} {platform.machine()}. The pages
+are synthetic (`benchmarks/make_corpus.py`): as many and as long as an encyclopaedia's, with words
+as frequent; among them lie the real ones that the hundred claims are about. They say how long
+things take and nothing of how well they are done. Single times vary; the growth is what counts.
+
+{table}
+
+"Documents found": spans, titles, texts, words, questions, ranking, dense search of the first round.
+"Resident" counts parts of the index's files that the system maps and takes back when it needs them.
+
+{plots}
+""",
+        encoding="utf-8",
+    )
+
+
+def _plot(
+    figures: dict[int, dict[str, Any]], unit: str, lines: tuple[tuple[str, str], ...]
+) -> Figure:
+    figure = Figure(figsize=(6, 3.8), layout="constrained")
+    axes = figure.subplots()
+    sizes = sorted(figures)
+    for step, key in lines:
+        values = [figures[size][step][key] for size in sizes]
+        axes.plot(sizes, values, marker="o", label=f"{step}, {key.replace('_', ' ')}")
+    axes.set(xscale="log", yscale="log", xlabel="pages", ylabel=unit)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure

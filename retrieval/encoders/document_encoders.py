@@ -1,0 +1,49 @@
+"""The encoders that an index can have its vectors from, by the names that users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.errors import BadSource
+
+DEFAULT_ENCODER = "minilm"
+
+
+def _minilm() -> DocumentEncoder:
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+
+    return MiniLMEncoder()
+
+
+def _static() -> DocumentEncoder:
+    from retrieval.encoders.static_encoder import StaticEncoder
+    from retrieval.models import STATIC
+
+    return StaticEncoder(STATIC)
+
+
+DOCUMENT_ENCODERS: dict[str, Callable[[], DocumentEncoder]] = {
+    DEFAULT_ENCODER: _minilm,
+    "static": _static,
+}
+
+
+def encoder_of(name: str) -> DocumentEncoder | None:
+    """Return the encoder that ``IndexInfo.encoder`` names; no weights are loaded.
+
+    Raises:
+        BadSource: its vectors are of an encoder that this version does not have.
+        ModelUnavailable: an encoder's folder is missing or damaged.
+    """
+    if not name:
+        return None
+    encoders = [make() for make in DOCUMENT_ENCODERS.values()]
+    for encoder in encoders:
+        if encoder.name == name:
+            return encoder
+    raise BadSource(
+        "encoder_unknown",
+        f"The index has vectors of {name}, which this version does not have.",
+        "Run: esoteric index encode, which makes them anew.",
+    )

@@ -1,0 +1,160 @@
+"""MiniLM without its layers: a vector for each token, and their sum for a sentence.
+
+A token's vector is its embedding and what the transformer makes of it alone, mapped so
+that sums come near the vectors of ``MiniLMEncoder`` (``training/static.py``): a query
+which the transformer encoded meets documents that it never read. Encoding so takes a
+small part of the time, which is what millions of pages need on an ordinary computer.
+Frequent tokens weigh less, as in Arora et al. 2017 ("A Simple but Tough-to-Beat Baseline
+for Sentence Embeddings", section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.encoders.encoder import EncodableDocument
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.errors import ModelUnavailable
+from retrieval.index.layout import digest_of
+from retrieval.mends import restore_model
+from retrieval.trained.trained_model import read_config, version_of
+
+if TYPE_CHECKING:
+    import torch
+    from tokenizers import Tokenizer
+
+WEIGHTS = "weights.safetensors"
+
+
+class StaticEncoder:
+    """Sums of token vectors, on the CPU."""
+
+    dimension = MiniLMEncoder.dimension
+    meets = MiniLMEncoder.name
+
+    def __init__(self, folder: Path) -> None:
+        """Read the folder's configuration; no weights are loaded yet.
+
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
+        """
+        self._folder = folder
+        self._config = read_config(folder)
+        self.name = version_of(self._config)
+        self._loaded: tuple[Tokenizer, torch.Tensor] | None = None
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """See ``DocumentEncoder.encode_documents``.
+
+        A sentence is the sum of its tokens' vectors and its title's, a document the sum of its
+        sentences, so that the title counts once for each. What has no token is a vector
+        of zeros.
+        """
+        if not documents:
+            return np.zeros((0, self.dimension), np.float32), []
+        titles = self._sums([document.title for document in documents])
+        sentences = self._sums(
+            [document.text[a:b] for document in documents for a, b in document.sentences]
+        )
+        counts = [len(document.sentences) for document in documents]
+        owners = np.repeat(np.arange(len(documents)), counts)
+        apart = unit(sentences + titles[owners])
+        whole = np.zeros_like(titles)
+        np.add.at(whole, owners, apart)
+        nothing = np.array(counts) == 0
+        whole[nothing] = titles[nothing]
+        return unit(whole), np.split(apart, list(accumulate(counts))[:-1])
+
+    def _sums(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the sum of each text's token vectors, shape ``(len(texts), 384)``."""
+        import torch
+
+        tokenizer, table = self._parts()
+        rows = [text.ids for text in tokenizer.encode_batch(texts, add_special_tokens=False)]
+        tokens = torch.tensor([token for row in rows for token in row], dtype=torch.long)
+        starts = torch.tensor([0, *accumulate(map(len, rows))][:-1], dtype=torch.long)
+        sums: NDArray[np.float32] = torch.nn.functional.embedding_bag(
+            tokens, table, starts, mode="sum"
+        ).numpy()
+        return sums
+
+    def _parts(self) -> tuple[Tokenizer, torch.Tensor]:
+        if self._loaded is None:
+            from safetensors.torch import load_file
+
+            path = self._folder / WEIGHTS
+            try:
+                whole = digest_of(path) == self._config["sha256"]
+            except OSError:
+                whole = False
+            if not whole:
+                raise ModelUnavailable(
+                    "model_damaged",
+                    f"The model in {self._folder} is missing or damaged.",
+                    restore_model(self._folder),
+                )
+            fitted = load_file(path)
+            table = token_vectors() @ fitted["map"].float()
+            table *= fitted["weights"].float()[:, None]
+            self._loaded = word_pieces(), table
+        return self._loaded
+
+
+def token_vectors() -> torch.Tensor:
+    """Return two unit vectors for each of MiniLM's tokens, side by side, shape ``(30522, 768)``.
+
+    Its embedding, and the mean of the last hidden states where it is read alone. That
+    takes some seconds.
+
+    Raises:
+        ModelUnavailable: the weights are missing or damaged.
+    """
+    import torch
+    from torch.nn.functional import normalize
+
+    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+    from retrieval.precision import fastest_precision
+    from retrieval.types import LABELS
+
+    model = FoldedMiniLM().model(LABELS).distilbert.train(False).to(fastest_precision())
+    words: torch.Tensor = model.get_input_embeddings().weight.detach()
+    tokens = torch.arange(len(words))
+    begin, end = word_pieces().encode("").ids  # [CLS] and [SEP]
+    alone = torch.empty(words.shape)
+    with torch.inference_mode():
+        for some in torch.split(tokens, 1024):
+            ids = torch.stack([torch.full_like(some, begin), some, torch.full_like(some, end)], 1)
+            alone[some] = model(input_ids=ids)[0].float().mean(dim=1)
+    return torch.cat([normalize(words.float(), dim=1), normalize(alone, dim=1)], dim=1)
+
+
+def word_pieces() -> Tokenizer:
+    """Return MiniLM's tokenizer, which neither cuts nor pads.
+
+    Raises:
+        ModelUnavailable: the package that it comes with is missing or damaged.
+    """
+    from tokenizers import Tokenizer
+
+    tokenizer: Tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
+    # The file says to pad and cut everything to 128 tokens.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the vectors at length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: NDArray[np.float32] = np.zeros_like(vectors)
+    np.divide(vectors, lengths, out=found, where=lengths > 0)
+    return found

@@ -1,0 +1,108 @@
+"""Encodes the documents of a segment on all cores; interrupted, it goes on behind what was done."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.index import vectors
+from retrieval.index.array_file import ArrayFile
+from retrieval.index.codes import codes, rotation, signs
+from retrieval.index.files import write_array, write_whole
+from retrieval.index.records import encodable
+from retrieval.index.segment import Segment
+from retrieval.on_all_cores import in_order
+
+# What is encoded together: enough that like lengths meet, few enough that little is lost.
+_BLOCKS = 16
+
+
+def write_vectors(
+    folder: Path,
+    segment: Path,
+    encoder: DocumentEncoder,
+    processes: int,
+    on_progress: Callable[[int], None],
+) -> str:
+    """Write the files of a segment's vectors into a folder that is there; return their digest.
+
+    ``on_progress`` is told how many more documents are encoded. What is done before the end is
+    kept beside the files, in a folder of its own that the caller removes.
+
+    Raises:
+        ModelUnavailable: the encoder cannot be loaded.
+        OSError: the folder cannot be written.
+    """
+    blocks = Segment(segment).block_count
+    firsts = [*range(0, blocks, _BLOCKS), blocks]
+    done = folder.with_name(folder.name + ".parts")
+    done.mkdir(exist_ok=True)
+    if (folder / vectors.ROTATION).is_file():
+        turn: NDArray[np.float32] = np.load(folder / vectors.ROTATION)
+    else:
+        turn = rotation(encoder.dimension)
+        write_array(folder / vectors.ROTATION, turn)
+    digest = hashlib.sha256()
+    width = encoder.dimension
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(ArrayFile(folder / name, columns, kind))
+            for name, columns, kind in (
+                (vectors.DOCUMENTS, width, np.int8),
+                (vectors.DOCUMENT_SIGNS, -(-width // 8), np.uint8),
+                (vectors.SENTENCE_CODES, -(-width // 8) + 2, np.uint8),
+            )
+        ]
+        prepare = partial(_Encoding, segment, done, encoder, turn)
+        for part in in_order(prepare, pairwise(firsts), processes, _one_thread):
+            with np.load(part) as arrays:
+                rows = [arrays[name] for name in ("documents", "signs", "codes")]
+            for file, array in zip(files, rows, strict=True):
+                digest.update(array.tobytes())
+                file.append(array)
+            on_progress(len(rows[0]))
+    return digest.hexdigest()
+
+
+class _Encoding:
+    """Makes the vectors of some blocks of documents, in whichever process."""
+
+    def __init__(
+        self, segment: Path, done: Path, encoder: DocumentEncoder, turn: NDArray[np.float32]
+    ) -> None:
+        self._segment = Segment(segment)
+        self._done = done
+        self._encoder = encoder
+        self._turn = turn
+
+    def __call__(self, blocks: tuple[int, int]) -> Path:
+        first, last = blocks
+        path = self._done / f"{first:08}.npz"
+        if not path.exists():
+            records = self._segment.records(first, last)
+            whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+            apart = np.concatenate([np.zeros((0, self._encoder.dimension), np.float32), *sentences])
+            content = io.BytesIO()
+            np.savez(
+                content,
+                documents=vectors.as_bytes(whole),
+                signs=signs(whole @ self._turn),
+                codes=codes(apart @ self._turn),
+            )
+            write_whole(path, content.getvalue())
+        return path
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)  # there are as many processes as there may be threads

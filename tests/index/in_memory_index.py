@@ -1,0 +1,109 @@
+"""An index of plain Python values, which builds and changes by starting over: the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.corpora.corpus import Corpus, Page, readable_pages
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.index.layout import other_encoder
+from retrieval.index.store import (
+    BuildProgress,
+    Index,
+    IndexInfo,
+    ProgressListener,
+    tell_nobody,
+    unknown_document,
+)
+from tests.index.in_memory_store import InMemoryStore
+
+
+class InMemoryIndex:
+    """All pages in a list, and what makes their vectors."""
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._pages: list[Page] | None = None
+        self._encoder: DocumentEncoder | None = None
+        self._changes = 0
+
+    def open(self, meets: str | None) -> InMemoryStore:
+        """See ``Index``."""
+        if self._pages is None:
+            raise IndexUnavailable("index_missing", "There is no index yet.", "Build one.")
+        if meets is not None and self._encoder is not None and self._encoder.meets != meets:
+            raise other_encoder("memory", self._encoder.name, meets)
+        return InMemoryStore(self._pages, self._encoder)
+
+    def version(self) -> str:
+        """See ``Index``."""
+        return str(self._changes)
+
+    def build(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """See ``Index``."""
+        return self._changed([], list(readable_pages(corpus)), encoder, on_progress)
+
+    def add(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """See ``Index``."""
+        before = self.open(None).info()
+        name = encoder.name if encoder is not None else ""
+        if before.encoder != name:
+            raise other_encoder("memory", before.encoder, name)
+        assert self._pages is not None
+        return self._changed(self._pages, list(readable_pages(corpus)), encoder, on_progress)
+
+    def encode(
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+    ) -> IndexInfo:
+        """See ``Index``."""
+        self.open(None)
+        assert self._pages is not None
+        count = len(self._pages)
+        on_progress(BuildProgress("encoding", count, count, count))
+        return self._now(self._pages, encoder)
+
+    def remove(self, ids: Sequence[str]) -> IndexInfo:
+        """See ``Index``."""
+        self.open(None)
+        assert self._pages is not None
+        known = {page.id for page in self._pages}
+        for document_id in ids:
+            if document_id not in known:
+                raise unknown_document(document_id)
+        return self._now([page for page in self._pages if page.id not in ids], self._encoder)
+
+    def _changed(
+        self,
+        before: Sequence[Page],
+        new: Sequence[Page],
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener,
+    ) -> IndexInfo:
+        if not new:
+            raise BadSource("source_empty", "memory holds no page.", "Name one that holds some.")
+        on_progress(BuildProgress("reading", len(new), len(new), len(new)))
+        if encoder is not None:
+            on_progress(BuildProgress("encoding", len(new), len(new), len(new)))
+        pages = {page.id: page for page in [*before, *new]}
+        info = self._now(list(pages.values()), encoder)
+        return replace(info, superseded=len(new) - len({page.id for page in new}))
+
+    def _now(self, pages: list[Page], encoder: DocumentEncoder | None) -> IndexInfo:
+        self._pages, self._encoder = pages, encoder
+        self._changes += 1
+        return self.open(None).info()
+
+
+_: type[Index] = InMemoryIndex
