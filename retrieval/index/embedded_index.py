@@ -13,7 +13,7 @@ from retrieval.errors import BadSource
 from retrieval.index.building import building_place
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_whole
-from retrieval.index.layout import SEGMENTS, other_encoder
+from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder
 from retrieval.index.new_version import NewVersion
 from retrieval.index.parts import Part, part_of, read_part, texts_of
 from retrieval.index.segment_writer import write_segment
@@ -91,8 +91,10 @@ class EmbeddedIndex:
         before = self.open(None).info()
         plan = {"format": FORMAT, "encode": before.checksum, "encoder": encoder.name}
         with building_place(self._folder, plan) as building:
-            _forget(building)
-            new = NewVersion.of(building, current_version(self._folder))
+            new = NewVersion.saved(building)
+            if new is None:
+                _forget(building)
+                new = NewVersion.of(building, current_version(self._folder))
             return self._finished(new, encoder, on_progress)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
@@ -173,7 +175,7 @@ def _name(encoder: DocumentEncoder | None) -> str:
 
 def _forget(building: Path) -> None:
     """Remove what cannot be gone on with; parts can."""
-    for leftover in ("version", SEGMENTS, "segment"):
+    for leftover in ("version", SEGMENTS, VECTORS, "segment"):
         shutil.rmtree(building / leftover, ignore_errors=True)
 
 

@@ -26,6 +26,7 @@ from retrieval.index.vector_writer import write_vectors
 from retrieval.index.versions import BAD_PAGES, META, swap_in
 
 SAVED = "saved.json"
+_PASSING = (SAVED, META)  # not of the version, or written behind what tells of the others
 
 
 class NewVersion:
@@ -65,8 +66,8 @@ class NewVersion:
             new = cls(building, Meta(**content), np.load(building / "version" / DELETED))
         except (OSError, ValueError, TypeError):
             return None
-        names = [name for name, _, _ in new._meta.segments]
-        return new if all(new._place(SEGMENTS, name).is_dir() for name in names) else None
+        places = [new._place(kind, name) for kind, names in new._needed().items() for name in names]
+        return new if all(place.is_dir() for place in places) else None
 
     def __len__(self) -> int:
         """Return how many documents there are, deleted ones too."""
@@ -103,7 +104,7 @@ class NewVersion:
         )
 
     def save(self) -> None:
-        """Put on the disk what there is, so that a later try need not read the source again.
+        """Put on the disk what there is, so that a later try need not do it again.
 
         Raises:
             OSError, ValueError: the disk is full or read-only.
@@ -137,11 +138,16 @@ class NewVersion:
         for name, _, _ in self._meta.segments[len(self._meta.vectors) :]:
             made = self._building / f"{encoder.name}-{name}"
             made.mkdir(exist_ok=True)
-            digest = write_vectors(made, self._place(SEGMENTS, name), encoder, processes, count)
+            parts = self._building / f"{encoder.name}-{name}.parts"
+            parts.mkdir(exist_ok=True)
+            segment = self._place(SEGMENTS, name)
+            digest = write_vectors(made, parts, segment, encoder, processes, count)
             place = self._building / VECTORS / _name(digest)
             place.parent.mkdir(exist_ok=True)
             made.rename(place)
             self._meta = replace(self._meta, vectors=(*self._meta.vectors, (place.name, digest)))
+            self.save()
+            shutil.rmtree(parts)
 
     def publish(self) -> None:
         """Put the version on the disk, make it the current one and remove what it replaces.
@@ -153,29 +159,26 @@ class NewVersion:
         write_array(self._folder / DELETED, self._deleted)
         if not (self._folder / BAD_PAGES).exists():
             write_whole(self._folder / BAD_PAGES, b"")
-        (self._folder / SAVED).unlink(missing_ok=True)
-        needed = {
-            SEGMENTS: [name for name, _, _ in self._meta.segments],
-            VECTORS: [name for name, _ in self._meta.vectors],
-        }
+        needed = self._needed()
         files: dict[str, tuple[int, str]] = {}
         for kind, names in needed.items():
             for name in names:
-                own = f"{kind}/{name}/"
-                known = {path: file for path, file in self._meta.files.items() if own in path}
+                before = self._meta.files.items()
+                known = {path: file for path, file in before if f"{kind}/{name}/" in path}
                 below = self._place(kind, name)
                 files |= known or described(below, below.parent.parent)
         digest = hashlib.sha256(self._deleted.tobytes())
         for checksum in [c for _, _, c in self._meta.segments] + [c for _, c in self._meta.vectors]:
             digest.update(checksum.encode("ascii"))
         sizes = [np.diff(segment.sentence_starts) for segment in self._segments()]
+        own = described(self._folder, self._folder)
         meta = replace(
             self._meta,
             documents=int((~self._deleted).sum()),
             sentences=int(np.concatenate(sizes)[~self._deleted].sum()),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
             checksum=digest.hexdigest(),
-            files=files | described(self._folder, self._folder),
+            files=files | {path: file for path, file in own.items() if path not in _PASSING},
         )
         write_whole(self._folder / META, meta.to_json())
         for kind, names in needed.items():
@@ -185,8 +188,16 @@ class NewVersion:
                     (self._building / kind / name).rename(self._index / kind / name)
         # Before the old one goes.
         EmbeddedStore.open_version(self._index, self._folder, meta.meets)
-        swap_in(self._index, self._folder, _name(meta.checksum), needed)
+        place = swap_in(self._index, self._folder, _name(meta.checksum), needed)
+        (place / SAVED).unlink(missing_ok=True)
         shutil.rmtree(self._building, ignore_errors=True)
+
+    def _needed(self) -> dict[str, list[str]]:
+        """Return the names of the folders that the version consists of, by their kind."""
+        return {
+            SEGMENTS: [name for name, _, _ in self._meta.segments],
+            VECTORS: [name for name, _ in self._meta.vectors],
+        }
 
     def _segments(self) -> list[Segment]:
         return [Segment(self._place(SEGMENTS, name)) for name, _, _ in self._meta.segments]

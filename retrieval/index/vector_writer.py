@@ -28,6 +28,7 @@ _BLOCKS = 16
 
 def write_vectors(
     folder: Path,
+    parts: Path,
     segment: Path,
     encoder: DocumentEncoder,
     processes: int,
@@ -35,8 +36,8 @@ def write_vectors(
 ) -> str:
     """Write the files of a segment's vectors into a folder that is there; return their digest.
 
-    ``on_progress`` is told how many more documents are encoded. What is done before the end is
-    kept beside the files, in a folder of its own that the caller removes.
+    ``parts`` keeps what is done before the end; an earlier try's is gone on with. ``on_progress``
+    is told how many more documents are encoded.
 
     Raises:
         ModelUnavailable: the encoder cannot be loaded.
@@ -44,13 +45,8 @@ def write_vectors(
     """
     blocks = Segment(segment).block_count
     firsts = [*range(0, blocks, _BLOCKS), blocks]
-    done = folder.with_name(folder.name + ".parts")
-    done.mkdir(exist_ok=True)
-    if (folder / vectors.ROTATION).is_file():
-        turn: NDArray[np.float32] = np.load(folder / vectors.ROTATION)
-    else:
-        turn = rotation(encoder.dimension)
-        write_array(folder / vectors.ROTATION, turn)
+    turn = rotation(encoder.dimension)
+    write_array(folder / vectors.ROTATION, turn)
     digest = hashlib.sha256()
     width = encoder.dimension
     with ExitStack() as stack:
@@ -62,7 +58,7 @@ def write_vectors(
                 (vectors.SENTENCE_CODES, -(-width // 8) + 2, np.uint8),
             )
         ]
-        prepare = partial(_Encoding, segment, done, encoder, turn)
+        prepare = partial(_Encoding, segment, parts, encoder, turn)
         for part in in_order(prepare, pairwise(firsts), processes, _one_thread):
             with np.load(part) as arrays:
                 rows = [arrays[name] for name in ("documents", "signs", "codes")]
@@ -77,16 +73,16 @@ class _Encoding:
     """Makes the vectors of some blocks of documents, in whichever process."""
 
     def __init__(
-        self, segment: Path, done: Path, encoder: DocumentEncoder, turn: NDArray[np.float32]
+        self, segment: Path, parts: Path, encoder: DocumentEncoder, turn: NDArray[np.float32]
     ) -> None:
         self._segment = Segment(segment)
-        self._done = done
+        self._parts = parts
         self._encoder = encoder
         self._turn = turn
 
     def __call__(self, blocks: tuple[int, int]) -> Path:
         first, last = blocks
-        path = self._done / f"{first:08}.npz"
+        path = self._parts / f"{first:08}.npz"
         if not path.exists():
             records = self._segment.records(first, last)
             whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])

@@ -39,10 +39,10 @@ def outdated_source(folder: Path) -> str | None:
         return None
 
 
-def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collection[str]]) -> None:
+def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collection[str]]) -> Path:
     """Move a version to its place, point ``current`` at it, remove what it replaces.
 
-    ``needed`` tells what it needs of folders such as ``segments``; the others there go too.
+    Returns the place. ``needed`` tells what it needs of folders such as ``segments``; the others there go too.
 
     Raises:
         OSError: the folder cannot be written.
@@ -60,3 +60,4 @@ def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collect
         others += [other for other in (folder / kind).iterdir() if other.name not in names]
     for other in others:
         shutil.rmtree(other, ignore_errors=True)
+    return place

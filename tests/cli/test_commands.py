@@ -270,7 +270,6 @@ def test_batch_of_many_claims_works_in_two_processes_and_keeps_their_order(
     assert [n for n, record in enumerate(records) if "error" in record] == [7]
 
 
-
 @pytest.mark.parametrize(
     ("claim", "judge"), [("Something else.", "MiniLM reader 2"), (CLAIM, "An older reader 0")]
 )
