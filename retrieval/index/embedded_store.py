@@ -174,10 +174,13 @@ class EmbeddedStore:
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore.titled``."""
-        for number in range(self._firsts[-1]):
-            if not self._deleted[number]:
-                record = self._record(number)
-                yield record["id"], record["title"]
+        number = 0
+        for segment in self._segments:
+            for block in range(segment.block_count):
+                for record in segment.records(block, block + 1):
+                    if not self._deleted[number]:
+                        yield record["id"], record["title"]
+                    number += 1
 
     @cached_property
     def _gone(self) -> list[NDArray[np.int64]]:
