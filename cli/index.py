@@ -221,7 +221,10 @@ def _folder_of(store: str | None) -> Path:
             f"This version has no {kind} store.",
             "Leave out --to for the embedded one, or name a folder.",
         )
-    return Path(store).expanduser().resolve()
+    try:
+        return Path(store).expanduser().resolve()
+    except RuntimeError as error:
+        raise BadSource("store_unknown", f"{error}.", "Write the folder out.") from error
 
 
 def _megabytes(size: int) -> str:

@@ -139,6 +139,7 @@ def static(data: Path, run: Path, out: Path) -> None:
     """Fit the encoder that builds large indexes (five minutes)."""
     from training.static import train_static
 
+    _prepared()
     train_static(data, run, out)
 
 

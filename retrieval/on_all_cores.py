@@ -8,10 +8,13 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, TypeVar
+
+from retrieval.errors import EsotericError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -19,18 +22,21 @@ Result = TypeVar("Result")
 _AHEAD = 2  # things a process has waiting, so that it never waits itself
 
 
+class ProcessEnded(EsotericError):
+    """A process that worked for this one is gone."""
+
+
 def in_order(
-    prepare: Callable[[], Callable[[Item], Result]],
-    items: Iterable[Item],
-    processes: int,
-    begin: Callable[[], None] | None = None,
+    prepare: Callable[[], Callable[[Item], Result]], items: Iterable[Item], processes: int
 ) -> Iterator[Result]:
     """Yield what ``prepare()`` makes of every item, in their order.
 
-    ``prepare`` is called once in each process, behind ``begin`` where it is one of
-    several. Of the items only so many are taken ahead as keep all processes at work. One
-    item alone is worked on here: starting a process takes longer than most of them do.
-    Functions, items, results and errors must pickle.
+    ``prepare`` is called once in each process. Of the items only so many are taken ahead
+    as keep all processes at work. One item alone is worked on here: starting a process
+    takes longer than most of them do. Functions, items, results and errors must pickle.
+
+    Raises:
+        ProcessEnded: a process was killed. And what ``prepare`` and its function raise.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
@@ -40,7 +46,7 @@ def in_order(
     # Not forked: threads of the models' libraries do not survive that.
     context = multiprocessing.get_context("spawn")
     others = {child.pid for child in multiprocessing.active_children()}
-    with ProcessPoolExecutor(processes, context, _begin, (prepare, begin)) as pool:
+    with ProcessPoolExecutor(processes, context, _begin, (prepare,)) as pool:
         try:
             waiting: deque[Future[Result]] = deque()
             for item in chain(first, remaining):
@@ -49,28 +55,37 @@ def in_order(
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        except BaseException:
+        except BaseException as error:
             # Nobody waits for what was begun: the user has ended it, or it has failed.
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 if child.pid not in others:
                     child.kill()
+            if isinstance(error, BrokenProcessPool):
+                raise ProcessEnded(
+                    "process_ended",
+                    "A process that did part of the work was ended, perhaps for want of memory.",
+                    "Run the same command again; with a smaller ESOTERIC_THREADS it needs less.",
+                ) from error
             raise
 
 
-_work: Callable[[Any], Any]
+_work: Callable[[Any], Any] | Exception
 
 
-def _begin(prepare: Callable[[], Callable[[Any], Any]], begin: Callable[[], None] | None) -> None:
+def _begin(prepare: Callable[[], Callable[[Any], Any]]) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells when to end
     _end_with_parent()
-    if begin is not None:
-        begin()
-    _work = prepare()
+    try:
+        _work = prepare()
+    except Exception as error:  # told with the first item: here nobody would learn what it was
+        _work = error
 
 
 def _worked(item: Any) -> Any:
+    if isinstance(_work, Exception):
+        raise _work
     return _work(item)
 
 

@@ -103,8 +103,8 @@ evidence is easier to find than among the 5.4 million of the full FEVER release.
 
 ## Limits
 
-English only; trained on claims about Wikipedia introductions. It sees a sentence with its title and
-without the rest of its document, knows nothing but the text it is given, and can be misled by text
-that reads like evidence.
+English only; trained on Wikipedia introductions and claims about them. It sees a sentence with
+its title and without the rest of its document, knows nothing but the text it is given, and can be
+misled by text that reads like evidence.
 """
     (folder / "README.md").write_text(text, encoding="utf-8")

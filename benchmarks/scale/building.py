@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
 _EVERY = 0.2  # seconds between two looks at the memory
@@ -41,7 +42,8 @@ def _indexed(folder: Path, command: list[str]) -> dict[str, Any]:
     index = str(folder / "index")
     figures = _timed([sys.executable, "-m", "cli", *command, "--to", index])
     files = {p.stat().st_ino: p.stat().st_size for p in Path(index).rglob("*") if p.is_file()}
-    return figures | {"gigabytes": sum(files.values()) / 1e9}
+    documents = EmbeddedIndex(folder / "index").open(None).info().documents
+    return figures | {"gigabytes": sum(files.values()) / 1e9, "documents": documents}
 
 
 def _timed(command: list[str]) -> dict[str, Any]:

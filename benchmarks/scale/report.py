@@ -75,7 +75,7 @@ def write(figures: dict[int, dict[str, Any]]) -> None:
     PLOTS.mkdir(exist_ok=True)
     for name, unit, lines in _PLOTTED:
         _plot(figures, unit, lines).savefig(PLOTS / name, dpi=110)
-    head = " | ".join(f"{size:,}" for size in sizes)
+    head = " | ".join(f"{figures[size]['lexical']['documents']:,}" for size in sizes)
     rows = [
         f"| {what} | "
         + " | ".join(shown.format(figures[size][step][key]) for size in sizes)
@@ -101,7 +101,7 @@ things take and nothing of how well they are done. Single times vary; the growth
 
 {table}
 
-"Documents found": spans, titles, texts, words, questions, ranking, dense search of the first round.
+"Documents found": spans, titles, texts, questions, ranking and dense search of the first round.
 "Resident" counts parts of the index's files that the system maps and takes back when it needs them.
 
 {plots}

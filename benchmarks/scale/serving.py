@@ -21,7 +21,7 @@ from settings import CHECKOUT, Settings
 
 CLAIMS = 100
 # What finds a claim's documents; the other stages read them.
-_FINDING = ("spans", "titles", "texts", "questions", "words", "ranking", "dense")
+_FINDING = ("spans", "titles", "texts", "questions", "ranking", "dense")
 
 
 def measured(folder: Path, claims: Path) -> dict[str, Any]:

@@ -29,7 +29,10 @@ def open_corpus(source: str) -> Corpus:
         return VitalCorpus()
     kind, colon, path = source.partition(":")
     if kind in _BY_PATH and colon and path:
-        return _BY_PATH[kind](Path(path).expanduser())
+        try:
+            return _BY_PATH[kind](Path(path).expanduser())
+        except RuntimeError as error:  # ~somebody, who has no home here
+            raise BadSource("source_unknown", f"{error}.", "Write the path out.") from error
     raise BadSource(
         "source_unknown",
         f"{source!r} is not a source.",

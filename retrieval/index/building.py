@@ -6,14 +6,16 @@ import errno
 import fcntl
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from retrieval.errors import EsotericError
 from retrieval.index.files import write_whole
-from retrieval.index.layout import BUILDING, LOCK
+from retrieval.index.layout import BUILDING, GONE, LOCK
 
 _PLAN = "plan.json"
 
@@ -22,26 +24,29 @@ class IndexNotBuilt(EsotericError):
     """The index could not be built; the one that stood before still stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The folder of a plan's unfinished work, and whether an earlier try has left it."""
+
+    folder: Path
+    before: bool
+
+
 @contextmanager
-def building_place(folder: Path, plan: Mapping[str, object]) -> Iterator[Path]:
-    """Yield the folder of unfinished work, which holds what an earlier try at ``plan`` left there.
+def changing(folder: Path) -> Iterator[Callable[[Mapping[str, object]], Begun]]:
+    """Hold the index in a folder for one change; yield what begins a plan or goes on with it.
 
     Raises:
-        IndexNotBuilt: the disk is full or read-only, another build runs, or
+        IndexNotBuilt: the disk is full or read-only, another change is made, or
             ``folder`` holds something that is no index.
     """
     try:
         _refuse_other_things(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
-            yield _begun(folder, plan)
+            yield partial(_begun, folder)
     except OSError as error:
         raise _not_built(error, folder) from error
-    except ValueError as error:
-        # tantivy reports the operating system's refusals as ValueError.
-        if "No space left" not in str(error) and "File too large" not in str(error):
-            raise
-        raise _not_built(OSError(errno.ENOSPC, "No space left on device"), folder) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,12 @@ class Unfinished:
 
 
 def unfinished(folder: Path) -> list[Unfinished]:
-    """Return what was begun on an index and not ended, the running builds too."""
+    """Return what was begun on an index and not ended; nothing while a change is made."""
+    try:
+        with _locked(folder):
+            pass
+    except (IndexNotBuilt, OSError):
+        return []
     found = []
     for building in sorted(folder.glob(f"{BUILDING}*")):
         try:
@@ -71,7 +81,7 @@ def _in_words(plan: Mapping[str, object]) -> str:
         return f"vectors of {plan.get('encoder')}"
     if "without" in plan:
         return "a removal"
-    done = "an addition of" if "added to" in plan else "a build of"
+    done = "an addition of" if "add" in plan else "a build of"
     return f"{done} {plan.get('source', 'an unknown source')}"
 
 
@@ -101,7 +111,7 @@ def _refuse_other_things(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    with (folder / LOCK).open("w") as lock:
+    with (folder / LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -113,12 +123,15 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _begun(folder: Path, plan: Mapping[str, object]) -> Path:
-    """Return the plan's own folder: what another one left unfinished stays for its next try."""
+def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
+    """What another plan left unfinished stays for its next try."""
+    for gone in folder.glob(f"{GONE}*"):
+        shutil.rmtree(gone)
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
+    before = (building / _PLAN).exists()
     building.mkdir(exist_ok=True)
     write_whole(building / _PLAN, content)
-    for leftover in building.glob("*.partial"):
+    for leftover in building.rglob("*.partial"):
         leftover.unlink()
-    return building
+    return Begun(building, before)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import BadPage, Chunk, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
-from retrieval.errors import BadSource
-from retrieval.index.building import building_place
+from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.index.building import Begun, changing
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_whole
-from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder
-from retrieval.index.new_version import NewVersion
+from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder, read_meta
+from retrieval.index.new_version import NewVersion, clean_up
 from retrieval.index.parts import Part, part_of, read_part, texts_of
 from retrieval.index.segment_writer import write_segment
 from retrieval.index.store import (
@@ -57,12 +57,15 @@ class EmbeddedIndex:
             IndexNotBuilt: the disk is full or read-only, another build runs, or
                 the folder holds something that is no index.
         """
-        with building_place(self._folder, _plan(corpus, encoder)) as building:
-            new = NewVersion.saved(building)
+        with changing(self._folder) as begin:
+            begun = begin({"encoder": _name(encoder)} | _described(corpus))
+            if done := self._done(begun):
+                return done
+            new = NewVersion.saved(begun.folder, "")
             if new is None:
-                _forget(building)
-                new = NewVersion.empty(building, corpus.name, corpus.source)
-                self._read(new, corpus, building, on_progress)
+                _forget(begun.folder)
+                new = NewVersion.empty(begun.folder, corpus.name, corpus.source)
+                self._read(new, corpus, begun.folder, on_progress)
             return self._finished(new, encoder, on_progress)
 
     def add(
@@ -72,42 +75,65 @@ class EmbeddedIndex:
         on_progress: ProgressListener = tell_nobody,
     ) -> IndexInfo:
         """See ``Index.add``; raises what ``build`` raises too."""
-        before = self.open(None).info()
-        if before.encoder != _name(encoder):
-            raise other_encoder(before.source, before.encoder, _name(encoder))
-        plan = _plan(corpus, encoder) | {"added to": before.checksum}
-        with building_place(self._folder, plan) as building:
-            new = NewVersion.saved(building)
+        self.open(None)
+        with changing(self._folder) as begin:
+            before = self.open(None).info()
+            if before.encoder != _name(encoder):
+                raise other_encoder(before.source, before.encoder, _name(encoder))
+            begun = begin({"add": True, "encoder": before.encoder} | _described(corpus))
+            if done := self._done(begun):
+                return done
+            new = NewVersion.saved(begun.folder, self.version())
             if new is None:
-                _forget(building)
-                new = NewVersion.of(building, current_version(self._folder))
-                self._read(new, corpus, building, on_progress)
+                _forget(begun.folder)
+                new = NewVersion.of(begun.folder, current_version(self._folder))
+                self._read(new, corpus, begun.folder, on_progress)
             return self._finished(new, encoder, on_progress)
 
     def encode(
         self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
     ) -> IndexInfo:
         """See ``Index.encode``; raises what ``build`` raises too."""
-        before = self.open(None).info()
-        plan = {"format": FORMAT, "encode": before.checksum, "encoder": encoder.name}
-        with building_place(self._folder, plan) as building:
-            new = NewVersion.saved(building)
+        self.open(None)
+        with changing(self._folder) as begin:
+            begun = begin({"format": FORMAT, "encode": encoder.name})
+            if done := self._done(begun):
+                return done
+            new = NewVersion.saved(begun.folder, self.version())
             if new is None:
-                _forget(building)
-                new = NewVersion.of(building, current_version(self._folder))
+                _forget(begun.folder)
+                new = NewVersion.of(begun.folder, current_version(self._folder))
             return self._finished(new, encoder, on_progress)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         """See ``Index.remove``; raises what ``build`` raises too."""
-        wanted = list(dict.fromkeys(ids))
-        store = self.open(None)
-        if unknown := [one for one in wanted if store.find(one) is None]:
-            raise unknown_document(unknown[0])
-        with building_place(self._folder, {"format": FORMAT, "without": wanted}) as building:
-            _forget(building)
-            new = NewVersion.of(building, current_version(self._folder))
+        self.open(None)
+        with changing(self._folder) as begin:
+            wanted = list(dict.fromkeys(ids))
+            begun = begin({"format": FORMAT, "without": wanted})
+            if done := self._done(begun):
+                return done
+            store = self.open(None)
+            if unknown := [one for one in wanted if store.find(one) is None]:
+                shutil.rmtree(begun.folder)
+                raise unknown_document(unknown[0])
+            _forget(begun.folder)
+            new = NewVersion.of(begun.folder, current_version(self._folder))
             new.remove(wanted)
             return self._finished(new, None, tell_nobody)
+
+    def _done(self, begun: Begun) -> IndexInfo | None:
+        """Return what the index holds if an earlier try ended but for cleaning up."""
+        if not begun.before:
+            return None
+        try:
+            made_by = read_meta(self._folder, current_version(self._folder)).made_by
+        except IndexUnavailable:
+            return None
+        if made_by != begun.folder.name:
+            return None
+        clean_up(begun.folder)
+        return self.open(None).info()
 
     def _finished(
         self, new: NewVersion, encoder: DocumentEncoder | None, on_progress: ProgressListener
@@ -138,7 +164,9 @@ class EmbeddedIndex:
         bad: list[BadPage] = []
         parts = _parts(paths, bad)
         if not documents:
-            raise _empty(corpus.source, [page for part in parts for page in part.unreadable()])
+            unreadable = [page for part in parts for page in part.unreadable()]
+            shutil.rmtree(building)
+            raise _empty(corpus.source, unreadable)
         made = building / "segment"
         made.mkdir()
         new.add(made, write_segment(made, parts), bad)
@@ -160,13 +188,8 @@ class EmbeddedIndex:
             yield path, texts, sizes[number]
 
 
-def _plan(corpus: Corpus, encoder: DocumentEncoder | None) -> dict[str, object]:
-    return {
-        "format": FORMAT,
-        "source": corpus.source,
-        "fingerprint": corpus.fingerprint(),
-        "encoder": _name(encoder),
-    }
+def _described(corpus: Corpus) -> dict[str, object]:
+    return {"format": FORMAT, "source": corpus.source, "fingerprint": corpus.fingerprint()}
 
 
 def _name(encoder: DocumentEncoder | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.errors import IndexUnavailable
 from retrieval.index.layout import (
     DELETED,
     LEXICAL,
@@ -22,6 +24,7 @@ from retrieval.index.layout import (
     file_of,
     other_encoder,
     read_meta,
+    rebuild,
 )
 from retrieval.index.lexical import LexicalReader
 from retrieval.index.records import Record, document_of
@@ -77,6 +80,12 @@ class EmbeddedStore:
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+                raise IndexUnavailable(
+                    "index_many_parts",
+                    f"The index has {len(meta.segments)} parts, more than may be open at once.",
+                    f"{rebuild(meta.source)}, which makes one of them.",
+                ) from error
             raise damaged(meta.source) from error
 
     def info(self) -> IndexInfo:
@@ -148,7 +157,7 @@ class EmbeddedStore:
             for number in numbers
             for which in [bisect_right(self._firsts, number) - 1]
         ]
-        return np.concatenate(found)
+        return np.concatenate([self._vectors[0].of([]), *found])
 
     def nearest_sentences(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
@@ -177,7 +186,7 @@ class EmbeddedStore:
         number = 0
         for segment in self._segments:
             for block in range(segment.block_count):
-                for record in segment.records(block, block + 1):
+                for record in self._all(segment, block):
                     if not self._deleted[number]:
                         yield record["id"], record["title"]
                     number += 1
@@ -234,6 +243,12 @@ class EmbeddedStore:
     def _read(self, segment: Segment, number: int) -> Record:
         try:
             return segment.record(number)
+        except (ValueError, IndexError) as error:
+            raise damaged(self._meta.source) from error
+
+    def _all(self, segment: Segment, block: int) -> list[Record]:
+        try:
+            return segment.records(block, block + 1)
         except (ValueError, IndexError) as error:
             raise damaged(self._meta.source) from error
 

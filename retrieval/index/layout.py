@@ -4,12 +4,13 @@ index/
   current -> versions/<name>       swapped in one rename when a build is complete
   versions/<time>-<checksum>/      read-only, memory-mapped
     meta.json                      written last: what is here, each file's size and digest
-    deleted.npy                    for each document whether another took its place, bool
+    deleted.npy                    for each document whether it is gone or replaced, bool
     bad_pages.txt                  pages of the source that could not be read
     lexical/                       tantivy, over the documents of all segments
   segments/<time>-<checksum>/      see ``segment``; several versions may share one
   vectors/<time>-<checksum>/       see ``vectors``; those of one segment, likewise
   building-<plan>/                 what an unfinished build has done so far
+  gone-building-<plan>/            what is left of one that ended; the next one removes it
   lock                             held while a build runs
 
 A document's number is its number in its segment plus the documents of the segments before.
@@ -33,6 +34,7 @@ from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
 
 BUILDING = "building-"
+GONE = "gone-"
 DELETED = "deleted.npy"
 LEXICAL = "lexical"
 LOCK = "lock"
@@ -48,6 +50,7 @@ class Meta:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
         documents: those that are to be found, and ``sentences`` theirs.
+        made_by: the name of the folder of unfinished work that it was made in.
         segments: their folders' names in order, with how many documents each holds, the
             deleted ones too, and a digest of these.
         vectors: the folders' names of the first segments' vectors, with their digests; of all
@@ -65,10 +68,18 @@ class Meta:
     bad_pages: int
     superseded: int
     built_at: str
+    made_by: str
     checksum: str
     segments: tuple[tuple[str, int, str], ...]
     vectors: tuple[tuple[str, str], ...]
     files: Mapping[str, tuple[int, str]]
+
+    def needed(self) -> dict[str, list[str]]:
+        """Return the names of the folders that the version consists of, by their kind."""
+        return {
+            SEGMENTS: [name for name, _, _ in self.segments],
+            VECTORS: [name for name, _ in self.vectors],
+        }
 
     def to_json(self) -> bytes:
         """Return what ``read_meta`` reads."""
@@ -102,7 +113,7 @@ def no_vectors(source: str) -> IndexUnavailable:
 
 def key_hash(key: str) -> int:
     """Return 64 bits of a key; what is found by them is compared with the key itself."""
-    digest = hashlib.blake2b(key.encode("utf-8"), digest_size=8).digest()
+    digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
@@ -142,7 +153,7 @@ def read_meta(index: Path, version: Path) -> Meta:
     """
     try:
         content: Any = json.loads((version / META).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
         raise damaged("vital") from error

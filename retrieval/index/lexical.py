@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import errno
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import tantivy
@@ -25,12 +27,17 @@ class LexicalWriter:
         self._writer: tantivy.IndexWriter | None = None
 
     def add(self, texts: Iterable[str], first: int) -> None:
-        """Add documents numbered from ``first`` on."""
-        writer = self._open()
-        for number, text in enumerate(texts, first):
-            entry = tantivy.Document(text=text)
-            entry.add_unsigned("document", number)  # the constructor would make it signed
-            writer.add_document(entry)
+        """Add documents numbered from ``first`` on.
+
+        Raises:
+            OSError: the disk is full or read-only.
+        """
+        with _as_the_system_says():
+            writer = self._open()
+            for number, text in enumerate(texts, first):
+                entry = tantivy.Document(text=text)
+                entry.add_unsigned("document", number)  # the constructor would make it signed
+                writer.add_document(entry)
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Take documents out."""
@@ -43,11 +50,12 @@ class LexicalWriter:
         """Put what was changed on the disk.
 
         Raises:
-            OSError, ValueError: the disk is full or read-only.
+            OSError: the disk is full or read-only.
         """
         if self._writer is not None:
-            self._writer.commit()
-            self._writer.wait_merging_threads()  # which is the end of it
+            with _as_the_system_says():
+                self._writer.commit()
+                self._writer.wait_merging_threads()  # which is the end of it
             self._writer = None
 
     def _open(self) -> tantivy.IndexWriter:
@@ -92,6 +100,19 @@ class LexicalReader:
         if len(terms) == 1:
             return tantivy.Query.term_query(self._schema, "text", terms[0])
         return tantivy.Query.phrase_query(self._schema, "text", list(terms))
+
+
+@contextmanager
+def _as_the_system_says() -> Iterator[None]:
+    """Raise as ``OSError`` what tantivy reports as ValueError: what the system refused it."""
+    try:
+        yield
+    except ValueError as error:
+        said = str(error)
+        # Of a thread that failed in the background it tells no reason; a full disk is the usual.
+        full = ("No space left", "File too large", "quota", "writer was killed")
+        number = errno.ENOSPC if any(words in said for words in full) else errno.EIO
+        raise OSError(number, said) from error
 
 
 def _schema() -> tantivy.Schema:

@@ -18,12 +18,20 @@ from retrieval.corpora.corpus import BadPage
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_array, write_whole
-from retrieval.index.layout import DELETED, LEXICAL, SEGMENTS, VECTORS, Meta, described, read_meta
+from retrieval.index.layout import (
+    DELETED,
+    GONE,
+    LEXICAL,
+    SEGMENTS,
+    VECTORS,
+    Meta,
+    described,
+    read_meta,
+)
 from retrieval.index.lexical import LexicalWriter
 from retrieval.index.segment import Segment
-from retrieval.index.segment_writer import Written
 from retrieval.index.vector_writer import write_vectors
-from retrieval.index.versions import BAD_PAGES, META, swap_in
+from retrieval.index.versions import BAD_PAGES, META, current_version, swap_in, sweep
 
 SAVED = "saved.json"
 _PASSING = (SAVED, META)  # not of the version, or written behind what tells of the others
@@ -32,10 +40,14 @@ _PASSING = (SAVED, META)  # not of the version, or written behind what tells of 
 class NewVersion:
     """A version below the folder of unfinished work; nobody finds it before ``publish``."""
 
-    def __init__(self, building: Path, meta: Meta, deleted: NDArray[np.bool_]) -> None:
-        """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``."""
+    def __init__(self, building: Path, before: str, meta: Meta, deleted: NDArray[np.bool_]) -> None:
+        """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``.
+
+        ``before`` names the version that it began with, if any.
+        """
         self._index = building.parent
         self._building = building
+        self._before = before
         self._folder = building / "version"
         self._meta = meta
         self._deleted = deleted
@@ -45,42 +57,48 @@ class NewVersion:
     def empty(cls, building: Path, name: str, source: str) -> NewVersion:
         """Return a version without documents."""
         (building / "version" / LEXICAL).mkdir(parents=True)
-        meta = Meta(name, source, "", "", 0, 0, 0, 0, "", "", (), (), {})
-        return cls(building, meta, np.zeros(0, dtype=np.bool_))
+        meta = Meta(name, source, "", "", 0, 0, 0, 0, "", "", "", (), (), {})
+        return cls(building, "", meta, np.zeros(0, dtype=np.bool_))
 
     @classmethod
     def of(cls, building: Path, before: Path) -> NewVersion:
         """Return a version with all that another holds; its words are linked and not copied."""
-        (building / "version" / LEXICAL).mkdir(parents=True)
+        lexical = building / "version" / LEXICAL
+        lexical.mkdir(parents=True)
         for path in (before / LEXICAL).iterdir():
             if path.suffix != ".lock":
-                os.link(path, building / "version" / LEXICAL / path.name)
-        meta = replace(read_meta(building.parent, before), bad_pages=0, superseded=0)
-        return cls(building, meta, np.load(before / DELETED))
+                os.link(path, lexical / path.name)
+        os.link(before / BAD_PAGES, building / "version" / BAD_PAGES)
+        meta = read_meta(building.parent, before)
+        return cls(building, before.name, meta, np.load(before / DELETED))
 
     @classmethod
-    def saved(cls, building: Path) -> NewVersion | None:
-        """Return the version that an earlier try saved, if all of it is still there."""
+    def saved(cls, building: Path, before: str) -> NewVersion | None:
+        """Return what an earlier try saved, if it is all there and began with this version."""
         try:
             content = json.loads((building / "version" / SAVED).read_text(encoding="utf-8"))
-            new = cls(building, Meta(**content), np.load(building / "version" / DELETED))
-        except (OSError, ValueError, TypeError):
+            if content["before"] != before:
+                return None
+            deleted = np.load(building / "version" / DELETED)
+            new = cls(building, before, Meta(**content["meta"]), deleted)
+        except (OSError, ValueError, TypeError, LookupError):
             return None
-        places = [new._place(kind, name) for kind, names in new._needed().items() for name in names]
+        needed = new._meta.needed().items()
+        places = [new._place(kind, name) for kind, names in needed for name in names]
         return new if all(place.is_dir() for place in places) else None
 
     def __len__(self) -> int:
         """Return how many documents there are, deleted ones too."""
         return len(self._deleted)
 
-    def add(self, made: Path, written: Written, bad: Sequence[BadPage]) -> None:
+    def add(self, made: Path, checksum: str, bad: Sequence[BadPage]) -> None:
         """Add a segment, whose texts ``lexical`` holds; its pages take the place of older ones.
 
         Raises:
             OSError: it cannot be moved to the others.
         """
         before = self._segments()
-        place = self._building / SEGMENTS / _name(written.checksum)
+        place = self._building / SEGMENTS / _name(checksum)
         place.parent.mkdir(exist_ok=True)
         made.rename(place)
         new = Segment(place)
@@ -89,7 +107,7 @@ class NewVersion:
         self._deleted = np.concatenate([self._deleted, np.zeros(len(new), dtype=np.bool_)])
         self._meta = replace(
             self._meta,
-            segments=(*self._meta.segments, (place.name, len(new), written.checksum)),
+            segments=(*self._meta.segments, (place.name, len(new), checksum)),
             bad_pages=len(bad),
             superseded=len(here),
         )
@@ -107,11 +125,12 @@ class NewVersion:
         """Put on the disk what there is, so that a later try need not do it again.
 
         Raises:
-            OSError, ValueError: the disk is full or read-only.
+            OSError: the disk is full or read-only.
         """
         self.lexical.commit()
         write_array(self._folder / DELETED, self._deleted)
-        write_whole(self._folder / SAVED, json.dumps(asdict(self._meta)).encode("utf-8"))
+        content = {"before": self._before, "meta": asdict(self._meta)}
+        write_whole(self._folder / SAVED, json.dumps(content).encode("utf-8"))
 
     def encode(
         self, encoder: DocumentEncoder, processes: int, on_progress: Callable[[int, int], None]
@@ -123,7 +142,7 @@ class NewVersion:
 
         Raises:
             ModelUnavailable: the encoder cannot be loaded.
-            OSError, ValueError: the disk is full or read-only.
+            OSError: the disk is full or read-only.
         """
         if self._meta.encoder != encoder.name:
             self._meta = replace(self._meta, encoder=encoder.name, meets=encoder.meets, vectors=())
@@ -135,10 +154,10 @@ class NewVersion:
             on_progress(done, len(self))
 
         on_progress(done, len(self))
-        for name, _, _ in self._meta.segments[len(self._meta.vectors) :]:
-            made = self._building / f"{encoder.name}-{name}"
+        for name, _, checksum in self._meta.segments[len(self._meta.vectors) :]:
+            made = self._building / f"{encoder.name}-{checksum[:16]}"
             made.mkdir(exist_ok=True)
-            parts = self._building / f"{encoder.name}-{name}.parts"
+            parts = self._building / f"{encoder.name}-{checksum[:16]}.parts"
             parts.mkdir(exist_ok=True)
             segment = self._place(SEGMENTS, name)
             digest = write_vectors(made, parts, segment, encoder, processes, count)
@@ -153,13 +172,13 @@ class NewVersion:
         """Put the version on the disk, make it the current one and remove what it replaces.
 
         Raises:
-            OSError, ValueError: the disk is full or read-only.
+            OSError: the disk is full or read-only.
         """
         self.lexical.commit()
         write_array(self._folder / DELETED, self._deleted)
         if not (self._folder / BAD_PAGES).exists():
             write_whole(self._folder / BAD_PAGES, b"")
-        needed = self._needed()
+        needed = self._meta.needed()
         files: dict[str, tuple[int, str]] = {}
         for kind, names in needed.items():
             for name in names:
@@ -177,6 +196,7 @@ class NewVersion:
             documents=int((~self._deleted).sum()),
             sentences=int(np.concatenate(sizes)[~self._deleted].sum()),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            made_by=self._building.name,
             checksum=digest.hexdigest(),
             files=files | {path: file for path, file in own.items() if path not in _PASSING},
         )
@@ -188,16 +208,8 @@ class NewVersion:
                     (self._building / kind / name).rename(self._index / kind / name)
         # Before the old one goes.
         EmbeddedStore.open_version(self._index, self._folder, meta.meets)
-        place = swap_in(self._index, self._folder, _name(meta.checksum), needed)
-        (place / SAVED).unlink(missing_ok=True)
-        shutil.rmtree(self._building, ignore_errors=True)
-
-    def _needed(self) -> dict[str, list[str]]:
-        """Return the names of the folders that the version consists of, by their kind."""
-        return {
-            SEGMENTS: [name for name, _, _ in self._meta.segments],
-            VECTORS: [name for name, _ in self._meta.vectors],
-        }
+        swap_in(self._index, self._folder, _name(meta.checksum))
+        clean_up(self._building)
 
     def _segments(self) -> list[Segment]:
         return [Segment(self._place(SEGMENTS, name)) for name, _, _ in self._meta.segments]
@@ -210,6 +222,18 @@ class NewVersion:
     def _delete(self, numbers: Sequence[int]) -> None:
         self._deleted[numbers] = True
         self.lexical.remove(numbers)
+
+
+def clean_up(building: Path) -> None:
+    """Remove what the current version, made in this folder, has replaced, and the folder."""
+    index = building.parent
+    current = current_version(index)
+    (current / SAVED).unlink(missing_ok=True)
+    sweep(index, read_meta(index, current).needed())
+    # Renamed first, so that no half of it is taken for unfinished work.
+    gone = building.with_name(f"{GONE}{building.name}")
+    building.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def _of_all(segments: Sequence[Segment], numbers: Callable[[Segment], Sequence[int]]) -> list[int]:

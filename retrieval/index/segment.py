@@ -1,6 +1,6 @@
 """A run of documents in files that never change: one for every build and every addition.
 
-segments/<checksum>/
+segments/<time>-<checksum>/
   documents.zst                  records (``records``), some compressed together as a block
   blocks.npy                     where each block begins, uint64, and where the last ends
   block_documents.npy            the number of each block's first document, and how many there are
@@ -12,15 +12,15 @@ segments/<checksum>/
   title_documents.npy            which document each title is of
   sentence_starts.npy            which sentence is each document's first, and how many there are
 
-Documents are numbered from 0 within a segment. Opening reads nothing; all but the records and
-the ids is memory-mapped.
+Documents are numbered from 0 within a segment. Opening reads only what is small; of the rest
+all but the records and the ids is memory-mapped.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ TITLE_TOKENS = "title_tokens.npy"
 TITLE_STARTS = "title_starts.npy"
 TITLE_DOCUMENTS = "title_documents.npy"
 SENTENCE_STARTS = "sentence_starts.npy"
+
+_SMALL = 1_000_000  # bytes
 
 
 class Segment:
@@ -125,5 +127,7 @@ class Segment:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    array: NDArray[Any] = np.load(path, mmap_mode="r")
+    # What is small is read: a mapped file keeps a handle, of which a process has only so many.
+    mode: Literal["r"] | None = "r" if path.stat().st_size > _SMALL else None
+    array: NDArray[Any] = np.load(path, mmap_mode=mode)
     return array

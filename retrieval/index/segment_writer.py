@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,8 @@ from retrieval.index.parts import Part
 from retrieval.titles.title_trie import build_run
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written: how much of it, and a digest of the documents."""
-
-    documents: int
-    sentences: int
-    checksum: str
-
-
-def write_segment(folder: Path, parts: Iterable[Part]) -> Written:
-    """Write the files of a segment, part by part.
+def write_segment(folder: Path, parts: Iterable[Part]) -> str:
+    """Write the files of a segment, part by part; return a digest of its documents.
 
     What is held in memory are some numbers and the title's tokens for each document.
 
@@ -49,7 +39,7 @@ def write_segment(folder: Path, parts: Iterable[Part]) -> Written:
         flush(documents)
         flush(ids)
     numbers.write(folder)
-    return Written(len(numbers), numbers.sentences, digest.hexdigest())
+    return digest.hexdigest()
 
 
 class _Numbers:
@@ -59,10 +49,6 @@ class _Numbers:
         self._columns: dict[str, list[NDArray[Any]]] = {}
         self._title_tokens = array("H")
         self._count = 0
-        self.sentences = 0
-
-    def __len__(self) -> int:
-        return self._count
 
     def add(self, part: Part) -> None:
         for name in ("block_sizes", "block_documents", "id_sizes", "id_hashes", "title_sizes"):
@@ -73,7 +59,6 @@ class _Numbers:
         self._columns.setdefault("title_values", []).append(moved)
         self._title_tokens.frombytes(part.title_tokens.tobytes())
         self._count += len(part)
-        self.sentences += int(part.sentences.sum())
 
     def write(self, folder: Path) -> None:
         numbers = np.arange(self._count, dtype=np.uint64)

@@ -96,8 +96,9 @@ class DocumentStore(Protocol):
     def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
         """Return up to ``limit`` documents whose text holds any phrase, in BM25 order.
 
-        Words match whatever their case and accents; ties are broken by document
-        id. No character of a phrase is query syntax.
+        Words match whatever their case and accents; equal scores are in order of
+        document ids, but which of equal ones are within the limit is left open. No
+        character of a phrase is query syntax.
         """
         ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import multiprocessing
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -58,8 +59,8 @@ def write_vectors(
                 (vectors.SENTENCE_CODES, -(-width // 8) + 2, np.uint8),
             )
         ]
-        prepare = partial(_Encoding, segment, parts, encoder, turn)
-        for part in in_order(prepare, pairwise(firsts), processes, _one_thread):
+        prepare = partial(_Encoding, segment, parts, encoder, turn, processes)
+        for part in in_order(prepare, pairwise(firsts), processes):
             with np.load(part) as arrays:
                 rows = [arrays[name] for name in ("documents", "signs", "codes")]
             for file, array in zip(files, rows, strict=True):
@@ -73,8 +74,17 @@ class _Encoding:
     """Makes the vectors of some blocks of documents, in whichever process."""
 
     def __init__(
-        self, segment: Path, parts: Path, encoder: DocumentEncoder, turn: NDArray[np.float32]
+        self,
+        segment: Path,
+        parts: Path,
+        encoder: DocumentEncoder,
+        turn: NDArray[np.float32],
+        threads: int,
     ) -> None:
+        import torch
+
+        # Where there are several processes, each of them is one of the threads.
+        torch.set_num_threads(1 if multiprocessing.parent_process() else threads)
         self._segment = Segment(segment)
         self._parts = parts
         self._encoder = encoder
@@ -96,9 +106,3 @@ class _Encoding:
             )
             write_whole(path, content.getvalue())
         return path
-
-
-def _one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)  # there are as many processes as there may be threads

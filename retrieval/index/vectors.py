@@ -1,6 +1,6 @@
 """The vectors of one segment, in files that never change.
 
-vectors/<segment>-<digest>/
+vectors/<time>-<digest>/
   rotation.npy        what the vectors were turned by before their signs were taken (``codes``)
   documents.npy       int8, shape (documents, dimension): each unit vector but for its length
   document_signs.npy  uint8, shape (documents, dimension / 8)

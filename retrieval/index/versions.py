@@ -39,10 +39,8 @@ def outdated_source(folder: Path) -> str | None:
         return None
 
 
-def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collection[str]]) -> Path:
-    """Move a version to its place, point ``current`` at it, remove what it replaces.
-
-    Returns the place. ``needed`` tells what it needs of folders such as ``segments``; the others there go too.
+def swap_in(folder: Path, version: Path, name: str) -> None:
+    """Move a version to its place and point ``current`` at it.
 
     Raises:
         OSError: the folder cannot be written.
@@ -55,9 +53,17 @@ def swap_in(folder: Path, version: Path, name: str, needed: Mapping[str, Collect
     pointer.unlink(missing_ok=True)
     pointer.symlink_to(place.relative_to(folder))
     pointer.rename(folder / "current")
-    others = [other for other in versions.iterdir() if other != place]
+
+
+def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> None:
+    """Remove all versions but the current one, and the folders that it does not need.
+
+    ``needed`` tells what it needs of folders such as ``segments``.
+    """
+    current = current_version(folder)
+    others = [other for other in (folder / "versions").iterdir() if other != current]
     for kind, names in needed.items():
-        others += [other for other in (folder / kind).iterdir() if other.name not in names]
+        if (folder / kind).is_dir():
+            others += [other for other in (folder / kind).iterdir() if other.name not in names]
     for other in others:
         shutil.rmtree(other, ignore_errors=True)
-    return place

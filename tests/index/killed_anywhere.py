@@ -1,0 +1,103 @@
+"""Changes an index and is killed before the n-th thing it does on the disk; then does it again.
+
+python -m tests.index.killed_anywhere CHANGE FOLDER STEP: prints how many moments were tried, every
+STEP-th of all that there are. Whatever does not end as an undisturbed change does is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from retrieval.corpora.corpus import Page
+from retrieval.index.building import unfinished
+from retrieval.index.embedded_index import EmbeddedIndex
+from tests.encoders import WordEncoder
+from tests.index.pages import PAGES, ListCorpus
+
+MORE = ListCorpus(
+    (Page("Zoe", "Zoë", None, "Zoë is a lake."), Page("Buoy", "Buoy", None, "A buoy."))
+)
+CHANGES: dict[str, Callable[[EmbeddedIndex], object]] = {
+    "build": lambda index: index.build(ListCorpus(PAGES, content="2"), WordEncoder()),
+    "add": lambda index: index.add(MORE, WordEncoder()),
+    "encode": lambda index: index.encode(WordEncoder()),
+    "remove": lambda index: index.remove(["Zoe", "Twin_1"]),
+}
+TOUCHING = ("rename", "unlink", "symlink", "link", "mkdir", "rmdir", "fsync")
+
+
+def main(name: str, folder: Path, step: int) -> int:
+    """Try every ``step``-th moment; return how many were tried."""
+    change = CHANGES[name]
+    before = folder / "before"
+    vectors = None if name == "encode" else WordEncoder()
+    EmbeddedIndex(before).build(ListCorpus(PAGES), vectors)
+    undisturbed = _copied(before, folder / "undisturbed")
+    change(EmbeddedIndex(undisturbed))
+    expected = EmbeddedIndex(undisturbed).open(None).info()
+    for tried, moment in enumerate(range(1, 10_000, step)):
+        place = _copied(before, folder / f"{moment}")
+        ended = _in_a_child(lambda place=place, m=moment: _until(m, change, place))  # type: ignore[misc]
+        EmbeddedIndex(place).open("words").verify()
+        at_its_end = EmbeddedIndex(place).open(None).info().checksum == expected.checksum
+        if not ended and not (at_its_end and unfinished(place) == []):
+            assert _in_a_child(lambda place=place: change(EmbeddedIndex(place)))  # type: ignore[misc]
+        store = EmbeddedIndex(place).open("words")
+        store.verify()
+        found = store.info()
+        assert (found.documents, found.checksum) == (expected.documents, expected.checksum), moment
+        assert unfinished(place) == [], moment
+        assert len(list((place / "versions").iterdir())) == 1, moment
+        shutil.rmtree(place)
+        if ended:
+            return tried
+    raise AssertionError("The change never ended.")
+
+
+def _copied(index: Path, to: Path) -> Path:
+    return Path(shutil.copytree(index, to, symlinks=True))
+
+
+def _in_a_child(work: Callable[[], object]) -> bool:
+    """Return whether the work came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in {0, 9}, status
+    return status == 0
+
+
+def _until(moment: int, change: Callable[[EmbeddedIndex], object], place: Path) -> None:
+    done = 0
+
+    def deadly(touch: Callable[..., Any]) -> Callable[..., Any]:
+        def touching(*arguments: Any, **options: Any) -> Any:
+            nonlocal done
+            done += 1
+            if done == moment:
+                os._exit(9)
+            return touch(*arguments, **options)
+
+        return touching
+
+    for name in TOUCHING:
+        setattr(os, name, deadly(getattr(os, name)))
+    change(EmbeddedIndex(place))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # before children are made of this process
+    print(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
