@@ -12,7 +12,7 @@ import pytest
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.encoders.static_encoder import StaticEncoder
+from retrieval.encoders.static_encoder import StaticEncoder, WordTokens, word_pieces
 from retrieval.errors import BadSource, ModelUnavailable
 from retrieval.models import STATIC
 
@@ -85,3 +85,12 @@ def test_an_index_names_an_encoder_that_is_found_again() -> None:
     assert encoder_of("") is None
     with pytest.raises(BadSource, match="which this version does not have"):
         encoder_of("a model of tomorrow")
+
+
+def test_words_that_were_met_before_are_cut_as_they_were() -> None:
+    tokenizer = word_pieces()
+    words = WordTokens(tokenizer)
+    texts = ["Zoë's café (1884), unbelievably.", "", "  café\nunbelievably 東京タワー ok ", "ok"]
+    expected = [found.ids for found in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    assert words.tokens(texts) == expected
+    assert words.tokens(list(reversed(texts))) == list(reversed(expected))

@@ -152,12 +152,12 @@ class EmbeddedStore:
         numbers = [self._known(document_id) for document_id in ids]
         if not self._vectors:
             return None
-        found = [
-            self._vectors[which].of([number - self._firsts[which]])
-            for number in numbers
-            for which in [bisect_right(self._firsts, number) - 1]
-        ]
-        return np.concatenate([self._vectors[0].of([]), *found])
+        wanted = np.array(numbers, dtype=np.int64)
+        found = np.zeros((len(wanted), self._vectors[0].dimension), dtype=np.float32)
+        for vectors, (first, behind) in zip(self._vectors, pairwise(self._firsts), strict=True):
+            here = np.flatnonzero((wanted >= first) & (wanted < behind))
+            found[here] = vectors.of((wanted[here] - first).tolist())
+        return found
 
     def nearest_sentences(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()

@@ -47,6 +47,7 @@ class Vectors:
         self._signs: NDArray[np.uint8] = np.load(folder / DOCUMENT_SIGNS, mmap_mode="r")
         self._codes = Rows(folder / SENTENCE_CODES)
         self._starts = sentence_starts
+        self.dimension = len(self._rotation)
 
     def of(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the documents' unit vectors, shape ``(len(numbers), dimension)``."""
