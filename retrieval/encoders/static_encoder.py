@@ -126,10 +126,10 @@ class WordTokens:
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text."""
         split = [text.split() for text in texts]
-        new = list({word for words in split for word in words} - self._known.keys())
-        if len(self._known) + len(new) > _WORDS:
+        met = {word for words in split for word in words}
+        if len(self._known) + len(met) > _WORDS:
             self._known.clear()
-            new = list({word for words in split for word in words})
+        new = [word for word in met if word not in self._known]
         for word, found in zip(
             new, self._tokenizer.encode_batch(new, add_special_tokens=False), strict=True
         ):
