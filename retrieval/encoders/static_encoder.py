@@ -11,7 +11,7 @@ for Sentence Embeddings", section 3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,9 +81,7 @@ class StaticEncoder:
         import torch
 
         words, table = self._parts()
-        rows = words.tokens(texts)
-        tokens = torch.tensor([token for row in rows for token in row], dtype=torch.long)
-        starts = torch.tensor([0, *accumulate(map(len, rows))][:-1], dtype=torch.long)
+        tokens, starts = map(torch.from_numpy, words.tokens(texts))
         sums: NDArray[np.float32] = torch.nn.functional.embedding_bag(
             tokens, table, starts, mode="sum"
         ).numpy()
@@ -115,27 +113,49 @@ class WordTokens:
     """Cuts texts into tokens word by word, and remembers the words.
 
     The tokens of a text are those of its words, and few words make up most of any text:
-    looking them up takes a tenth of the time that the tokenizer takes.
+    looking them up takes a small part of the time that the tokenizer takes.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         """Remember nothing yet."""
         self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
+        self._numbers: dict[str, int]
+        self._tokens: NDArray[np.int64]
+        self._starts: NDArray[np.int64]
+        self._forget()
 
-    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text."""
+    def tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the token ids of all texts, joined, and where each text's begin."""
         split = [text.split() for text in texts]
-        met = {word for words in split for word in words}
-        if len(self._known) + len(met) > _WORDS:
-            self._known.clear()
-        new = [word for word in met if word not in self._known]
-        for word, found in zip(
-            new, self._tokenizer.encode_batch(new, add_special_tokens=False), strict=True
-        ):
-            self._known[word] = found.ids
-        known = self._known
-        return [[token for word in words for token in known[word]] for words in split]
+        words = list(chain.from_iterable(split))
+        self._meet(set(words))
+        numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
+        firsts = self._starts[numbers]
+        counts = self._starts[numbers + 1] - firsts
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        # Of each word its first token, and how far behind it a token stands.
+        behind = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+        tokens = self._tokens[np.repeat(firsts, counts) + behind]
+        words_before = np.cumsum([0, *map(len, split)])[:-1]
+        return tokens, ends[words_before]
+
+    def _meet(self, words: set[str]) -> None:
+        if len(self._numbers) + len(words) > _WORDS:
+            self._forget()
+        new = [word for word in words if word not in self._numbers]
+        if not new:
+            return
+        found = self._tokenizer.encode_batch(new, add_special_tokens=False)
+        rows = [np.array(word.ids, dtype=np.int64) for word in found]
+        self._numbers.update(zip(new, count(len(self._numbers)), strict=False))
+        self._tokens = np.concatenate([self._tokens, *rows])
+        ends = self._starts[-1] + np.cumsum([len(row) for row in rows])
+        self._starts = np.concatenate([self._starts, ends])
+
+    def _forget(self) -> None:
+        self._numbers = {}
+        self._tokens = np.zeros(0, dtype=np.int64)
+        self._starts = np.zeros(1, dtype=np.int64)
 
 
 def token_vectors() -> torch.Tensor:
