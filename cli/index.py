@@ -37,7 +37,7 @@ _VECTORS = click.option(
     type=click.Choice([*DOCUMENT_ENCODERS, _NO_VECTORS]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static in a fiftieth of the time, none not yet"
+    help="What encodes the documents: minilm best, static much sooner, none not yet"
     " (see: esoteric index encode).",
 )
 
@@ -92,7 +92,7 @@ def add(source: str, store: str | None) -> None:
     type=click.Choice([*DOCUMENT_ENCODERS]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static in a fiftieth of the time.",
+    help="What encodes the documents: minilm best, static much sooner.",
 )
 @_STORE
 @reports_errors

@@ -29,7 +29,7 @@ class MiniLMRanker:
         self._sentences = read_sentences(self._store)
         vectors = self._store.vectors(self._sentences.ids)
         if vectors is None:
-            raise no_vectors(self._store.info().source)
+            raise no_vectors()
         self._vectors = vectors
 
     def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "weights.safetensors"
 
-_WORDS = 1_000_000  # that are remembered; about 150 MB
+_WORDS = 1_000_000  # that are remembered at most
 
 
 class StaticEncoder:

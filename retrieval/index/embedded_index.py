@@ -79,7 +79,7 @@ class EmbeddedIndex:
         with changing(self._folder) as begin:
             before = self.open(None).info()
             if before.encoder != _name(encoder):
-                raise other_encoder(before.source, before.encoder, _name(encoder))
+                raise other_encoder(before.encoder, _name(encoder))
             begun = begin({"add": True, "encoder": before.encoder} | _described(corpus))
             if done := self._done(begun):
                 return done

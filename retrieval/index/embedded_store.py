@@ -76,7 +76,7 @@ class EmbeddedStore:
         """Open one version of the index below ``folder``; raises what ``open`` raises."""
         meta = read_meta(folder, version)
         if meta.vectors and meets is not None and meta.meets != meets:
-            raise other_encoder(meta.source, meta.encoder, meets)
+            raise other_encoder(meta.encoder, meets)
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:

@@ -97,18 +97,20 @@ def damaged(source: str, what: str = "") -> IndexUnavailable:
     return IndexUnavailable("index_damaged", f"The index is damaged{where}.", rebuild(source))
 
 
-def other_encoder(source: str, has: str, wanted: str) -> IndexUnavailable:
+def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     """Return the error that says whose vectors an index has, where others are wanted."""
     return IndexUnavailable(
         "index_encoder",
         f"The index has vectors of {has or 'no encoder'}, not of {wanted or 'none'}.",
-        rebuild(source),
+        f"Run: {esoteric_command('index encode')}",
     )
 
 
-def no_vectors(source: str) -> IndexUnavailable:
+def no_vectors() -> IndexUnavailable:
     """Return the error that says so."""
-    return IndexUnavailable("index_vectors", "The index has no vectors.", rebuild(source))
+    return IndexUnavailable(
+        "index_vectors", "The index has no vectors.", f"Run: {esoteric_command('index encode')}"
+    )
 
 
 def key_hash(key: str) -> int:

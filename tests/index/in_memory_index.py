@@ -34,7 +34,7 @@ class InMemoryIndex:
         if self._pages is None:
             raise IndexUnavailable("index_missing", "There is no index yet.", "Build one.")
         if meets is not None and self._encoder is not None and self._encoder.meets != meets:
-            raise other_encoder("memory", self._encoder.name, meets)
+            raise other_encoder(self._encoder.name, meets)
         return InMemoryStore(self._pages, self._encoder)
 
     def version(self) -> str:
@@ -60,7 +60,7 @@ class InMemoryIndex:
         before = self.open(None).info()
         name = encoder.name if encoder is not None else ""
         if before.encoder != name:
-            raise other_encoder("memory", before.encoder, name)
+            raise other_encoder(before.encoder, name)
         assert self._pages is not None
         return self._changed(self._pages, list(readable_pages(corpus)), encoder, on_progress)
 
