@@ -1,4 +1,4 @@
-"""An array that is written to a file row by row."""
+"""Arrays in files that are written, or read, a part at a time."""
 
 from __future__ import annotations
 
@@ -52,3 +52,15 @@ class ArrayFile:
             "shape": (self._rows, self._width),
         }
         np.lib.format.write_array_header_1_0(self._stream, header)
+
+
+def read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return the shape of a NumPy file's array, what its elements are and where they begin.
+
+    Raises:
+        OSError, ValueError: it is missing or damaged.
+    """
+    with path.open("rb") as stream:
+        np.lib.format.read_magic(stream)
+        shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+        return shape, kind, stream.tell()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,11 @@ from retrieval.index.versions import current_version
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Document, PhraseMatch, SentenceKey, SentenceMatch, TitleMatch
 
+_Read = TypeVar("_Read")
+
+# Ids that are kept with their numbers; a claim is told a few thousand.
+_TOLD = 20_000
+
 
 class EmbeddedStore:
     """A finished index in a folder of this machine; see ``layout`` for its files.
@@ -57,6 +63,8 @@ class EmbeddedStore:
         self._firsts = list(accumulate((count for _, count, _ in meta.segments), initial=0))
         self._deleted: NDArray[np.bool_] = np.load(version / DELETED, mmap_mode="r")
         self._lexical = LexicalReader(version / LEXICAL)
+        # The numbers of ids that were told lately, which is what is asked for next.
+        self._told: dict[str, int] = {}
 
     @classmethod
     def open(cls, folder: Path, meets: str | None) -> EmbeddedStore:
@@ -116,12 +124,12 @@ class EmbeddedStore:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
-        return [document_of(self._record(self._known(document_id))) for document_id in ids]
+        return [document_of(record) for record in self._records(self._known(ids))]
 
     def find(self, document_id: str) -> Document | None:
         """Return the document with this id, which need not come from this index."""
         number = self._number(document_id)
-        return None if number is None else document_of(self._record(number))
+        return None if number is None else document_of(*self._records([number]))
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
@@ -134,25 +142,24 @@ class EmbeddedStore:
                 for value in segment.title_values(key)
                 if not self._deleted[first + value // 2]
             ]
-            values.sort(key=lambda value: (value % 2, self._id(value // 2)))
-            found = (self._title_match(value, name, key) for value in values)
+            ids = self._ids([value // 2 for value in values])
+            ranked = sorted(zip(values, ids, strict=True), key=lambda pair: (pair[0] % 2, pair[1]))
+            found = (self._title_match(value, name, key) for value, _ in ranked)
             matches += islice((match for match in found if match is not None), MOST_OF_A_NAME)
         return matches
 
     def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
         """See ``DocumentStore.phrase_matches``."""
-        matches = [
-            PhraseMatch(self._id(number), bm25)
-            for number, bm25 in self._lexical.matches(phrases, limit)
-        ]
+        found = self._lexical.matches(phrases, limit)
+        ids = self._ids([number for number, _ in found])
+        matches = [PhraseMatch(i, bm25) for i, (_, bm25) in zip(ids, found, strict=True)]
         return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
 
     def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
         """See ``DocumentStore.vectors``."""
-        numbers = [self._known(document_id) for document_id in ids]
+        wanted = np.array(self._known(ids), dtype=np.int64)
         if not self._vectors:
             return None
-        wanted = np.array(numbers, dtype=np.int64)
         found = np.zeros((len(wanted), self._vectors[0].dimension), dtype=np.float32)
         for vectors, (first, behind) in zip(self._vectors, pairwise(self._firsts), strict=True):
             here = np.flatnonzero((wanted >= first) & (wanted < behind))
@@ -163,7 +170,7 @@ class EmbeddedStore:
         self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore.nearest_sentences``."""
-        left_out = [self._known(document_id) for document_id in without]
+        left_out = self._known(without)
         found: list[list[SentenceMatch]] = [[] for _ in queries]
         for which, vectors in enumerate(self._vectors):
             first, behind = self._firsts[which], self._firsts[which + 1]
@@ -179,7 +186,7 @@ class EmbeddedStore:
     def titles(self) -> TitleTrie:
         """See ``DocumentStore.titles``."""
         runs = [s.titles(first) for first, s in zip(self._firsts, self._segments, strict=False)]
-        return TitleTrie(runs, lambda n: None if self._deleted[n] else self._id(n))
+        return TitleTrie(runs, lambda n: None if self._deleted[n] else self._ids([n])[0])
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore.titled``."""
@@ -201,7 +208,8 @@ class EmbeddedStore:
     ) -> list[SentenceMatch]:
         """Return the rows of a segment's sentences as matches, in their order."""
         numbers = np.searchsorted(segment.sentence_starts, rows, side="right") - 1
-        records = {number: self._read(segment, number) for number in set(numbers.tolist())}
+        needed = np.unique(numbers).tolist()
+        records = dict(zip(needed, self._of(segment, needed), strict=True))
         matches = []
         for row, number, similarity in zip(rows, numbers.tolist(), similarities, strict=True):
             record = records[number]
@@ -212,37 +220,44 @@ class EmbeddedStore:
 
     def _title_match(self, value: int, name: str, key: str) -> TitleMatch | None:
         number, disambiguated = divmod(value, 2)
-        record = self._record(number)
+        (record,) = self._records([number])
         title = record["title"]
         plain, words = split_disambiguation(title) if disambiguated else (title, None)
         if title_key(plain) != key:
             return None
         return TitleMatch(record["id"], title, name, words)
 
-    def _known(self, document_id: str) -> int:
-        """Return the number of a document whose id came from this index."""
-        number = self._number(document_id)
-        if number is None:
+    def _known(self, ids: Iterable[str]) -> list[int]:
+        """Return the numbers of documents whose ids came from this index."""
+        numbers = [self._number(document_id) for document_id in ids]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
             raise damaged(self._meta.source)
-        return number
+        return known
 
     def _number(self, document_id: str) -> int | None:
+        if document_id in self._told:
+            return self._told[document_id]
         for first, segment in zip(self._firsts, self._segments, strict=False):
             for number in segment.numbers(document_id):
                 if not self._deleted[first + number]:
                     return first + number
         return None
 
-    def _id(self, number: int) -> str:
-        segment, here = self._place(number)
-        return segment.id(here)
+    def _ids(self, numbers: Sequence[int]) -> list[str]:
+        """Return the ids of documents that are not deleted."""
+        ids = self._gathered(numbers, Segment.ids)
+        if len(self._told) + len(ids) > _TOLD:
+            self._told = {}
+        self._told.update(zip(ids, numbers, strict=True))
+        return ids
 
-    def _record(self, number: int) -> Record:
-        return self._read(*self._place(number))
+    def _records(self, numbers: Sequence[int]) -> list[Record]:
+        return self._gathered(numbers, self._of)
 
-    def _read(self, segment: Segment, number: int) -> Record:
+    def _of(self, segment: Segment, numbers: Sequence[int]) -> list[Record]:
         try:
-            return segment.record(number)
+            return segment.of(numbers)
         except (ValueError, IndexError) as error:
             raise damaged(self._meta.source) from error
 
@@ -252,7 +267,16 @@ class EmbeddedStore:
         except (ValueError, IndexError) as error:
             raise damaged(self._meta.source) from error
 
-    def _place(self, number: int) -> tuple[Segment, int]:
-        """Return the segment of a document and its number there."""
-        which = bisect_right(self._firsts, number) - 1
-        return self._segments[which], number - self._firsts[which]
+    def _gathered(
+        self, numbers: Sequence[int], read: Callable[[Segment, Sequence[int]], list[_Read]]
+    ) -> list[_Read]:
+        """Return what ``read`` finds for each document in its segment, in their order."""
+        places: dict[int, list[int]] = {}
+        for place, number in enumerate(numbers):
+            places.setdefault(bisect_right(self._firsts, number) - 1, []).append(place)
+        found: dict[int, _Read] = {}
+        for which, here in places.items():
+            first = self._firsts[which]
+            answers = read(self._segments[which], [numbers[place] - first for place in here])
+            found.update(zip(here, answers, strict=True))
+        return [found[place] for place in range(len(numbers))]

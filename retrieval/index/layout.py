@@ -26,9 +26,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from retrieval.errors import IndexUnavailable
 from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
@@ -111,20 +108,6 @@ def no_vectors() -> IndexUnavailable:
     return IndexUnavailable(
         "index_vectors", "The index has no vectors.", f"Run: {esoteric_command('index encode')}"
     )
-
-
-def key_hash(key: str) -> int:
-    """Return 64 bits of a key; what is found by them is compared with the key itself."""
-    digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
-def find(rows: NDArray[np.uint64], key: str) -> list[int]:
-    """Return the values under the key's hash, by bisection of the first row."""
-    wanted = np.uint64(key_hash(key))
-    low = np.searchsorted(rows[0], wanted, side="left")
-    high = np.searchsorted(rows[0], wanted, side="right")
-    return [int(value) for value in rows[1, low:high]]
 
 
 def digest_of(path: Path) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
-from retrieval.index.layout import key_hash
+from retrieval.index.hash_table import key_hash
 from retrieval.index.records import (
     DOCUMENTS_A_BLOCK,
     compressed,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.index.array_file import read_header
 from retrieval.index.read_file import ReadFile
 
 
@@ -21,10 +22,7 @@ class Rows:
         Raises:
             OSError, ValueError: it is missing or damaged.
         """
-        with path.open("rb") as stream:
-            np.lib.format.read_magic(stream)
-            (_, self._width), _, self._kind = np.lib.format.read_array_header_1_0(stream)
-            self._begin = stream.tell()
+        (_, self._width), self._kind, self._begin = read_header(path)
         self._file = ReadFile(path)
 
     def within(self, ranges: Iterable[tuple[int, int]]) -> NDArray[Any]:
@@ -36,5 +34,5 @@ class Rows:
             else:
                 joined.append((first, last))
         size, begin = self._width * self._kind.itemsize, self._begin
-        read = (self._file.between(begin + a * size, begin + b * size) for a, b in joined)
+        read = self._file.each_between((begin + a * size, begin + b * size) for a, b in joined)
         return np.frombuffer(b"".join(read), dtype=self._kind).reshape(-1, self._width)

@@ -13,19 +13,21 @@ segments/<time>-<checksum>/
   sentence_starts.npy            which sentence is each document's first, and how many there are
 
 Documents are numbered from 0 within a segment. Opening reads only what is small; of the rest
-all but the records and the ids is memory-mapped.
+the records, the ids and the tables are read where they are asked for, and what is bisected
+or scanned is memory-mapped.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.layout import find
+from retrieval.index.hash_table import HashTable
 from retrieval.index.read_file import ReadFile
 from retrieval.index.records import Record, lines_of
 from retrieval.titles.title_trie import TitleRun
@@ -59,8 +61,8 @@ class Segment:
         self._block_documents = _mapped(folder / BLOCK_DOCUMENTS)
         self._ids = ReadFile(folder / IDS)
         self._id_starts = _mapped(folder / ID_STARTS)
-        self._id_table = _mapped(folder / ID_TABLE)
-        self._title_table = _mapped(folder / TITLE_TABLE)
+        self._id_table = HashTable(folder / ID_TABLE)
+        self._title_table = HashTable(folder / TITLE_TABLE)
         self.sentence_starts = _mapped(folder / SENTENCE_STARTS)
         self._titles = [
             _mapped(folder / name) for name in (TITLE_TOKENS, TITLE_STARTS, TITLE_DOCUMENTS)
@@ -70,42 +72,52 @@ class Segment:
         """Return how many documents there are."""
         return len(self.sentence_starts) - 1
 
-    def id(self, number: int) -> str:
-        """Return a document's id."""
-        start, end = int(self._id_starts[number]), int(self._id_starts[number + 1])
-        return self._ids.between(start, end).decode("utf-8")
+    def ids(self, numbers: Sequence[int]) -> list[str]:
+        """Return the documents' ids."""
+        starts = self._id_starts
+        ranges = [(int(starts[number]), int(starts[number + 1])) for number in numbers]
+        return [read.decode("utf-8") for read in self._ids.each_between(ranges)]
 
     def numbers(self, document_id: str) -> list[int]:
         """Return the documents with this id; where there are two, the later one counts."""
-        return [n for n in find(self._id_table, document_id) if self.id(n) == document_id]
+        numbers = self._id_table.values(document_id)
+        ids = self.ids(numbers)
+        return [n for n, found in zip(numbers, ids, strict=True) if found == document_id]
 
     def held_by(self, other: Segment) -> list[int]:
         """Return the documents whose ids another segment holds too."""
-        hashes, numbers = self._id_table
-        shared = numbers[np.isin(hashes, other._id_table[0])]
-        return sorted(n for n in map(int, shared) if other.numbers(self.id(n)))
+        hashes, numbers = self._id_table.rows()
+        shared = sorted(numbers[np.isin(hashes, other._id_table.rows()[0])].tolist())
+        ids = self.ids(shared)
+        return [n for n, same in zip(shared, ids, strict=True) if other.numbers(same)]
 
     def superseded(self) -> list[int]:
         """Return the documents whose id a later one has too."""
-        hashes, numbers = self._id_table
+        hashes, numbers = self._id_table.rows()
         alike = np.flatnonzero(hashes[1:] == hashes[:-1])
         # The rows of one hash are in order of their numbers.
-        return sorted(n for n in map(int, numbers[alike]) if self.numbers(self.id(n))[-1] > n)
+        earlier = sorted(numbers[alike].tolist())
+        ids = self.ids(earlier)
+        return [n for n, same in zip(earlier, ids, strict=True) if self.numbers(same)[-1] > n]
 
     def title_values(self, key: str) -> list[int]:
         """Return twice the numbers of documents whose titles may have this key, as tables do."""
-        return find(self._title_table, key)
+        return self._title_table.values(key)
 
-    def record(self, number: int) -> Record:
-        """Return a document's record.
+    def of(self, numbers: Sequence[int]) -> list[Record]:
+        """Return the documents' records.
 
         Raises:
-            ValueError: it is damaged.
+            ValueError: one is damaged.
         """
-        block = int(np.searchsorted(self._block_documents, number, side="right")) - 1
-        line = self._lines(block)[number - int(self._block_documents[block])]
-        record: Record = json.loads(line)
-        return record
+        blocks = np.searchsorted(self._block_documents, numbers, side="right") - 1
+        needed = np.unique(blocks).tolist()
+        lines = dict(zip(needed, self._lines(needed), strict=True))
+        firsts = self._block_documents[blocks].tolist()
+        return [
+            json.loads(lines[block][number - first])
+            for number, block, first in zip(numbers, blocks.tolist(), firsts, strict=True)
+        ]
 
     @property
     def block_count(self) -> int:
@@ -113,17 +125,17 @@ class Segment:
         return len(self._blocks) - 1
 
     def records(self, first: int, last: int) -> list[Record]:
-        """Return the records of these blocks, all but ``last``; raises what ``record`` raises."""
-        return [json.loads(line) for block in range(first, last) for line in self._lines(block)]
+        """Return the records of these blocks, all but ``last``; raises what ``of`` raises."""
+        return [json.loads(line) for lines in self._lines(range(first, last)) for line in lines]
 
     def titles(self, first: int) -> TitleRun:
         """Return the titles as sorted tokens; its documents are numbered from ``first`` on."""
         tokens, starts, documents = self._titles
         return TitleRun(tokens, starts, documents, first)
 
-    def _lines(self, block: int) -> list[bytes]:
-        start, end = int(self._blocks[block]), int(self._blocks[block + 1])
-        return lines_of(self._documents.between(start, end))
+    def _lines(self, blocks: Sequence[int]) -> list[list[bytes]]:
+        ranges = [(int(self._blocks[block]), int(self._blocks[block + 1])) for block in blocks]
+        return [lines_of(read) for read in self._documents.each_between(ranges)]
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from retrieval.index import segment
 from retrieval.index.files import flush, write_array
+from retrieval.index.hash_table import table
 from retrieval.index.parts import Part
 from retrieval.titles.title_trie import build_run
 
@@ -67,10 +68,10 @@ class _Numbers:
             (segment.BLOCK_DOCUMENTS, _starts(self._column("block_documents"), np.uint32)),
             (segment.ID_STARTS, _starts(self._column("id_sizes"), np.uint64)),
             (segment.SENTENCE_STARTS, _starts(self._column("sentences"), np.uint32)),
-            (segment.ID_TABLE, _table(self._column("id_hashes"), numbers)),
+            (segment.ID_TABLE, table(self._column("id_hashes"), numbers)),
             (
                 segment.TITLE_TABLE,
-                _table(self._column("title_hashes"), self._column("title_values")),
+                table(self._column("title_hashes"), self._column("title_values")),
             ),
         ):
             write_array(folder / name, values)
@@ -94,9 +95,3 @@ def _starts(sizes: NDArray[Any], kind: type[np.unsignedinteger[Any]]) -> NDArray
     starts = np.zeros(len(sizes) + 1, dtype=np.uint64)
     np.cumsum(sizes, out=starts[1:])
     return starts.astype(kind)
-
-
-def _table(hashes: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return hashes and values as two rows, sorted by hash and then by value."""
-    order = np.lexsort((values, hashes))
-    return np.stack([hashes[order], values[order]])

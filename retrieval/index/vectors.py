@@ -6,8 +6,8 @@ vectors/<time>-<digest>/
   document_signs.npy  uint8, shape (documents, dimension / 8)
   sentence_codes.npy  uint8, shape (sentences, dimension / 8 + 2), in the documents' order
 
-A search compares the signs of all documents, which are mapped, then the vectors of the nearest
-documents and then the codes of the nearest of these documents' sentences, which are read.
+A search compares the query's signs with those of all documents, which are mapped, then the query
+itself with the signs of the nearest, and then with the codes of their sentences, which are read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.codes import products, signs
+from retrieval.index.codes import along, products, signs
 from retrieval.index.rows import Rows
 
 ROTATION = "rotation.npy"
@@ -27,10 +27,10 @@ DOCUMENTS = "documents.npy"
 DOCUMENT_SIGNS = "document_signs.npy"
 SENTENCE_CODES = "sentence_codes.npy"
 
-# Documents whose vectors, and documents whose sentences are looked at. Where there are no more
-# documents than the latter, all sentences are.
-_BY_VECTORS = 4000
-_BY_SENTENCES = 500
+# Documents that the query's signs leave, and documents that the query itself leaves. Where there
+# are no more documents than the latter, all sentences are looked at.
+_BY_SIGNS = 8000
+_BY_SENTENCES = 800
 
 
 class Vectors:
@@ -68,23 +68,19 @@ class Vectors:
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
         turned = queries @ self._rotation
         return [
-            self._nearest_of(turned[n], documents, limit)
-            for n, documents in enumerate(self._near(queries, turned, without))
+            self._nearest_of(query, documents, limit)
+            for query, documents in zip(turned, self._near(turned, without), strict=True)
         ]
 
     def _near(
-        self,
-        queries: NDArray[np.float32],
-        turned: NDArray[np.float32],
-        without: NDArray[np.int64],
+        self, turned: NDArray[np.float32], without: NDArray[np.int64]
     ) -> list[NDArray[np.int64]]:
         """Return the documents nearest to each query, in order of their numbers."""
-        total = len(self._signs)
-        if total <= _BY_SENTENCES:
-            return [np.setdiff1d(np.arange(total), without)] * len(queries)
+        if len(self._signs) <= _BY_SENTENCES:
+            return [np.setdiff1d(np.arange(len(self._signs)), without)] * len(turned)
         found = []
-        for query, near in zip(queries, self._near_by_signs(turned, without), strict=True):
-            similar = self.of(near.tolist()) @ query
+        for query, near in zip(turned, self._near_by_signs(turned, without), strict=True):
+            similar = along(query, self._signs[near])
             found.append(np.sort(near[np.argsort(-similar, kind="stable")[:_BY_SENTENCES]]))
         return found
 
@@ -92,10 +88,8 @@ class Vectors:
         self, turned: NDArray[np.float32], without: NDArray[np.int64]
     ) -> list[NDArray[np.int64]]:
         total = len(self._signs)
-        if total <= _BY_VECTORS:
-            return [np.setdiff1d(np.arange(total), without)] * len(turned)
         enough = min(_BY_SENTENCES, total - len(without))
-        count = _BY_VECTORS
+        count = min(_BY_SIGNS, total)
         while True:
             near = [np.setdiff1d(row, without) for row in self._nearest_signs(turned, count)]
             if count == total or all(len(row) >= enough for row in near):

@@ -19,7 +19,7 @@ from retrieval.index.vectors import (
 )
 from tests.index.test_codes import units
 
-COUNT = 6000
+COUNT = 10_000
 NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -56,13 +56,13 @@ def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
 def test_the_vectors_come_back_as_exact_as_a_byte_makes_them(
     vectors: Vectors, whole: NDArray[np.float32]
 ) -> None:
-    found = vectors.of([5999, 0, 0])
-    assert found == pytest.approx(whole[[5999, 0, 0]], abs=0.002)
+    found = vectors.of([9999, 0, 0])
+    assert found == pytest.approx(whole[[9999, 0, 0]], abs=0.002)
     assert np.linalg.norm(found, axis=1) == pytest.approx(1)
 
 
 def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float32]) -> None:
-    for number in range(0, COUNT, 250):
+    for number in range(0, COUNT, 400):
         ((rows, similar),) = vectors.nearest(near(whole, number), 3, NONE)
         assert rows[0] == number
         assert similar[0] == pytest.approx(near(whole, number)[0] @ whole[number], abs=0.15)
