@@ -22,11 +22,12 @@ class RetrievalConfig:
         document_cutoff: least similarity of a document to its best question
             (report, 3.3.9: 0.65 with DPR).
         document_limit: most documents that the ranking hands to the sentence stages.
-        sentence_limit: most sentences classified per hop: the first of each document, then
-            those nearer the beginning of better ones.
+        sentence_limit: most sentences read alone in the first hop.
+        expansion_sentence_limit: the same in later hops.
         relevance_cutoff: least probability that a sentence bears on the claim.
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
+        semantic_limit: most relevant sentences of a hop that are ranked so.
         rerank_limit: most sentences that the large profile reads twice.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
@@ -53,9 +54,11 @@ class RetrievalConfig:
     word_limit: int = 8
     document_cutoff: float = 0.35
     document_limit: int = 12
-    sentence_limit: int = 80
+    sentence_limit: int = 40
+    expansion_sentence_limit: int = 24
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
+    semantic_limit: int = 16
     rerank_limit: int = 5
     selection_share: float = 0.4
     selection_limit: int = 5

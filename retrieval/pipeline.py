@@ -10,7 +10,8 @@
                        ▲                                                             │
                        └─────────── not sufficient ──── verdict ◄──── proof ◄────────┘
 
-A recipe (``recipes``) says which of these a claim meets. In the large profile
+A recipe (``recipes``) says which of these a claim meets. ``sentences`` opens the
+documents and chooses what is read of them (``preranking``). In the large profile
 ``reranking`` stands before ``selection``.
 
 Each stage is a Haystack component in a folder of its own and can be taken into
@@ -232,14 +233,19 @@ class Pipeline:
         stages = self._stages
         with clock.stage("sentences"):
             opened = self._open(candidates)
+            limit = (
+                self._config.expansion_sentence_limit
+                if found.documents
+                else self._config.sentence_limit
+            )
             found.documents += opened
-        sentences = sum(len(ranked.document.sentences) for ranked in opened)
+            chosen = stages.preranking.run(claim, opened, limit)["sentences"]
         clock.report(
             "sentences",
-            f"Reading {_count(sentences, 'sentence')} of {_count(len(opened), 'document')}",
+            f"Reading {_count(len(chosen), 'sentence')} of {_count(len(opened), 'document')}",
         )
         with clock.stage("relevance"):
-            read = stages.relevance.run(claim, opened)
+            read = stages.relevance.run(claim, chosen)
             found.read += read["read"]
             relevant: list[Evidence] = read["evidence"]
         clock.report("relevance", f"{_count(len(relevant), 'sentence')} that may bear on the claim")

@@ -35,6 +35,7 @@ from retrieval.models import (
 from retrieval.paths.path_ranker import PathRanker
 from retrieval.paths.path_reader import PathReader
 from retrieval.phrases.phrase_matcher import PhraseMatcher
+from retrieval.preranking.sentence_preranker import SentencePreranker
 from retrieval.questions.rule_question_generator import RuleQuestionGenerator
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
@@ -165,17 +166,20 @@ class Stages:
         return DenseSentenceRetriever(self._store, QueryEncoder(DENSE), self._config.dense_limit)
 
     @cached_property
+    def preranking(self) -> SentencePreranker:
+        """Which sentences are read."""
+        return SentencePreranker(self._store, self._encoder)
+
+    @cached_property
     def relevance(self) -> CrossEncoderRelevanceClassifier:
         """What each sentence alone says of the claim."""
-        config = self._config
-        return CrossEncoderRelevanceClassifier(
-            self._reader, config.relevance_cutoff, config.sentence_limit
-        )
+        return CrossEncoderRelevanceClassifier(self._reader, self._config.relevance_cutoff)
 
     @cached_property
     def semantic(self) -> SemanticSentenceRanker:
         """Sentences in order, without what is about something else."""
-        return SemanticSentenceRanker(self._encoder, self._config.semantic_cutoff)
+        config = self._config
+        return SemanticSentenceRanker(self._encoder, config.semantic_cutoff, config.semantic_limit)
 
     @cached_property
     def paths(self) -> PathReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import percentile, resident_megabytes
-from benchmarks.scale.serving import texts_of
+from benchmarks.scale.serving import decided
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 from settings import CHECKOUT
@@ -40,8 +41,8 @@ def fts5(folder: Path, claims: Path) -> dict[str, Any]:
         database.commit()
         seconds = time.monotonic() - started
         asked = []
-        for claim in texts_of(claims):
-            query = " OR ".join(f'"{word}"' for word in _words(claim))
+        for claim in decided(claims):
+            query = " OR ".join(f'"{word}"' for word in _words(claim.text))
             begun = time.perf_counter()
             database.execute(
                 "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY rank LIMIT ?", (query, FOUND)
@@ -70,8 +71,8 @@ def bm25s(folder: Path, claims: Path) -> dict[str, Any]:
     seconds = time.monotonic() - started
     del rows
     asked = []
-    for claim in texts_of(claims):
-        words = [word for word in _words(claim) if word in vocabulary]
+    for claim in decided(claims):
+        words = [word for word in _words(claim.text) if word in vocabulary]
         begun = time.perf_counter()
         index.retrieve([words], k=FOUND, show_progress=False)
         asked.append(time.perf_counter() - begun)
@@ -91,8 +92,8 @@ def exact(folder: Path, claims: Path) -> dict[str, Any]:
     seconds = time.monotonic() - started
     encoder = MiniLMEncoder()
     asked = []
-    for claim in texts_of(claims):
-        (query,) = encoder.encode([claim])
+    for claim in decided(claims):
+        (query,) = encoder.encode([claim.text])
         begun = time.perf_counter()
         near = vectors @ query
         np.argpartition(near, -min(FOUND, len(near)))[-FOUND:]
@@ -124,9 +125,15 @@ _HERE: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
 
 
 def _apart(name: str, folder: Path, claims: Path) -> dict[str, Any]:
-    """Measure in a process of its own, which gives its memory back."""
+    """Measure in a process of its own, which gives its memory back.
+
+    No figures are there of one that the memory did not suffice for.
+    """
     command = [sys.executable, "-m", "benchmarks.scale.baselines", name, str(folder), str(claims)]
-    done = subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.PIPE, check=False)
+    if done.returncode == -signal.SIGKILL:
+        return {}
+    done.check_returncode()
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures
 

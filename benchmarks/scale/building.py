@@ -22,6 +22,8 @@ def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
     pages.mkdir(exist_ok=True)
     for path in around.glob("*.jsonl"):
         shutil.copy(path, pages / path.name)
+    if size == 0:
+        return {}
     options = ["--pages", str(size), "--out", str(pages), "--around", str(around)]
     return _timed([sys.executable, str(CHECKOUT / "benchmarks" / "make_corpus.py"), *options])
 

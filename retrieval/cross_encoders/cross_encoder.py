@@ -67,14 +67,14 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         """
         import torch
 
-        from retrieval.token_batches import STEP
+        from retrieval.token_batches import STEP, rows_for
 
         network, tokenizer = self._loaded()
         result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
         # again until their number is right, and the smaller batch is that of the shortest.
-        order = order[:1] * (-len(order) % STEP) + order
+        order = order[:1] * (rows_for(len(order)) - len(order)) + order
         for end in range(len(order), 0, -_BATCH):
             part = order[max(0, end - _BATCH) : end]
             inputs = tokenizer(

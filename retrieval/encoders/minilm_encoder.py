@@ -52,12 +52,15 @@ class MiniLMEncoder:
         """Return unit vectors, shape ``(len(texts), 384)``; texts past 256 tokens are cut."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
+        from retrieval.token_batches import rows_for
+
         self.warm_up()
         rows: list[list[int]] = self._model.tokenizer(
             list(texts), truncation=True, max_length=self._model.max_seq_length, padding=False
         )["input_ids"]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+        order = order[:1] * (rows_for(len(order)) - len(order)) + order
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
             vectors[batch], _ = self._read([rows[row] for row in batch])

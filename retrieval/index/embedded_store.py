@@ -167,16 +167,21 @@ class EmbeddedStore:
         return found
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: Collection[str] = (),
+        among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore.nearest_sentences``."""
-        left_out = self._known(without)
+        left_out = np.array(self._known(without), dtype=np.int64)
+        only = None if among is None else np.array(self._known(among), dtype=np.int64)
         found: list[list[SentenceMatch]] = [[] for _ in queries]
         for which, vectors in enumerate(self._vectors):
             first, behind = self._firsts[which], self._firsts[which + 1]
-            here = [n - first for n in left_out if first <= n < behind]
-            gone = np.union1d(self._gone[which], np.array(here, dtype=np.int64))
-            near = vectors.nearest(queries, limit, gone)
+            gone = np.union1d(self._gone[which], _between(left_out, first, behind))
+            here = None if only is None else _between(only, first, behind)
+            near = vectors.nearest(queries, limit, gone, here)
             for matches, (rows, similarities) in zip(found, near, strict=True):
                 matches += self._sentence_matches(self._segments[which], rows, similarities)
         for matches in found:
@@ -280,3 +285,8 @@ class EmbeddedStore:
             answers = read(self._segments[which], [numbers[place] - first for place in here])
             found.update(zip(here, answers, strict=True))
         return [found[place] for place in range(len(numbers))]
+
+
+def _between(numbers: NDArray[np.int64], first: int, behind: int) -> NDArray[np.int64]:
+    """Return those of the numbers that are a segment's, as it numbers them."""
+    return numbers[(numbers >= first) & (numbers < behind)] - first

@@ -114,15 +114,20 @@ class DocumentStore(Protocol):
         ...
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: Collection[str] = (),
+        among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
         """Return the ``limit`` sentences nearest to each query, best first.
 
         ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
         each. Similarities are estimates, by bits if need be; not every
         sentence need be compared, but none of the documents ``without`` is
-        found. Ties are broken by document id, then by sentence id. An index without
-        vectors finds none.
+        found. ``among``: if given, only sentences of these documents are found, and all
+        of them are compared. Ties are broken by document id, then by sentence id. An
+        index without vectors finds none.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.

@@ -57,19 +57,27 @@ class Vectors:
         return rows
 
     def nearest(
-        self, queries: NDArray[np.float32], limit: int, without: NDArray[np.int64]
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: NDArray[np.int64],
+        among: NDArray[np.int64] | None = None,
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Return for each query the rows of the sentences nearest to it, and how near each is.
 
         Best first: the ``limit`` best and all that equal the last of them, of the
-        documents nearest to the query but those ``without``.
+        documents nearest to the query, or of those ``among`` which to look, but those ``without``.
         """
         if limit < 1 or not len(queries) or not len(self._signs):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
         turned = queries @ self._rotation
+        if among is None:
+            near = self._near(turned, without)
+        else:
+            near = [np.setdiff1d(among, without)] * len(turned)
         return [
             self._nearest_of(query, documents, limit)
-            for query, documents in zip(turned, self._near(turned, without), strict=True)
+            for query, documents in zip(turned, near, strict=True)
         ]
 
     def _near(

@@ -17,10 +17,15 @@ class SemanticSentenceRanker:
     similarity does, so similarity cuts off and breaks ties.
     """
 
-    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1) -> None:
-        """Keep sentences whose similarity to the claim is at least ``cutoff``."""
+    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 16) -> None:
+        """Keep sentences whose similarity to the claim is at least ``cutoff``.
+
+        They are the ``limit`` most relevant ones of each hop at most: what stands further
+        behind is neither selected nor led on from.
+        """
         self._encoder = encoder
         self._cutoff = cutoff
+        self._limit = limit
 
     def warm_up(self) -> None:
         """Load the encoder."""
@@ -32,11 +37,12 @@ class SemanticSentenceRanker:
     ) -> dict[str, list[Evidence]]:
         """Return the evidence that passes the cutoff and what passed it ``before``, best first.
 
-        What was ranked in earlier hops is not encoded again; it stands before what is
-        as relevant.
+        ``evidence`` comes most relevant first. What was ranked in earlier hops is not encoded
+        again; it stands before what is as relevant.
         """
         if not evidence:
             return {"evidence": before}
+        evidence = evidence[: self._limit]
         vectors = self._encoder.encode([claim, *(item.sentence.text for item in evidence)])
         similarity = vectors[1:] @ vectors[0]
         ranked = sorted(

@@ -123,7 +123,11 @@ class InMemoryStore:
         return np.array([self._vectors[document.id] for document in documents], dtype=np.float32)
 
     def nearest_sentences(
-        self, queries: NDArray[np.float32], limit: int, without: Collection[str] = ()
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: Collection[str] = (),
+        among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore``."""
         found = []
@@ -131,7 +135,7 @@ class InMemoryStore:
             matches = [
                 SentenceMatch(key, math.fsum(query.astype(float) * vector))
                 for key, vector in self._sentence_vectors.items()
-                if key.document_id not in without
+                if key.document_id not in without and (among is None or key.document_id in among)
             ]
             matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
             found.append(matches[:limit])

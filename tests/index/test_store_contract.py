@@ -203,6 +203,21 @@ def test_sentences_of_documents_that_are_left_out_are_not_found(store: DocumentS
     assert len(others) < len(everything)
 
 
+def test_only_sentences_among_the_given_documents_are_found_and_all_of_them_are(
+    store: DocumentStore,
+) -> None:
+    query = WordEncoder().encode(["Ships come to the harbour."])
+    (everything,) = store.nearest_sentences(query, 1000)
+    given = {"The_Harbour", "Savage"}
+    (among,) = store.nearest_sentences(query, 1000, among=given)
+    assert among == [match for match in everything if match.key.document_id in given]
+    assert {match.key.document_id for match in among} == given
+    (one,) = store.nearest_sentences(query, 1000, {"The_Harbour"}, given)
+    assert one == [match for match in among if match.key.document_id == "Savage"]
+    assert store.nearest_sentences(query, 1000, among=set()) == [[]]
+    assert store.nearest_sentences(query, 1, among=given) == [among[:1]]
+
+
 def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
     store: DocumentStore,
 ) -> None:

@@ -32,5 +32,11 @@ def test_what_was_ranked_before_keeps_its_place_and_is_not_judged_again() -> Non
     assert ranker.run(CLAIM, [], before)["evidence"] == before
 
 
+def test_only_the_most_relevant_are_ranked() -> None:
+    ranker = SemanticSentenceRanker(WordEncoder(), cutoff=0.1, limit=1)
+    items = [evidence("A", "a pier", 0.6), evidence("B", "the red lighthouse", 0.5)]
+    assert [item.title for item in ranker.run(CLAIM, items, [])["evidence"]] == ["A"]
+
+
 def test_without_evidence_nothing_is_encoded() -> None:
     assert SemanticSentenceRanker(WordEncoder()).run(CLAIM, [], []) == {"evidence": []}

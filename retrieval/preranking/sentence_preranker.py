@@ -1,0 +1,62 @@
+"""Pre-ranking: which sentences of the opened documents are read at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from haystack import component
+
+from retrieval.encoders.encoder import TextEncoder
+from retrieval.index.store import DocumentStore
+from retrieval.types import RankedDocument, Sentence, SentenceKey
+
+# What a document's first sentence is nearer by: it names the document's subject, which the
+# others only refer to. ``docs/experiments.md`` has what that is worth.
+_FIRST = 0.1
+
+
+@component
+class SentencePreranker:
+    """Chooses the sentences nearest to the claim, by the vectors that the index holds.
+
+    Reading a sentence beside the claim takes most of a claim's time, comparing vectors
+    next to none.
+    """
+
+    def __init__(self, store: DocumentStore, encoder: TextEncoder) -> None:
+        """``encoder`` is the one that the store's vectors are compared with."""
+        self._store = store
+        self._encoder = encoder
+
+    @component.output_types(sentences=list[tuple[RankedDocument, Sentence]])
+    def run(
+        self, claim: str, documents: list[RankedDocument], limit: int
+    ) -> dict[str, list[tuple[RankedDocument, Sentence]]]:
+        """Return up to ``limit`` sentences with their documents, nearest first.
+
+        Documents come best first. Over an index without vectors the first sentence of each
+        is returned, then those nearer the beginning of better documents.
+        """
+        placed = [
+            (position, rank, sentence)
+            for rank, ranked in enumerate(documents)
+            for position, sentence in enumerate(ranked.document.sentences)
+        ]
+        placed.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
+        if len(placed) > limit:
+            near = self._similarities(claim, documents, len(placed))
+            placed.sort(key=lambda entry: -_nearness(entry[0], entry[2], near))
+        return {"sentences": [(documents[rank], sentence) for _, rank, sentence in placed[:limit]]}
+
+    def _similarities(
+        self, claim: str, documents: list[RankedDocument], count: int
+    ) -> dict[SentenceKey, float]:
+        """Return how near each sentence is, of none where the index has no vectors."""
+        ids = [ranked.document.id for ranked in documents]
+        (matches,) = self._store.nearest_sentences(self._encoder.encode([claim]), count, among=ids)
+        return {match.key: match.similarity for match in matches}
+
+
+def _nearness(position: int, sentence: Sentence, near: Mapping[SentenceKey, float]) -> float:
+    key = SentenceKey(sentence.document_id, sentence.sentence_id)
+    return near.get(key, 0.0) + (_FIRST if position == 0 else 0.0)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from retrieval.corpora.corpus import Page
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.preranking.sentence_preranker import SentencePreranker
+from retrieval.types import RankedDocument
+from tests.encoders import WordEncoder
+from tests.index.in_memory_store import InMemoryStore
+
+LIGHT = ("Light", ("Skerrow is white.", "Gulls nest there.", "Ann Lee drew the lamp."))
+TOWN = ("Town", ("Ann Lee lived here.", "Ann Lee drew maps.", "Boats come."))
+PAGES = [Page(name, name, None, " ".join(said), said) for name, said in (LIGHT, TOWN)]
+CLAIM = "Ann Lee drew the lamp."
+
+
+def chosen(limit: int, encoder: DocumentEncoder | None, claim: str = CLAIM) -> list[str]:
+    store = InMemoryStore(PAGES, encoder)
+    documents = [
+        RankedDocument(document, 1.0, ("title",), 1)
+        for document in store.documents(["Light", "Town"])
+    ]
+    found = SentencePreranker(store, WordEncoder()).run(claim, documents, limit)["sentences"]
+    assert all(sentence in ranked.document.sentences for ranked, sentence in found)
+    return [sentence.text for _, sentence in found]
+
+
+def test_the_sentences_nearest_to_the_claim_are_read() -> None:
+    # Shared words over the lengths √5 and 2: 3 / 4.47, then 2 / 4.47 and a little for being first.
+    nearest = ["Ann Lee drew the lamp.", "Ann Lee drew maps.", "Ann Lee lived here."]
+    assert chosen(3, WordEncoder()) == nearest
+    assert chosen(1, WordEncoder()) == nearest[:1]
+
+
+def test_of_sentences_about_equally_near_the_first_of_a_document_is_read() -> None:
+    # Neither shares a word with the claim.
+    assert chosen(1, WordEncoder(), "Rowan trees grow.") == ["Skerrow is white."]
+
+
+def test_what_may_all_be_read_is_all_read() -> None:
+    assert sorted(chosen(6, WordEncoder())) == sorted([*LIGHT[1], *TOWN[1]])
+
+
+def test_without_vectors_first_sentences_are_read_and_then_those_of_better_documents() -> None:
+    assert chosen(4, None) == [
+        "Skerrow is white.",
+        "Ann Lee lived here.",
+        # The second sentence of the best document counts 2, that of the next 3, the third 4.
+        "Gulls nest there.",
+        "Ann Lee drew maps.",
+    ]
+
+
+def test_without_documents_nothing_is_read() -> None:
+    preranker = SentencePreranker(InMemoryStore(PAGES, WordEncoder()), WordEncoder())
+    assert preranker.run(CLAIM, [], 5) == {"sentences": []}
