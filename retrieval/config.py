@@ -58,7 +58,7 @@ class RetrievalConfig:
     expansion_sentence_limit: int = 24
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
-    semantic_limit: int = 16
+    semantic_limit: int = 15
     rerank_limit: int = 5
     selection_share: float = 0.4
     selection_limit: int = 5

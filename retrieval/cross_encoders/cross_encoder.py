@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import nn
     from transformers import PreTrainedTokenizerBase
 
-_BATCH = 32
+_BATCH = 8  # of more, the longest pads too many
 
 
 class Base(Protocol):

@@ -52,7 +52,7 @@ class MiniLMEncoder:
         """Return unit vectors, shape ``(len(texts), 384)``; texts past 256 tokens are cut."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        from retrieval.token_batches import rows_for
+        from retrieval.token_batches import STEP, rows_for
 
         self.warm_up()
         rows: list[list[int]] = self._model.tokenizer(
@@ -61,8 +61,8 @@ class MiniLMEncoder:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         order = order[:1] * (rows_for(len(order)) - len(order)) + order
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
+        for start in range(0, len(order), STEP):  # of more, the longest would pad too many
+            batch = order[start : start + STEP]
             vectors[batch], _ = self._read([rows[row] for row in batch])
         return _unit(vectors)
 

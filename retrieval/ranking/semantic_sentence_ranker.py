@@ -17,7 +17,7 @@ class SemanticSentenceRanker:
     similarity does, so similarity cuts off and breaks ties.
     """
 
-    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 16) -> None:
+    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 15) -> None:
         """Keep sentences whose similarity to the claim is at least ``cutoff``.
 
         They are the ``limit`` most relevant ones of each hop at most: what stands further

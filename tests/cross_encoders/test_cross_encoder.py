@@ -40,5 +40,5 @@ def test_batches_are_of_few_shapes(model: CrossEncoder) -> None:
     with network.register_forward_pre_hook(look, with_kwargs=True):
         for count in range(1, 46):
             model.probabilities(PAIRS[:count])
-    assert {rows for rows, _ in shapes} == {1, 2, 4, 8, 16, 24, 32}
+    assert {rows for rows, _ in shapes} == {1, 2, 4, 8}
     assert all(width % 8 == 0 for _, width in shapes)
