@@ -227,13 +227,14 @@ class Attention(nn.Module):
         keys, values = keys_and_values
         query = _split(self.query(hidden))
         rows = len(query)
-        found = scaled_dot_product_attention(
-            query,
-            keys.expand(rows, -1, -1, -1),
-            values.expand(rows, -1, -1, -1),
-            attn_mask=mask,
-            is_causal=causal,
-        )
+        # What all rows see is not copied for each: their queries are put behind one another.
+        shared = len(keys) == 1 and not causal
+        if shared:
+            query = query.transpose(0, 1).flatten(1, 2)[None]
+        found = scaled_dot_product_attention(query, keys, values, attn_mask=mask, is_causal=causal)
+        if shared:
+            heads, queries, width = found[0].shape
+            found = found.view(heads, rows, queries // rows, width).transpose(0, 1)
         merged: torch.Tensor = self.out(found.transpose(1, 2).flatten(2))
         return merged
 
