@@ -69,8 +69,8 @@ class RetrievalConfig:
     generation_beams: int = 5
     dense_limit: int = 20
     path_leads: int = 3
-    path_neighbours: int = 10
-    path_limit: int = 40
+    path_neighbours: int = 15
+    path_limit: int = 60
     path_threshold: float = 0.02
     path_weight: float = 1.0
     independence_cutoff: float = 0.25

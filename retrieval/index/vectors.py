@@ -107,9 +107,14 @@ class Vectors:
     def _nearest_signs(self, turned: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         import faiss
 
-        # Its threads cost more than they bring: on two a scan takes many times as long.
+        # Its threads cost more than they bring: on two a scan takes many times as long. Whoever
+        # else counts threads by OpenMP, as PyTorch does, would be left with one.
+        threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
-        _, found = faiss.knn_hamming(signs(turned), np.asarray(self._signs), count)
+        try:
+            _, found = faiss.knn_hamming(signs(turned), np.asarray(self._signs), count)
+        finally:
+            faiss.omp_set_num_threads(threads)
         rows: NDArray[np.int64] = found
         return rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from retrieval.index.array_file import ArrayFile
@@ -67,6 +68,18 @@ def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float3
         assert rows[0] == number
         assert similar[0] == pytest.approx(near(whole, number)[0] @ whole[number], abs=0.15)
         assert len(rows) == 3
+
+
+def test_a_search_leaves_the_models_their_threads(
+    vectors: Vectors, whole: NDArray[np.float32]
+) -> None:
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        vectors.nearest(near(whole, 42), 3, NONE)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_what_is_left_out_is_not_found_and_the_rest_is(
