@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +12,8 @@ from retrieval.language.english import english_folder
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
 # a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
+
+_MARKS = 64  # most characters of quotes, brackets and white space behind a sentence's last mark
 
 
 class SentenceSplitter:
@@ -30,14 +32,15 @@ class SentenceSplitter:
         if self._nlp is None:
             self._nlp = _load()
         for document in self._nlp.pipe(texts, batch_size=64):
-            yield _bounds(document.text, [sentence.start_char for sentence in document.sents])
+            yield bounds_of(document.text, [sentence.start_char for sentence in document.sents])
 
 
-def _bounds(text: str, starts: list[int]) -> list[tuple[int, int]]:
+def bounds_of(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the sentences between those of the starts that stand behind a sentence's end."""
     kept = [
         start
-        for start in starts
-        if start == 0 or (_ENDED.search(text[:start]) and not text[start].islower())
+        for before, start in pairwise([0, *starts])
+        if start == 0 or (_ended(text, before, start) and not text[start].islower())
     ]
     bounds = []
     for start, end in pairwise([*kept, len(text)]):
@@ -46,6 +49,11 @@ def _bounds(text: str, starts: list[int]) -> list[tuple[int, int]]:
             leading = len(sentence) - len(sentence.lstrip())
             bounds.append((start + leading, start + len(sentence.rstrip())))
     return bounds
+
+
+def _ended(text: str, before: int, start: int) -> bool:
+    """Return whether a sentence ended between two starts, or in the marks just before."""
+    return _ENDED.search(text, max(0, min(before, start - _MARKS)), start) is not None
 
 
 def _load() -> Any:

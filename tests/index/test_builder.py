@@ -19,7 +19,8 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
 from retrieval.index.versions import outdated_source
-from retrieval.types import SentenceKey
+from retrieval.preranking.sentence_preranker import SentencePreranker
+from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
@@ -254,6 +255,32 @@ def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
     store = EmbeddedStore.open(tmp_path, "words")
     (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
     assert [match.key for match in matches] == [SentenceKey("p", 3)]
+
+
+def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept_as_they_are(
+    tmp_path: Path,
+) -> None:
+    said = tuple(f"Buoy {number} is red." for number in range(100_000))
+    endless = " ".join(["Name"] * 2000)
+    pages = (
+        Page("e", "Empty", None, ""),
+        Page("b", "Buoys", None, "", said),
+        Page("t", endless, None, "It is long."),
+    )
+    assert build(tmp_path, ListCorpus(pages)).sentences == 100_001
+    store = EmbeddedStore.open(tmp_path, "words")
+    empty, buoys, long = store.documents(["e", "b", "t"])
+    assert (empty.text, empty.sentences) == ("", ())
+    assert buoys.sentences[99_999].text == "Buoy 99999 is red."
+    assert len(long.title) == 9999
+    assert [match.document_id for match in store.title_matches([endless, "Empty"])] == ["t", "e"]
+    query = WordEncoder().encode(["Buoy 99999 is red."])
+    (matches,) = store.nearest_sentences(query, 1, among=["b", "e"])
+    assert matches[0].similarity == pytest.approx(1, abs=0.2)
+    chosen = SentencePreranker(store, WordEncoder()).run(
+        "Buoy 5 is red.", [RankedDocument(d, 1.0, ("title",), 1) for d in (empty, buoys)], 40
+    )["sentences"]
+    assert len(chosen) == 40
 
 
 def test_a_sentence_keeps_its_links(tmp_path: Path) -> None:

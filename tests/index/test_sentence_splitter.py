@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.index.sentence_splitter import SentenceSplitter, bounds_of
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +37,18 @@ def test_white_space_belongs_to_no_sentence(splitter: SentenceSplitter) -> None:
 
 def test_nothing_has_no_sentences(splitter: SentenceSplitter) -> None:
     assert list(splitter.split(["", "   "])) == [[], []]
+
+
+def test_a_text_of_very_many_sentences_is_looked_through_once() -> None:
+    # Looking back to the beginning for each of them would take many minutes.
+    sentence = "It is red. "
+    starts = [len(sentence) * number for number in range(100_000)]
+    bounds = bounds_of(sentence * 100_000, starts)
+    assert bounds[:2] == [(0, 10), (11, 21)]
+    assert len(bounds) == 100_000
+
+
+def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
+    text = 'He said: "It is red." It is.'
+    # As if a sentence began with the mark of quotation, and one behind it.
+    assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
