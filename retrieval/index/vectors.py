@@ -44,7 +44,7 @@ class Vectors:
         """
         self._rotation: NDArray[np.float32] = np.load(folder / ROTATION)
         self._documents = Rows(folder / DOCUMENTS)
-        self._signs: NDArray[np.uint8] = np.load(folder / DOCUMENT_SIGNS, mmap_mode="r")
+        self._signs: NDArray[np.uint8] = np.asarray(np.load(folder / DOCUMENT_SIGNS, mmap_mode="r"))
         self._codes = Rows(folder / SENTENCE_CODES)
         self._starts = sentence_starts
         self.dimension = len(self._rotation)
@@ -112,7 +112,7 @@ class Vectors:
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            _, found = faiss.knn_hamming(signs(turned), np.asarray(self._signs), count)
+            _, found = faiss.knn_hamming(signs(turned), self._signs, count, variant="mc")
         finally:
             faiss.omp_set_num_threads(threads)
         rows: NDArray[np.int64] = found

@@ -140,10 +140,7 @@ class _Run:
     """One run; titles are numbered as they are sorted."""
 
     def __init__(self, run: TitleRun) -> None:
-        # As plain arrays: single elements of a memmap take many times as long to read.
-        self._tokens = np.asarray(run.tokens)
-        self._starts = np.asarray(run.starts)
-        self._documents = np.asarray(run.documents)
+        self._tokens, self._starts, self._documents = run.tokens, run.starts, run.documents
         self._first = run.first
 
     def __len__(self) -> int:
