@@ -23,6 +23,7 @@ from retrieval.corpora.fever import FeverCorpus
 from settings import CHECKOUT
 
 FOUND = 20
+ASKED = 30  # claims: the slowest takes seconds for each
 _WORD = re.compile(r"\w+")
 
 
@@ -41,7 +42,7 @@ def fts5(folder: Path, claims: Path) -> dict[str, Any]:
         database.commit()
         seconds = time.monotonic() - started
         asked = []
-        for claim in decided(claims):
+        for claim in decided(claims)[:ASKED]:
             query = " OR ".join(f'"{word}"' for word in _words(claim.text))
             begun = time.perf_counter()
             database.execute(
@@ -71,7 +72,7 @@ def bm25s(folder: Path, claims: Path) -> dict[str, Any]:
     seconds = time.monotonic() - started
     del rows
     asked = []
-    for claim in decided(claims):
+    for claim in decided(claims)[:ASKED]:
         words = [word for word in _words(claim.text) if word in vocabulary]
         begun = time.perf_counter()
         index.retrieve([words], k=FOUND, show_progress=False)
@@ -92,7 +93,7 @@ def exact(folder: Path, claims: Path) -> dict[str, Any]:
     seconds = time.monotonic() - started
     encoder = MiniLMEncoder()
     asked = []
-    for claim in decided(claims):
+    for claim in decided(claims)[:ASKED]:
         (query,) = encoder.encode([claim.text])
         begun = time.perf_counter()
         near = vectors @ query
@@ -142,4 +143,8 @@ BASELINES = {name: partial(_apart, name) for name in _HERE}
 
 
 if __name__ == "__main__":
-    print(json.dumps(_HERE[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))))
+    try:
+        measured = _HERE[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    except MemoryError:
+        measured = {}
+    print(json.dumps(measured))

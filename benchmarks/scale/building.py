@@ -23,7 +23,7 @@ def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
     for path in around.glob("*.jsonl"):
         shutil.copy(path, pages / path.name)
     if size == 0:
-        return {}
+        return {"pages": "none synthetic"}
     options = ["--pages", str(size), "--out", str(pages), "--around", str(around)]
     return _timed([sys.executable, str(CHECKOUT / "benchmarks" / "make_corpus.py"), *options])
 

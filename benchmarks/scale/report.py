@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from benchmarks.scale.baselines import ASKED
 from benchmarks.scale.serving import CLAIMS
 from settings import CHECKOUT, Settings
 
@@ -110,7 +111,8 @@ many real pages it would be lower. Single times vary; the growth is what counts.
 {table}
 
 "Evidence recall@5": claims of which a whole set of evidence is among the first five sentences, of
-the first {CLAIMS} decided ones of dev. "Too large": for this machine's memory.
+the first {CLAIMS} decided ones of dev; the others are asked the first {ASKED} of these. "Too
+large": for this machine's memory.
 "Documents found": spans, titles, texts, questions, ranking and dense search of the first round.
 "Resident" counts parts of the index's files that the system maps and takes back when it needs them.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.row import percentile
-from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
+from evaluation.claims import AnnotatedClaim, FeverClaim, page_key, read_fever_claims
 from retrieval.assembly import open_retriever
 from retrieval.models import AddedModels
 from retrieval.recipes import DEFAULT_RECIPE
@@ -74,7 +74,8 @@ def _serve(index: Path, claims: Path) -> dict[str, Any]:
 
 def _is_found(claim: AnnotatedClaim, report: Report) -> bool:
     """Return whether a whole set of the claim's evidence is among the first sentences."""
-    best = {(e.sentence.document_id, e.sentence.sentence_id) for e in report.evidence[:_FIRST]}
+    found = (item.sentence for item in report.evidence[:_FIRST])
+    best = {(page_key(sentence.document_id), sentence.sentence_id) for sentence in found}
     return any(best.issuperset(group) for group in claim.evidence)
 
 

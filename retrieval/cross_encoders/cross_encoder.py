@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from torch import nn
     from transformers import PreTrainedTokenizerBase
 
-_BATCH = 8  # of more, the longest pads too many
-
 
 class Base(Protocol):
     """What a cross-encoder was trained from."""
@@ -73,10 +71,10 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
-        # again until their number is right, and the smaller batch is that of the shortest.
+        # again until their number is right. Of more than so many the longest pads too many.
         order = order[:1] * (rows_for(len(order)) - len(order)) + order
-        for end in range(len(order), 0, -_BATCH):
-            part = order[max(0, end - _BATCH) : end]
+        for start in range(0, len(order), STEP):
+            part = order[start : start + STEP]
             inputs = tokenizer(
                 [pairs[i][0] for i in part],
                 [pairs[i][1] for i in part],

@@ -12,6 +12,8 @@ from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.late_chunking import Window, windows
 from retrieval.encoders.minilm_weights import minilm_folder
 
+_WINDOWS = 32  # that are read together; sorted by length, they pad each other little
+
 
 class MiniLMEncoder:
     """Sentence-transformers' 384-dimensional MiniLM, on the CPU.
@@ -23,9 +25,8 @@ class MiniLMEncoder:
     meets = name
     dimension = 384
 
-    def __init__(self, batch_size: int = 32) -> None:
-        """Remember the batch size; nothing is loaded yet."""
-        self._batch_size = batch_size
+    def __init__(self) -> None:
+        """Load nothing yet."""
         self._model: Any = None
 
     def warm_up(self) -> None:
@@ -91,8 +92,8 @@ class MiniLMEncoder:
             for nth, window in enumerate(found)
         ]
         queue.sort(key=lambda item: -len(item[2].tokens))  # so that little of a batch is padding
-        for start in range(0, len(queue), self._batch_size):
-            batch = queue[start : start + self._batch_size]
+        for start in range(0, len(queue), _WINDOWS):
+            batch = queue[start : start + _WINDOWS]
             pooled, tokens = self._read([self._whole(window) for _, _, window in batch])
             for (number, beginning, window), vector, states in zip(
                 batch, pooled, tokens, strict=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,4 +64,7 @@ def read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     with path.open("rb") as stream:
         np.lib.format.read_magic(stream)
         shape, _, kind = np.lib.format.read_array_header_1_0(stream)
-        return shape, kind, stream.tell()
+        begin = stream.tell()
+    if path.stat().st_size != begin + math.prod(shape) * kind.itemsize:
+        raise ValueError(f"{path.name} is not as long as it says")
+    return shape, kind, begin

@@ -1,4 +1,4 @@
-"""The embedded index: tantivy for phrases, memory-mapped files for the rest."""
+"""The embedded index: tantivy for phrases, files that are mapped or read for the rest."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from retrieval.types import Document, PhraseMatch, SentenceKey, SentenceMatch, T
 
 _Read = TypeVar("_Read")
 
-# Ids that are kept with their numbers; a claim is told a few thousand.
+# With more ids than these kept, they are forgotten; a claim is told a few thousand.
 _TOLD = 20_000
 
 
 class EmbeddedStore:
     """A finished index in a folder of this machine; see ``layout`` for its files.
 
-    Opening maps files and reads none of them. An index that is swapped out while
-    it is open stays readable.
+    Opening reads only what is small. An index that is swapped out while it is open
+    stays readable.
     """
 
     def __init__(self, folder: Path, version: Path, meta: Meta) -> None:
@@ -124,7 +124,10 @@ class EmbeddedStore:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
-        return [document_of(record) for record in self._records(self._known(ids))]
+        documents = [document_of(record) for record in self._records(self._known(ids))]
+        if [document.id for document in documents] != list(ids):
+            raise damaged(self._meta.source)
+        return documents
 
     def find(self, document_id: str) -> Document | None:
         """Return the document with this id, which need not come from this index."""
@@ -212,7 +215,9 @@ class EmbeddedStore:
         self, segment: Segment, rows: NDArray[np.int64], similarities: NDArray[np.float32]
     ) -> list[SentenceMatch]:
         """Return the rows of a segment's sentences as matches, in their order."""
-        numbers = np.searchsorted(segment.sentence_starts, rows, side="right") - 1
+        starts = segment.sentence_starts
+        # Of the same type: all of the starts would be copied otherwise.
+        numbers = np.searchsorted(starts, rows.astype(starts.dtype), side="right") - 1
         needed = np.unique(numbers).tolist()
         records = dict(zip(needed, self._of(segment, needed), strict=True))
         matches = []
@@ -241,8 +246,9 @@ class EmbeddedStore:
         return known
 
     def _number(self, document_id: str) -> int | None:
-        if document_id in self._told:
-            return self._told[document_id]
+        told = self._told.get(document_id)
+        if told is not None:
+            return told
         for first, segment in zip(self._firsts, self._segments, strict=False):
             for number in segment.numbers(document_id):
                 if not self._deleted[first + number]:
@@ -252,7 +258,7 @@ class EmbeddedStore:
     def _ids(self, numbers: Sequence[int]) -> list[str]:
         """Return the ids of documents that are not deleted."""
         ids = self._gathered(numbers, Segment.ids)
-        if len(self._told) + len(ids) > _TOLD:
+        if len(self._told) > _TOLD:
             self._told = {}
         self._told.update(zip(ids, numbers, strict=True))
         return ids

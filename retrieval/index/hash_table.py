@@ -50,9 +50,13 @@ class HashTable:
         last = int(np.searchsorted(hashes, np.uint64(wanted), side="right"))
         return self._row(1, low + first, low + last).tolist() if last > first else []
 
-    def rows(self) -> NDArray[np.uint64]:
-        """Return the whole table."""
-        return np.stack([self._row(0, 0, self._count), self._row(1, 0, self._count)])
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return all hashes, ascending."""
+        return self._row(0, 0, self._count)
+
+    def all_values(self) -> NDArray[np.uint64]:
+        """Return all values, in the order of their hashes."""
+        return self._row(1, 0, self._count)
 
     def _around(self, wanted: int) -> tuple[int, NDArray[np.uint64]]:
         """Return hashes among which all are that equal ``wanted``, and where the first stands."""

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterable
 from pathlib import Path
 
-_SMALL = 1 << 16  # bytes
+_SMALL = 1 << 18  # bytes
 
 
 class ReadFile:
@@ -45,5 +45,7 @@ class ReadFile:
         if self._content is None and sys.platform != "darwin":
             # The disk fetches many at a time where it knows of them, and one otherwise.
             for start, end in ranges:
+                if start == end:
+                    continue  # which would mean all that follows
                 os.posix_fadvise(self._handle, start, end - start, os.POSIX_FADV_WILLNEED)
         return [self.between(start, end) for start, end in ranges]

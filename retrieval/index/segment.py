@@ -20,7 +20,7 @@ or scanned is memory-mapped.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,13 +45,14 @@ TITLE_DOCUMENTS = "title_documents.npy"
 SENTENCE_STARTS = "sentence_starts.npy"
 
 _SMALL = 1_000_000  # bytes
+_AT_A_TIME = 10_000  # ids
 
 
 class Segment:
     """Answers what documents a segment holds, by their numbers in it."""
 
     def __init__(self, folder: Path) -> None:
-        """Map the files.
+        """Open the files.
 
         Raises:
             OSError, ValueError: one is missing or damaged.
@@ -87,19 +88,17 @@ class Segment:
 
     def held_by(self, other: Segment) -> list[int]:
         """Return the documents whose ids another segment holds too."""
-        hashes, numbers = self._id_table.rows()
-        shared = sorted(numbers[np.isin(hashes, other._id_table.rows()[0])].tolist())
-        ids = self.ids(shared)
-        return [n for n, same in zip(shared, ids, strict=True) if other.numbers(same)]
+        alike = np.isin(self._id_table.hashes(), other._id_table.hashes())
+        shared = np.sort(self._id_table.all_values()[alike]).tolist()
+        return [number for number, same in self._with_ids(shared) if other.numbers(same)]
 
     def superseded(self) -> list[int]:
         """Return the documents whose id a later one has too."""
-        hashes, numbers = self._id_table.rows()
+        hashes = self._id_table.hashes()
         alike = np.flatnonzero(hashes[1:] == hashes[:-1])
         # The rows of one hash are in order of their numbers.
-        earlier = sorted(numbers[alike].tolist())
-        ids = self.ids(earlier)
-        return [n for n, same in zip(earlier, ids, strict=True) if self.numbers(same)[-1] > n]
+        earlier = np.sort(self._id_table.all_values()[alike]).tolist()
+        return [n for n, same in self._with_ids(earlier) if self.numbers(same)[-1] > n]
 
     def title_values(self, key: str) -> list[int]:
         """Return twice the numbers of documents whose titles may have this key, as tables do."""
@@ -111,7 +110,9 @@ class Segment:
         Raises:
             ValueError: one is damaged.
         """
-        blocks = np.searchsorted(self._block_documents, numbers, side="right") - 1
+        # Of the same type: all of the blocks' numbers would be copied otherwise.
+        wanted = np.array(numbers, dtype=self._block_documents.dtype)
+        blocks = np.searchsorted(self._block_documents, wanted, side="right") - 1
         needed = np.unique(blocks).tolist()
         lines = dict(zip(needed, self._lines(needed), strict=True))
         firsts = self._block_documents[blocks].tolist()
@@ -133,6 +134,12 @@ class Segment:
         """Return the titles as sorted tokens; its documents are numbered from ``first`` on."""
         tokens, starts, documents = self._titles
         return TitleRun(tokens, starts, documents, first)
+
+    def _with_ids(self, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Yield documents with their ids, of which few are held at a time."""
+        for start in range(0, len(numbers), _AT_A_TIME):
+            some = numbers[start : start + _AT_A_TIME]
+            yield from zip(some, self.ids(some), strict=True)
 
     def _lines(self, blocks: Sequence[int]) -> list[list[bytes]]:
         ranges = [(int(self._blocks[block]), int(self._blocks[block + 1])) for block in blocks]

@@ -32,10 +32,11 @@ class SentencePreranker:
     def run(
         self, claim: str, documents: list[RankedDocument], limit: int
     ) -> dict[str, list[tuple[RankedDocument, Sentence]]]:
-        """Return up to ``limit`` sentences with their documents, nearest first.
+        """Return up to ``limit`` sentences with their documents, in no order that matters.
 
-        Documents come best first. Over an index without vectors the first sentence of each
-        is returned, then those nearer the beginning of better documents.
+        They are those nearest, or all where there are no more. Documents come best first.
+        Over an index without vectors the first sentence of each is returned, then those
+        nearer the beginning of better documents.
         """
         placed = [
             (position, rank, sentence)

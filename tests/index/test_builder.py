@@ -14,6 +14,7 @@ import pytest
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
+from retrieval.index import embedded_store
 from retrieval.index.building import IndexNotBuilt, unfinished
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
@@ -245,6 +246,19 @@ def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
     assert vectors == pytest.approx(expected, abs=1 / 127)
     (matches,) = store.nearest_sentences(WordEncoder().encode(["It is number 1000 of many."]), 1)
     assert [match.key for match in matches] == [SentenceKey("p1000", 1)]
+
+
+def test_documents_are_found_by_ids_that_were_told_long_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_store, "_TOLD", 3)
+    build(tmp_path, many())
+    store = EmbeddedStore.open(tmp_path, "words")
+    told = [match.document_id for match in store.phrase_matches(["many"], 20)]
+    more = [match.document_id for match in store.phrase_matches(["number 7"], 20)]
+    assert len(told) == 20
+    assert more == ["p7"]
+    assert [document.id for document in store.documents(told + more)] == told + more
 
 
 def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(

@@ -34,7 +34,7 @@ def test_several_values_of_one_key_come_in_order(tmp_path: Path) -> None:
     hashes = hashes_of(["a", "b", "a", "c", "a"])
     made = written(tmp_path / "t.npy", hashes, np.array([9, 1, 4, 2, 7], dtype=np.uint64))
     assert made.values("a") == [4, 7, 9]
-    assert made.rows()[1].tolist() == [
+    assert made.all_values().tolist() == [
         value
         for key in sorted("abc", key=key_hash)
         for value in {"a": [4, 7, 9], "b": [1], "c": [2]}[key]

@@ -7,8 +7,8 @@ import pytest
 from retrieval.index.read_file import ReadFile
 
 
-# Of 200 kB; and of so few bytes that the file is read when it is opened.
-@pytest.mark.parametrize("size", [200_000, 1000])
+# Of 600 kB; and of so few bytes that the file is read when it is opened.
+@pytest.mark.parametrize("size", [600_000, 1000])
 def test_ranges_of_a_file_come_back_in_their_order(tmp_path: Path, size: int) -> None:
     content = bytes(number % 251 for number in range(size))
     path = tmp_path / "file"

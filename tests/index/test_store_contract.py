@@ -333,10 +333,18 @@ def test_a_changed_index_answers_as_one_of_what_is_left_does(changed: DocumentSt
         expected = {match.document_id for match in oracle.phrase_matches(phrases, 20)}
         assert {match.document_id for match in changed.phrase_matches(phrases, 20)} == expected
     queries = WordEncoder().encode(["Ships cross the harbour.", "It is old."])
-    for limit, without in ((3, ()), (30, ()), (4, ("Zoe", "Savage"))):
+    # One that was there before, one that came, one in the place of another.
+    some = ("The_Harbour", "Buoy", "Zoe")
+    for limit, without, among in (
+        (3, (), None),
+        (30, (), None),
+        (4, ("Zoe", "Savage"), None),
+        (30, (), some),
+        (2, ("Buoy",), some),
+    ):
         for found, looked_at in zip(
-            changed.nearest_sentences(queries, limit, without),
-            oracle.nearest_sentences(queries, limit, without),
+            changed.nearest_sentences(queries, limit, without, among),
+            oracle.nearest_sentences(queries, limit, without, among),
             strict=True,
         ):
             similar = [match.similarity for match in looked_at]

@@ -31,9 +31,12 @@ def test_the_sentences_nearest_to_the_claim_are_read() -> None:
     assert chosen(1, WordEncoder()) == nearest[:1]
 
 
-def test_of_sentences_about_equally_near_the_first_of_a_document_is_read() -> None:
-    # Neither shares a word with the claim.
-    assert chosen(1, WordEncoder(), "Rowan trees grow.") == ["Skerrow is white."]
+def test_a_first_sentence_is_read_before_another_that_is_little_nearer() -> None:
+    # Only "Boats come." shares a word, one of its two: with a claim of three 1 / (√3 * √2) = 0.41,
+    # with one of 61 1 / (√61 * √2) = 0.09, which is less than being first counts.
+    assert chosen(1, WordEncoder(), "Boats like lakes.") == ["Boats come."]
+    others = " ".join(f"w{number}" for number in range(60))
+    assert chosen(1, WordEncoder(), f"Boats {others}.") == ["Skerrow is white."]
 
 
 def test_what_may_all_be_read_is_all_read() -> None:
