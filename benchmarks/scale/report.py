@@ -83,7 +83,7 @@ def write(figures: dict[int, dict[str, Any]]) -> None:
     rows = [
         f"| {what} | "
         + " | ".join(
-            shown.format(figures[size][step][key]) if figures[size][step] else "too large"
+            shown.format(figures[size][step][key]) if figures[size][step] else "not measured"
             for size in sizes
         )
         + f" | {target} |"
@@ -111,8 +111,8 @@ many real pages it would be lower. Single times vary; the growth is what counts.
 {table}
 
 "Evidence recall@5": claims of which a whole set of evidence is among the first five sentences, of
-the first {CLAIMS} decided ones of dev; the others are asked the first {ASKED} of these. "Too
-large": for this machine's memory.
+the first {CLAIMS} decided ones of dev; the others are asked the first {ASKED} of these. "Not
+measured": for want of memory or of time.
 "Documents found": spans, titles, texts, questions, ranking and dense search of the first round.
 "Resident" counts parts of the index's files that the system maps and takes back when it needs them.
 
