@@ -50,7 +50,7 @@ class RetrievalConfig:
 
     disambiguation_cutoff: float = 0.25
     disambiguation_limit: int = 5
-    text_limit: int = 1000
+    text_limit: int = 200
     word_limit: int = 8
     document_cutoff: float = 0.35
     document_limit: int = 12

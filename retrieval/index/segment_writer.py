@@ -64,10 +64,10 @@ class _Numbers:
     def write(self, folder: Path) -> None:
         numbers = np.arange(self._count, dtype=np.uint64)
         for name, values in (
-            (segment.BLOCKS, _starts(self._column("block_sizes"), np.uint64)),
-            (segment.BLOCK_DOCUMENTS, _starts(self._column("block_documents"), np.uint32)),
-            (segment.ID_STARTS, _starts(self._column("id_sizes"), np.uint64)),
-            (segment.SENTENCE_STARTS, _starts(self._column("sentences"), np.uint32)),
+            (segment.BLOCKS, _starts(self._column("block_sizes"))),
+            (segment.BLOCK_DOCUMENTS, _starts(self._column("block_documents"))),
+            (segment.ID_STARTS, _starts(self._column("id_sizes"))),
+            (segment.SENTENCE_STARTS, _starts(self._column("sentences"))),
             (segment.ID_TABLE, table(self._column("id_hashes"), numbers)),
             (
                 segment.TITLE_TABLE,
@@ -90,8 +90,11 @@ class _Numbers:
             start += size
 
 
-def _starts(sizes: NDArray[Any], kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-    """Return where each begins if all lie one behind the other, and where the last ends."""
+def _starts(sizes: NDArray[Any]) -> NDArray[Any]:
+    """Return where each begins if all lie one behind the other, and where the last ends.
+
+    In four bytes each where these suffice: they are mapped while claims are checked.
+    """
     starts = np.zeros(len(sizes) + 1, dtype=np.uint64)
     np.cumsum(sizes, out=starts[1:])
-    return starts.astype(kind)
+    return starts.astype(np.uint32) if starts[-1] < 2**32 else starts

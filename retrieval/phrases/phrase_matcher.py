@@ -14,7 +14,7 @@ from retrieval.types import Candidate, Span
 class PhraseMatcher:
     """Documents that contain any telling span as a phrase, in BM25 order."""
 
-    def __init__(self, store: DocumentStore, limit: int = 1000) -> None:
+    def __init__(self, store: DocumentStore, limit: int = 200) -> None:
         """Return ``limit`` documents at most."""
         self._store = store
         self._limit = limit

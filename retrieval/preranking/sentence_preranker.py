@@ -11,13 +11,17 @@ from retrieval.index.store import DocumentStore
 from retrieval.types import RankedDocument, Sentence, SentenceKey
 
 # What a document's first sentence is nearer by: it names the document's subject, which the
-# others only refer to. ``docs/experiments.md`` has what that is worth.
+# others only refer to. And what all sentences are of a document that the claim names, among many
+# whose titles begin so. ``docs/experiments.md`` has what both are worth.
 _FIRST = 0.1
+_NAMED = 0.1
 
 
 @component
 class SentencePreranker:
     """Chooses the sentences nearest to the claim, by the vectors that the index holds.
+
+    First sentences, and those of documents that were found by their titles, count as nearer.
 
     Reading a sentence beside the claim takes most of a claim's time, comparing vectors
     next to none.
@@ -34,9 +38,9 @@ class SentencePreranker:
     ) -> dict[str, list[tuple[RankedDocument, Sentence]]]:
         """Return up to ``limit`` sentences with their documents, in no order that matters.
 
-        They are those nearest, or all where there are no more. Documents come best first.
-        Over an index without vectors the first sentence of each is returned, then those
-        nearer the beginning of better documents.
+        They are those that count as nearest, or all where there are no more. Documents come
+        best first. Over an index without vectors the first sentence of each is returned, then
+        those nearer the beginning of better documents.
         """
         placed = [
             (position, rank, sentence)
@@ -46,7 +50,7 @@ class SentencePreranker:
         placed.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
         if len(placed) > limit:
             near = self._similarities(claim, documents, len(placed))
-            placed.sort(key=lambda entry: -_nearness(entry[0], entry[2], near))
+            placed.sort(key=lambda entry: -_nearness(entry[0], documents[entry[1]], entry[2], near))
         return {"sentences": [(documents[rank], sentence) for _, rank, sentence in placed[:limit]]}
 
     def _similarities(
@@ -58,6 +62,10 @@ class SentencePreranker:
         return {match.key: match.similarity for match in matches}
 
 
-def _nearness(position: int, sentence: Sentence, near: Mapping[SentenceKey, float]) -> float:
+def _nearness(
+    position: int, of: RankedDocument, sentence: Sentence, near: Mapping[SentenceKey, float]
+) -> float:
     key = SentenceKey(sentence.document_id, sentence.sentence_id)
-    return near.get(key, 0.0) + (_FIRST if position == 0 else 0.0)
+    first = _FIRST if position == 0 else 0.0
+    named = _NAMED if {"title", "disambiguation"} & set(of.found_by) else 0.0
+    return near.get(key, 0.0) + first + named

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from retrieval.corpora.corpus import Page
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.types import Candidate, FoundBy, Question
 from tests.encoders import WordEncoder
@@ -44,6 +45,18 @@ def test_a_document_found_twice_is_one_candidate_that_knows_both_ways() -> None:
 def test_where_too_many_titles_match_those_that_answer_a_question_stay() -> None:
     exact = tuple(candidate(i, "title") for i in ("Brackets", "Zoe", "Only"))
     assert [c.document_id for c in ranked(exact=exact, limit=1)] == ["Zoe"]
+
+
+def test_a_title_but_for_words_in_parentheses_stands_before_what_answers_little_better() -> None:
+    texts = (("Lamp (film)", "ships come."), ("Bay", "ships come."), ("Quay", "ships come go."))
+    pages = [Page(title, title, None, text) for title, text in texts]
+    ranker = DenseDocumentRanker(InMemoryStore(pages, WordEncoder()), WordEncoder())
+    others = [candidate("Lamp (film)", "disambiguation"), candidate("Bay"), candidate("Quay")]
+    found = ranker.run([Question("ships come and go?", "polar")], [], others, [])["candidates"]
+    # Shared words over the lengths 2 and √4, √3, √4: 2 / 4 = 0.5, which counts 0.6, 2 / 3.46
+    # and 3 / 4. The score is still what it answers.
+    assert [c.document_id for c in found] == ["Quay", "Lamp (film)", "Bay"]
+    assert [round(c.score, 2) for c in found] == [0.75, 0.5, 0.58]
 
 
 def test_what_is_kept_is_read_below_cutoff_and_limit_in_its_place() -> None:
