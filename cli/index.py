@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.errors import printable, reports_errors
 from cli.index_bar import IndexBar
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
-from retrieval.errors import BadSource
+from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.versions import BAD_PAGES, lacks_index
 from settings import Settings
 
@@ -42,6 +44,22 @@ _VECTORS = click.option(
 )
 
 
+def _hints_name_the_store(command: Callable[..., None]) -> Callable[..., None]:
+    """Make the command that a hint ends with one about the store that was named."""
+
+    @wraps(command)
+    def wrapper(store: str | None, **arguments: Any) -> None:
+        try:
+            command(store=store, **arguments)
+        except IndexUnavailable as error:
+            if store is None:
+                raise
+            hint = f"{error.hint} --to {shlex.quote(store)}"
+            raise IndexUnavailable(error.code, error.message, hint) from error
+
+    return wrapper
+
+
 @click.group("index", epilog="Example: esoteric index build --source folder:notes")
 def command() -> None:
     """Build an index of a corpus, change it, describe or verify it."""
@@ -57,6 +75,7 @@ def command() -> None:
 @_VECTORS
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def build(source: str, vectors: str, store: str | None, if_missing: bool) -> None:
     """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
     folder = _folder_of(store)
@@ -71,6 +90,7 @@ def build(source: str, vectors: str, store: str | None, if_missing: bool) -> Non
 @_SOURCE
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def add(source: str, store: str | None) -> None:
     """Add pages to the index; a page takes the place of the one with its id."""
     from retrieval.corpora.sources import open_corpus
@@ -96,6 +116,7 @@ def add(source: str, store: str | None) -> None:
 )
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def encode(vectors: str, store: str | None) -> None:
     """Give all documents vectors, or others; the index serves meanwhile, with what it has."""
     folder = _folder_of(store)
@@ -109,6 +130,7 @@ def encode(vectors: str, store: str | None) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def remove(ids: tuple[str, ...], store: str | None) -> None:
     """Take documents out of the index: all of those named, or none if one is not there."""
     folder = _folder_of(store)
@@ -119,6 +141,7 @@ def remove(ids: tuple[str, ...], store: str | None) -> None:
 @command.command("verify", epilog="Example: esoteric index verify")
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def verify(store: str | None) -> None:
     """Read all of the index and compare it with what was built."""
     found = _index(_folder_of(store)).open(None)
@@ -131,6 +154,7 @@ def verify(store: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @_STORE
 @reports_errors
+@_hints_name_the_store
 def info(as_json: bool, store: str | None) -> None:
     """Say what the index holds: documents, sentences, size on disk, source, when it was built."""
     from retrieval.index.building import unfinished

@@ -91,8 +91,9 @@ class EmbeddedStore:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise IndexUnavailable(
                     "index_many_parts",
-                    f"The index has {len(meta.segments)} parts, more than may be open at once.",
-                    f"{rebuild(meta.source)}, which makes one of them.",
+                    f"The index has {len(meta.segments)} parts, more than may be open at once;"
+                    " a build makes one of them.",
+                    rebuild(meta.source),
                 ) from error
             raise damaged(meta.source) from error
 

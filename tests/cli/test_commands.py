@@ -101,6 +101,12 @@ def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path
     assert "esoteric index build --source vital" in said
 
 
+def test_what_mends_a_store_that_was_named_names_it_too(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "no index")
+    said = complaint(esoteric(tmp_path, "index", "verify", "--to", nowhere))
+    assert f"esoteric index build --source vital --to '{nowhere}'" in said
+
+
 def test_wrong_usage_exits_with_two(home: Path) -> None:
     for arguments in (
         ["check"],
