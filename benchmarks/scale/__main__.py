@@ -50,6 +50,7 @@ def main(work: Path, around: Path, claims: Path, sizes: tuple[int, ...]) -> None
             "pages": partial(building.make_pages, folder, size, around),
             "lexical": partial(building.lexical, folder),
             "vectors": partial(building.vectors, folder),
+            "transformer": partial(building.transformer, folder, size),
             "serving": partial(serving.measured, folder, claims),
             **{name: partial(make, folder, claims) for name, make in BASELINES.items()},
         }
@@ -61,7 +62,7 @@ def _kept(path: Path, measure: Callable[[], Figures]) -> Figures:
     if not path.exists():
         print(f"{path} ...", file=sys.stderr, flush=True)
         figures = measure()
-        if not figures:  # a machine with more memory would have some
+        if not figures:  # it takes hours or more memory
             return figures
         path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     kept: Figures = json.loads(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
 _EVERY = 0.2  # seconds between two looks at the memory
+_MOST_FOR_TRANSFORMER = 10_000  # pages; with more it takes hours, at the same rate
 
 
 def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
@@ -30,21 +31,35 @@ def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
 
 def lexical(folder: Path) -> dict[str, Any]:
     """Build an index without vectors."""
-    shutil.rmtree(folder / "index", ignore_errors=True)
-    build = ["index", "build", "--vectors", "none", "--source", f"fever:{folder / 'pages'}"]
-    return _indexed(folder, build)
+    return _without_vectors(folder, folder / "index")
 
 
 def vectors(folder: Path) -> dict[str, Any]:
     """Give it the static encoder's vectors."""
-    return _indexed(folder, ["index", "encode", "--vectors", "static"])
+    return _indexed(folder / "index", ["index", "encode", "--vectors", "static"])
 
 
-def _indexed(folder: Path, command: list[str]) -> dict[str, Any]:
-    index = str(folder / "index")
-    figures = _timed([sys.executable, "-m", "cli", *command, "--to", index])
-    files = {p.stat().st_ino: p.stat().st_size for p in Path(index).rglob("*") if p.is_file()}
-    documents = EmbeddedIndex(folder / "index").open(None).info().documents
+def transformer(folder: Path, size: int) -> dict[str, Any]:
+    """Give another index of these pages the transformer's vectors, if that does not take hours."""
+    if size > _MOST_FOR_TRANSFORMER:
+        return {}
+    index = folder / "transformer"
+    _without_vectors(folder, index)
+    figures = _indexed(index, ["index", "encode", "--vectors", "minilm"])
+    shutil.rmtree(index)
+    return figures
+
+
+def _without_vectors(folder: Path, index: Path) -> dict[str, Any]:
+    shutil.rmtree(index, ignore_errors=True)
+    pages = f"fever:{folder / 'pages'}"
+    return _indexed(index, ["index", "build", "--vectors", "none", "--source", pages])
+
+
+def _indexed(index: Path, command: list[str]) -> dict[str, Any]:
+    figures = _timed([sys.executable, "-m", "cli", *command, "--to", str(index)])
+    files = {p.stat().st_ino: p.stat().st_size for p in index.rglob("*") if p.is_file()}
+    documents = EmbeddedIndex(index).open(None).info().documents
     return figures | {"gigabytes": sum(files.values()) / 1e9, "documents": documents}
 
 
