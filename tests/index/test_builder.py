@@ -124,6 +124,7 @@ def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
+        timeout=300,
     )
     assert tried.returncode == 0, tried.stderr
     assert int(tried.stdout) > 8
