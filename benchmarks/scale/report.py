@@ -133,7 +133,8 @@ on {datetime.now(UTC):%Y-%m-%d}: {Settings.from_environment().threads} threads, 
 are synthetic (`benchmarks/make_corpus.py`): as many and as long as an encyclopaedia's, with words
 as frequent; among them lie {real:,} real ones, which the {CLAIMS} claims are about. How long things
 take grows with all of them; evidence recall only tells what the synthetic ones bury, and among as
-many real pages it would be lower. Single times vary; the growth is what counts.
+many real pages it would be lower. Single times vary; the growth is what counts. A run goes on with
+what an earlier one has measured, so that figures may be of several days.
 
 {table}
 
