@@ -16,7 +16,11 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.index_bar import IndexBar
-from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
+from retrieval.encoders.document_encoders import (
+    DEFAULT_ENCODER,
+    DOCUMENT_ENCODERS,
+    NO_ENCODER,
+)
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.versions import BAD_PAGES, lacks_index
 from settings import Settings
@@ -24,8 +28,6 @@ from settings import Settings
 if TYPE_CHECKING:
     from retrieval.index.embedded_index import EmbeddedIndex
     from retrieval.index.store import IndexInfo, ProgressListener
-
-_NO_VECTORS = "none"
 
 _STORE = click.option(
     "--to", "store", help="The store; the embedded one in ESOTERIC_HOME by default."
@@ -36,7 +38,7 @@ _SOURCE = click.option(
 
 _VECTORS = click.option(
     "--vectors",
-    type=click.Choice([*DOCUMENT_ENCODERS, _NO_VECTORS]),
+    type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
     default=DEFAULT_ENCODER,
     show_default=True,
     help="What encodes the documents: minilm best, static much sooner, none not yet"
@@ -193,7 +195,7 @@ def build_with_progress(source: str, folder: Path, vectors: str = DEFAULT_ENCODE
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source)
-    encoder = None if vectors == _NO_VECTORS else DOCUMENT_ENCODERS[vectors]()
+    encoder = None if vectors == NO_ENCODER else DOCUMENT_ENCODERS[vectors]()
     with _bar(f"Indexing {corpus.name}") as on_progress:
         return _index(folder).build(corpus, encoder, on_progress)
 

@@ -8,6 +8,8 @@ from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource
 
 DEFAULT_ENCODER = "minilm"
+NO_ENCODER = "none"
+_STATIC = "static"
 
 
 def _minilm() -> DocumentEncoder:
@@ -25,8 +27,19 @@ def _static() -> DocumentEncoder:
 
 DOCUMENT_ENCODERS: dict[str, Callable[[], DocumentEncoder]] = {
     DEFAULT_ENCODER: _minilm,
-    "static": _static,
+    _STATIC: _static,
 }
+
+
+def choice_of(name: str) -> str:
+    """Return what users call the encoder that ``IndexInfo.encoder`` names.
+
+    No file is read, so that a hint may be made of it whatever is damaged; a name that this
+    version does not know is taken for the default encoder's.
+    """
+    if not name:
+        return NO_ENCODER
+    return _STATIC if name.startswith(f"{_STATIC} ") else DEFAULT_ENCODER
 
 
 def encoder_of(name: str) -> DocumentEncoder | None:

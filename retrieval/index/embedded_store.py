@@ -25,7 +25,6 @@ from retrieval.index.layout import (
     file_of,
     other_encoder,
     read_meta,
-    rebuild,
 )
 from retrieval.index.lexical import LexicalReader
 from retrieval.index.records import Record, document_of
@@ -93,9 +92,9 @@ class EmbeddedStore:
                     "index_many_parts",
                     f"The index has {len(meta.segments)} parts, more than may be open at once;"
                     " a build makes one of them.",
-                    rebuild(meta.source),
+                    meta.mend(),
                 ) from error
-            raise damaged(meta.source) from error
+            raise damaged(meta.mend()) from error
 
     def info(self) -> IndexInfo:
         """See ``DocumentStore.info``."""
@@ -121,13 +120,13 @@ class EmbeddedStore:
         """
         for name, (_, digest) in self._meta.files.items():
             if digest_of(file_of(self._folder, self._version, name)) != digest:
-                raise damaged(self._meta.source, name)
+                raise damaged(self._meta.mend(), name)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
         documents = [document_of(record) for record in self._records(self._known(ids))]
         if [document.id for document in documents] != list(ids):
-            raise damaged(self._meta.source)
+            raise damaged(self._meta.mend())
         return documents
 
     def find(self, document_id: str) -> Document | None:
@@ -243,7 +242,7 @@ class EmbeddedStore:
         numbers = [self._number(document_id) for document_id in ids]
         known = [number for number in numbers if number is not None]
         if len(known) < len(numbers):
-            raise damaged(self._meta.source)
+            raise damaged(self._meta.mend())
         return known
 
     def _number(self, document_id: str) -> int | None:
@@ -271,13 +270,13 @@ class EmbeddedStore:
         try:
             return segment.of(numbers)
         except (ValueError, IndexError) as error:
-            raise damaged(self._meta.source) from error
+            raise damaged(self._meta.mend()) from error
 
     def _all(self, segment: Segment, block: int) -> list[Record]:
         try:
             return segment.records(block, block + 1)
         except (ValueError, IndexError) as error:
-            raise damaged(self._meta.source) from error
+            raise damaged(self._meta.mend()) from error
 
     def _gathered(
         self, numbers: Sequence[int], read: Callable[[Segment, Sequence[int]], list[_Read]]

@@ -26,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from retrieval.encoders.document_encoders import DEFAULT_ENCODER, choice_of
 from retrieval.errors import IndexUnavailable
 from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
@@ -78,20 +79,30 @@ class Meta:
             VECTORS: [name for name, _ in self.vectors],
         }
 
+    def mend(self) -> str:
+        """Return the hint that names the command which builds the like of this index anew."""
+        return rebuild(self.source, self.encoder)
+
     def to_json(self) -> bytes:
         """Return what ``read_meta`` reads."""
         return json.dumps({"format": FORMAT} | asdict(self), indent=1).encode("utf-8")
 
 
-def rebuild(source: str = "vital") -> str:
-    """Return the hint that names the command which builds the index anew."""
-    return f"Run: {esoteric_command(f'index build --source {shlex.quote(source)}')}"
+def rebuild(source: str = "vital", encoder: str | None = None) -> str:
+    """Return the hint that names the command which builds an index.
+
+    ``encoder`` is ``Meta.encoder`` of the index that is to be built anew; None if that is not
+    known, for the vectors of the default one.
+    """
+    choice = DEFAULT_ENCODER if encoder is None else choice_of(encoder)
+    vectors = "" if choice == DEFAULT_ENCODER else f" --vectors {choice}"
+    return f"Run: {esoteric_command(f'index build --source {shlex.quote(source)}{vectors}')}"
 
 
-def damaged(source: str, what: str = "") -> IndexUnavailable:
-    """Return the error that says so; ``what`` names a file."""
+def damaged(mend: str, what: str = "") -> IndexUnavailable:
+    """Return the error that says so, with the hint ``mend``; ``what`` names a file."""
     where = f": {Path(what).name} is not whole" if what else ""
-    return IndexUnavailable("index_damaged", f"The index is damaged{where}.", rebuild(source))
+    return IndexUnavailable("index_damaged", f"The index is damaged{where}.", mend)
 
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
@@ -141,19 +152,23 @@ def read_meta(index: Path, version: Path) -> Meta:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
-        raise damaged("vital") from error
-    source = str(content.get("source", "vital")) if isinstance(content, dict) else "vital"
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise damaged(rebuild()) from error
+    content = content if isinstance(content, dict) else {}
+    encoder = content.get("encoder")
+    mend = rebuild(
+        str(content.get("source", "vital")), encoder if isinstance(encoder, str) else None
+    )
+    if content.pop("format", None) != FORMAT:
         raise IndexUnavailable(
-            "index_format", "The index was built by another version of ESOTERIC.", rebuild(source)
+            "index_format", "The index was built by another version of ESOTERIC.", mend
         )
     try:
         meta = Meta(**content)
         sizes = {name: size for name, (size, _) in meta.files.items()}
     except (TypeError, ValueError, AttributeError) as error:
-        raise damaged(source) from error
+        raise damaged(mend) from error
     for name, size in sizes.items():
         path = file_of(index, version, name)
         if not path.is_file() or path.stat().st_size != size:
-            raise damaged(source, name)
+            raise damaged(mend, name)
     return meta

@@ -188,6 +188,22 @@ def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
     assert "esoteric index build" in said
 
 
+@pytest.mark.parametrize(
+    ("vectors", "option"),
+    [("minilm", ""), ("static", " --vectors static"), ("none", " --vectors none")],
+)
+def test_a_damaged_index_is_mended_by_a_build_with_the_same_vectors(
+    tmp_path: Path, vectors: str, option: str
+) -> None:
+    source = f"jsonl:{tmp_path}/islands.jsonl"
+    write_source(tmp_path / "islands.jsonl")
+    esoteric(tmp_path, "index", "build", "--source", source, "--vectors", vectors)
+    (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
+    documents.write_bytes(documents.read_bytes()[:-1])
+    said = complaint(esoteric(tmp_path, "index", "info"))
+    assert said.endswith(f"index build --source {source}{option}")
+
+
 def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path: Path) -> None:
     write_source(tmp_path / "islands.jsonl")
     wanted = ("index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl", "--if-missing")
