@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     settings = Settings.from_environment()
     added = AddedModels(settings.verifier_base, settings.bart)
     judge = judge_name(recipe_named(recipe), added)
-    done = _finished(output, claims, recipe, judge) if to_file else 0
+    done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
     failed = 0
     rest = claims[done:]
     processes = _processes(settings.threads, len(rest))
@@ -127,11 +128,29 @@ def _encoded(line: dict[str, Any]) -> bytes:
     return text + b"\n"
 
 
-def _finished(output: Path, claims: list[str], recipe: str, judge: str) -> int:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What verdicts are made by: recipe, models and what the claim document says of the corpus."""
+
+    recipe: str
+    judge: str
+    corpus: dict[str, Any]
+
+
+def _corpus(settings: Settings) -> dict[str, Any]:
+    from retrieval.document import corpus_document
+    from retrieval.index.embedded_index import EmbeddedIndex
+    from retrieval.types import CorpusInfo
+
+    info = EmbeddedIndex(settings.index).open(None).info()
+    return corpus_document(CorpusInfo(info.name, info.documents, info.built_at))
+
+
+def _finished(output: Path, claims: list[str], made: _Made) -> int:
     """Return how many claims the output holds, after dropping a line that was cut off.
 
     Raises:
-        BadSource: the output is of other claims, another recipe or other models.
+        BadSource: the output is of other claims, another recipe, other models or another index.
     """
     if not output.exists():
         return 0
@@ -139,7 +158,7 @@ def _finished(output: Path, claims: list[str], recipe: str, judge: str) -> int:
     whole = content[: content.rfind(b"\n") + 1]
     lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines):
-        if number >= len(claims) or not _is_result_of(line, claims[number], recipe, judge):
+        if number >= len(claims) or not _is_result_of(line, claims[number], made):
             raise _other_output(output, number + 1)
     if len(whole) < len(content):
         if not _is_cut_off(content[len(whole) :]):
@@ -153,7 +172,7 @@ def _other_output(output: Path, line: int) -> BadSource:
     return BadSource(
         "other_output",
         f"{output}, line {line}: holds something else than claim {line} of the input, checked"
-        " with this recipe and these models.",
+        " with this recipe, these models and the index as it is now.",
         "Name another output file, or move this one away.",
     )
 
@@ -163,14 +182,14 @@ def _is_cut_off(tail: bytes) -> bool:
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
-def _is_result_of(line: bytes, claim: str, recipe: str, judge: str) -> bool:
+def _is_result_of(line: bytes, claim: str, made: _Made) -> bool:
     from retrieval.claim import read_claim
 
     try:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
-        made = (record["claim"], record["recipe"], record["verdict"]["judge"])
-        return bool(made == (read_claim(claim).text, recipe, judge))
+        found = _Made(record["recipe"], record["verdict"]["judge"], record["corpus"])
+        return bool(found == made and record["claim"] == read_claim(claim).text)
     except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
         return False

@@ -47,14 +47,17 @@ _VECTORS = click.option(
 
 
 def _hints_name_the_store(command: Callable[..., None]) -> Callable[..., None]:
-    """Make the command that a hint ends with one about the store that was named."""
+    """Make the command that a hint ends with one about the store that was named.
+
+    A hint that ends with a full stop ends with no command.
+    """
 
     @wraps(command)
     def wrapper(store: str | None, **arguments: Any) -> None:
         try:
             command(store=store, **arguments)
         except IndexUnavailable as error:
-            if store is None:
+            if store is None or error.hint.endswith("."):
                 raise
             hint = f"{error.hint} --to {shlex.quote(store)}"
             raise IndexUnavailable(error.code, error.message, hint) from error
@@ -173,7 +176,7 @@ def info(as_json: bool, store: str | None) -> None:
         ("sentences", str(found.sentences)),
         ("size", _megabytes(found.bytes)),
         ("built at", found.built_at),
-        ("vectors", found.encoder or "none: esoteric index encode makes them"),
+        ("vectors", found.encoder or "none; index encode makes them"),
         ("checksum", found.checksum),
         ("bad pages", str(found.bad_pages)),
         ("superseded", str(found.superseded)),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.versions import current_version
 from retrieval.models import AddedModels
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
+    from retrieval.index.store import Index
     from retrieval.pipeline import Pipeline
 
 
@@ -27,12 +27,13 @@ class Retriever:
         self, index: Path, threads: int, added: AddedModels, config: RetrievalConfig
     ) -> None:
         """Remember the settings; ``open_retriever`` tells what they mean."""
-        self._index = index
+        self._folder = index
         self._threads = threads
         self._added = added
         self._config = config
         self._pipeline: Pipeline | None = None
-        self._version: Path | None = None
+        self._index: Index | None = None
+        self._version = ""
 
     def warm_up(self, recipe: Recipe = RECIPES[DEFAULT_RECIPE]) -> None:
         """Open the index and load the models of a recipe.
@@ -45,13 +46,17 @@ class Retriever:
             import torch
 
             torch.set_num_threads(self._threads)
-            self._version = current_version(self._index)
-            self._pipeline = self._assembled()
+            from retrieval.index.embedded_index import EmbeddedIndex
+
+            index = EmbeddedIndex(self._folder)
+            self._version = index.version()
+            self._pipeline = self._assembled(index)
+            self._index = index
         self._pipeline.warm_up(recipe)
 
     def stale(self) -> bool:
         """Return whether another index stands where the opened one stood."""
-        return self._pipeline is not None and current_version(self._index) != self._version
+        return self._index is not None and self._index.version() != self._version
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
         """Check one claim by the recipe of this name.
@@ -70,13 +75,12 @@ class Retriever:
         assert self._pipeline is not None
         return self._pipeline.check(claim, recipe, on_progress)
 
-    def _assembled(self) -> Pipeline:
-        from retrieval.index.embedded_index import EmbeddedIndex
+    def _assembled(self, index: Index) -> Pipeline:
         from retrieval.pipeline import Pipeline
         from retrieval.stages import Stages
 
         encoder = MiniLMEncoder()
-        store = EmbeddedIndex(self._index).open(encoder.name)
+        store = index.open(encoder.name)
         stages = Stages(store, encoder, self._added, self._config)
         return Pipeline(stages, store, self._config)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from retrieval.types import Evidence, Hop, Mutation, Question, RankedDocument, Report
+from retrieval.types import CorpusInfo, Evidence, Hop, Mutation, Question, RankedDocument, Report
 
 
 def claim_document(report: Report) -> dict[str, Any]:
@@ -13,11 +13,7 @@ def claim_document(report: Report) -> dict[str, Any]:
         "claim": report.claim,
         "recipe": report.recipe,
         "notices": list(report.notices),
-        "corpus": {
-            "name": report.corpus.name,
-            "documents": report.corpus.documents,
-            "built_at": report.corpus.built_at,
-        },
+        "corpus": corpus_document(report.corpus),
         "verdict": {
             "label": report.verdict.label,
             "confidence": _rounded(report.verdict.confidence),
@@ -31,6 +27,15 @@ def claim_document(report: Report) -> dict[str, Any]:
         "proof_label": report.proof.label if report.proof else None,
         "hops": [_hop(hop) for hop in report.hops],
         "seconds": {stage: _rounded(seconds) for stage, seconds in report.seconds.items()},
+    }
+
+
+def corpus_document(corpus: CorpusInfo) -> dict[str, Any]:
+    """Return what the claim document says of the index."""
+    return {
+        "name": corpus.name,
+        "documents": corpus.documents,
+        "built_at": corpus.built_at,
     }
 
 

@@ -13,7 +13,7 @@ from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.static_encoder import StaticEncoder, WordTokens, word_pieces
-from retrieval.errors import BadSource, ModelUnavailable
+from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.models import STATIC
 
 TEXT = "The lamp was lit in 1884. Storms broke it twice."
@@ -83,8 +83,9 @@ def test_an_index_names_an_encoder_that_is_found_again() -> None:
         assert found is not None
         assert found.name == encoder.name
     assert encoder_of("") is None
-    with pytest.raises(BadSource, match="which this version does not have"):
-        encoder_of("a model of tomorrow")
+    with pytest.raises(IndexUnavailable, match="which this version does not have") as refused:
+        encoder_of("static MiniLM 0 of yesterday")
+    assert refused.value.hint.endswith("index encode --vectors static")
 
 
 def test_words_that_were_met_before_are_cut_as_they_were() -> None:

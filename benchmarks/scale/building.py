@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from retrieval.index.building import unfinished
 from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
@@ -35,8 +36,11 @@ def lexical(folder: Path) -> dict[str, Any]:
 
 
 def vectors(folder: Path) -> dict[str, Any]:
-    """Give it the static encoder's vectors."""
-    return _indexed(folder / "index", ["index", "encode", "--vectors", "static"])
+    """Give it the static encoder's vectors; what an earlier try has left would shorten the time."""
+    index = folder / "index"
+    if EmbeddedIndex(index).open(None).info().encoder or unfinished(index):
+        _without_vectors(folder, index)
+    return _indexed(index, ["index", "encode", "--vectors", "static"])
 
 
 def transformer(folder: Path, size: int) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from retrieval.encoders.encoder import DocumentEncoder
-from retrieval.errors import BadSource
+from retrieval.errors import IndexUnavailable
+from retrieval.mends import esoteric_command
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"
@@ -46,7 +47,7 @@ def encoder_of(name: str) -> DocumentEncoder | None:
     """Return the encoder that ``IndexInfo.encoder`` names; no weights are loaded.
 
     Raises:
-        BadSource: its vectors are of an encoder that this version does not have.
+        IndexUnavailable: its vectors are of an encoder that this version does not have.
         ModelUnavailable: an encoder's folder is missing or damaged.
     """
     if not name:
@@ -55,8 +56,8 @@ def encoder_of(name: str) -> DocumentEncoder | None:
     for encoder in encoders:
         if encoder.name == name:
             return encoder
-    raise BadSource(
+    raise IndexUnavailable(
         "encoder_unknown",
         f"The index has vectors of {name}, which this version does not have.",
-        "Run: esoteric index encode, which makes them anew.",
+        f"Run: {esoteric_command(f'index encode --vectors {choice_of(name)}')}",
     )

@@ -49,7 +49,8 @@ class StaticEncoder:
         """
         self._folder = folder
         self._config = read_config(folder)
-        self.name = version_of(self._config)
+        # Of these very weights: vectors of others are not to be compared with theirs.
+        self.name = f"{version_of(self._config)} {self._config['sha256'][:8]}"
         self._loaded: tuple[WordTokens, torch.Tensor] | None = None
 
     def encode_documents(

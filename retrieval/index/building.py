@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import shutil
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from retrieval.index.files import write_whole
 from retrieval.index.layout import BUILDING, GONE, LOCK
 
 _PLAN = "plan.json"
+_NAME = "name"
 
 
 class IndexNotBuilt(EsotericError):
@@ -26,10 +28,17 @@ class IndexNotBuilt(EsotericError):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The folder of a plan's unfinished work, and whether an earlier try has left it."""
+    """A plan's unfinished work.
+
+    Attributes:
+        folder: where it lies.
+        before: whether an earlier try has left it.
+        name: its own: work of the same plan that was ended and is begun anew has another.
+    """
 
     folder: Path
     before: bool
+    name: str
 
 
 @contextmanager
@@ -67,18 +76,14 @@ def unfinished(folder: Path) -> list[Unfinished]:
         return []
     found = []
     for building in sorted(folder.glob(f"{BUILDING}*")):
-        try:
-            plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            plan = {}
         size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
-        found.append(Unfinished(building, _in_words(plan), size))
+        found.append(Unfinished(building, _in_words(_plan_in(building)), size))
     return found
 
 
 def _in_words(plan: Mapping[str, object]) -> str:
     if "encode" in plan:
-        return f"vectors of {plan.get('encoder')}"
+        return f"vectors of {plan['encode']}"
     if "without" in plan:
         return "a removal"
     done = "an addition of" if "add" in plan else "a build of"
@@ -129,9 +134,21 @@ def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
         shutil.rmtree(gone)
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
-    before = (building / _PLAN).exists()
     building.mkdir(exist_ok=True)
-    write_whole(building / _PLAN, content)
+    name = _plan_in(building).get(_NAME)
+    before = isinstance(name, str)
+    if not isinstance(name, str):
+        name = uuid.uuid4().hex
+        write_whole(building / _PLAN, json.dumps({**plan, _NAME: name}).encode("utf-8"))
     for leftover in building.rglob("*.partial"):
         leftover.unlink()
-    return Begun(building, before)
+    return Begun(building, before, name)
+
+
+def _plan_in(building: Path) -> dict[str, object]:
+    """Return what was written there when the work was begun; nothing if that cannot be read."""
+    try:
+        plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return plan if isinstance(plan, dict) else {}

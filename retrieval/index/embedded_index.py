@@ -66,7 +66,7 @@ class EmbeddedIndex:
                 _forget(begun.folder)
                 new = NewVersion.empty(begun.folder, corpus.name, corpus.source)
                 self._read(new, corpus, begun.folder, on_progress)
-            return self._finished(new, encoder, on_progress)
+            return self._finished(new, begun, encoder, on_progress)
 
     def add(
         self,
@@ -88,7 +88,7 @@ class EmbeddedIndex:
                 _forget(begun.folder)
                 new = NewVersion.of(begun.folder, current_version(self._folder))
                 self._read(new, corpus, begun.folder, on_progress)
-            return self._finished(new, encoder, on_progress)
+            return self._finished(new, begun, encoder, on_progress)
 
     def encode(
         self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
@@ -103,7 +103,7 @@ class EmbeddedIndex:
             if new is None:
                 _forget(begun.folder)
                 new = NewVersion.of(begun.folder, current_version(self._folder))
-            return self._finished(new, encoder, on_progress)
+            return self._finished(new, begun, encoder, on_progress)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         """See ``Index.remove``; raises what ``build`` raises too."""
@@ -120,7 +120,7 @@ class EmbeddedIndex:
             _forget(begun.folder)
             new = NewVersion.of(begun.folder, current_version(self._folder))
             new.remove(wanted)
-            return self._finished(new, None, tell_nobody)
+            return self._finished(new, begun, None, tell_nobody)
 
     def _done(self, begun: Begun) -> IndexInfo | None:
         """Return what the index holds if an earlier try ended but for cleaning up."""
@@ -130,13 +130,17 @@ class EmbeddedIndex:
             made_by = read_meta(self._folder, current_version(self._folder)).made_by
         except IndexUnavailable:
             return None
-        if made_by != begun.folder.name:
+        if made_by != begun.name:
             return None
         clean_up(begun.folder)
         return self.open(None).info()
 
     def _finished(
-        self, new: NewVersion, encoder: DocumentEncoder | None, on_progress: ProgressListener
+        self,
+        new: NewVersion,
+        begun: Begun,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener,
     ) -> IndexInfo:
         if encoder is not None:
             new.encode(
@@ -144,7 +148,7 @@ class EmbeddedIndex:
                 self._processes,
                 lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
             )
-        new.publish()
+        new.publish(begun.name)
         return self.open(None).info()
 
     def _read(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -23,6 +22,7 @@ from retrieval.index.layout import (
     damaged,
     digest_of,
     file_of,
+    not_opened,
     other_encoder,
     read_meta,
 )
@@ -76,7 +76,14 @@ class EmbeddedStore:
             IndexUnavailable: there is none, it is damaged, of another format, or
                 its vectors are made for another text encoder.
         """
-        return cls.open_version(folder, current_version(folder), meets)
+        while True:
+            version = current_version(folder)
+            try:
+                return cls.open_version(folder, version, meets)
+            except IndexUnavailable:
+                # What was swapped out meanwhile is removed at once.
+                if current_version(folder) == version:
+                    raise
 
     @classmethod
     def open_version(cls, folder: Path, version: Path, meets: str | None) -> EmbeddedStore:
@@ -87,14 +94,7 @@ class EmbeddedStore:
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
-                raise IndexUnavailable(
-                    "index_many_parts",
-                    f"The index has {len(meta.segments)} parts, more than may be open at once;"
-                    " a build makes one of them.",
-                    meta.mend(),
-                ) from error
-            raise damaged(meta.mend()) from error
+            raise not_opened(error, version, meta.mend(), len(meta.segments)) from error
 
     def info(self) -> IndexInfo:
         """See ``DocumentStore.info``."""

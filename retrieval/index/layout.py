@@ -2,11 +2,12 @@
 
 index/
   current -> versions/<name>       swapped in one rename when a build is complete
-  versions/<time>-<checksum>/      read-only, memory-mapped
+  versions/<time>-<checksum>/      never written again, memory-mapped
     meta.json                      written last: what is here, each file's size and digest
     deleted.npy                    for each document whether it is gone or replaced, bool
     bad_pages.txt                  pages of the source that could not be read
-    lexical/                       tantivy, over the documents of all segments
+    lexical/                       tantivy, over the documents of all segments; locked for the
+                                   moment of opening, so that the folder must be writable
   segments/<time>-<checksum>/      see ``segment``; several versions may share one
   vectors/<time>-<checksum>/       see ``vectors``; those of one segment, likewise
   building-<plan>/                 what an unfinished build has done so far
@@ -18,6 +19,7 @@ A document's number is its number in its segment plus the documents of the segme
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shlex
@@ -48,13 +50,14 @@ class Meta:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
         documents: those that are to be found, and ``sentences`` theirs.
-        made_by: the name of the folder of unfinished work that it was made in.
+        made_by: the name of the work that made it (``building.Begun``).
         segments: their folders' names in order, with how many documents each holds, the
             deleted ones too, and a digest of these.
         vectors: the folders' names of the first segments' vectors, with their digests; of all
             segments in an index that serves, of none if it has no vectors.
         files: bytes and SHA-256 of each file, by its path: ``segments/…`` and ``vectors/…`` below
             the index, any other below the version.
+        changed: whether pages were added or removed, which its source alone does not bring back.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Meta:
     segments: tuple[tuple[str, int, str], ...]
     vectors: tuple[tuple[str, str], ...]
     files: Mapping[str, tuple[int, str]]
+    changed: bool = False
 
     def needed(self) -> dict[str, list[str]]:
         """Return the names of the folders that the version consists of, by their kind."""
@@ -81,28 +85,51 @@ class Meta:
 
     def mend(self) -> str:
         """Return the hint that names the command which builds the like of this index anew."""
-        return rebuild(self.source, self.encoder)
+        return rebuild(self.source, self.encoder, self.changed)
 
     def to_json(self) -> bytes:
         """Return what ``read_meta`` reads."""
         return json.dumps({"format": FORMAT} | asdict(self), indent=1).encode("utf-8")
 
 
-def rebuild(source: str = "vital", encoder: str | None = None) -> str:
-    """Return the hint that names the command which builds an index.
+def rebuild(source: str = "vital", encoder: str | None = None, changed: bool = False) -> str:
+    """Return the hint that ends with the command which builds an index.
 
-    ``encoder`` is ``Meta.encoder`` of the index that is to be built anew; None if that is not
-    known, for the vectors of the default one.
+    ``encoder`` and ``changed`` are those of the ``Meta`` of the index that is to be built anew;
+    an encoder that is not known is taken for the default one.
     """
     choice = DEFAULT_ENCODER if encoder is None else choice_of(encoder)
     vectors = "" if choice == DEFAULT_ENCODER else f" --vectors {choice}"
-    return f"Run: {esoteric_command(f'index build --source {shlex.quote(source)}{vectors}')}"
+    command = esoteric_command(f"index build --source {shlex.quote(source)}{vectors}")
+    then = ", and then add and remove again what was added and removed since" if changed else ""
+    return f"Run{then}: {command}"
 
 
 def damaged(mend: str, what: str = "") -> IndexUnavailable:
     """Return the error that says so, with the hint ``mend``; ``what`` names a file."""
     where = f": {Path(what).name} is not whole" if what else ""
     return IndexUnavailable("index_damaged", f"The index is damaged{where}.", mend)
+
+
+def not_opened(error: Exception, version: Path, mend: str, parts: int = 1) -> IndexUnavailable:
+    """Return the error that says why a version, of ``parts`` segments, could not be opened."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number in {errno.EMFILE, errno.ENFILE}:
+        allow = "Allow more open files (ulimit -n)"
+        return IndexUnavailable(
+            "index_many_files",
+            "The index needs more files open than the system allows.",
+            f"It has {parts} parts. {allow} or make one of them. {mend}"
+            if parts > 1
+            else f"{allow}.",
+        )
+    if number in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return IndexUnavailable(
+            "index_forbidden",
+            f"This user may not open the index in {version}.",
+            "Let them read and write there: what reads an index locks it for a moment.",
+        )
+    return damaged(mend)
 
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
@@ -152,11 +179,13 @@ def read_meta(index: Path, version: Path) -> Meta:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", rebuild()) from error
     except (OSError, ValueError) as error:
-        raise damaged(rebuild()) from error
+        raise not_opened(error, version, rebuild()) from error
     content = content if isinstance(content, dict) else {}
     encoder = content.get("encoder")
     mend = rebuild(
-        str(content.get("source", "vital")), encoder if isinstance(encoder, str) else None
+        str(content.get("source", "vital")),
+        encoder if isinstance(encoder, str) else None,
+        bool(content.get("changed")),
     )
     if content.pop("format", None) != FORMAT:
         raise IndexUnavailable(

@@ -11,6 +11,16 @@ import tantivy
 
 _TOKENIZER = "words"
 _HEAP = 64_000_000  # bytes of what is not yet written
+_REASONS = {
+    "No space left": errno.ENOSPC,
+    "File too large": errno.EFBIG,
+    "quota": errno.EDQUOT,
+    # Of a thread that failed in the background it tells no reason; a full disk is the usual.
+    "writer was killed": errno.ENOSPC,
+    "Permission denied": errno.EACCES,
+    "Read-only file system": errno.EROFS,
+    "Too many open files": errno.EMFILE,
+}
 
 
 class LexicalWriter:
@@ -69,12 +79,13 @@ class LexicalReader:
     """Finds documents by phrases."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the index.
+        """Open the index, which takes a lock in its folder.
 
         Raises:
-            OSError, ValueError: it is missing or damaged.
+            OSError: it is missing, damaged, or may not be read and locked.
         """
-        self._searcher = _opened(folder).searcher()
+        with _as_the_system_says():
+            self._searcher = _opened(folder).searcher()
         self._schema = _schema()
         self._analyzer = _words_analyzer()
 
@@ -109,10 +120,8 @@ def _as_the_system_says() -> Iterator[None]:
         yield
     except ValueError as error:
         said = str(error)
-        # Of a thread that failed in the background it tells no reason; a full disk is the usual.
-        full = ("No space left", "File too large", "quota", "writer was killed")
-        number = errno.ENOSPC if any(words in said for words in full) else errno.EIO
-        raise OSError(number, said) from error
+        reasons = (number for words, number in _REASONS.items() if words in said)
+        raise OSError(next(reasons, errno.EIO), said) from error
 
 
 def _schema() -> tantivy.Schema:

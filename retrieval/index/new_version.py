@@ -110,6 +110,7 @@ class NewVersion:
             segments=(*self._meta.segments, (place.name, len(new), checksum)),
             bad_pages=len(bad),
             superseded=len(here),
+            changed=bool(before),
         )
         self._delete([*older, *here])
         lines = (f"{page.message} {page.hint}\n" for page in bad)
@@ -117,6 +118,7 @@ class NewVersion:
 
     def remove(self, ids: Sequence[str]) -> None:
         """Take out the documents with these ids."""
+        self._meta = replace(self._meta, changed=True)
         self._delete(
             _of_all(self._segments(), lambda segment: [n for i in ids for n in segment.numbers(i)])
         )
@@ -168,8 +170,10 @@ class NewVersion:
             self.save()
             shutil.rmtree(parts)
 
-    def publish(self) -> None:
+    def publish(self, made_by: str) -> None:
         """Put the version on the disk, make it the current one and remove what it replaces.
+
+        ``made_by`` is the name of the work that this ends.
 
         Raises:
             OSError: the disk is full or read-only.
@@ -196,7 +200,7 @@ class NewVersion:
             documents=int((~self._deleted).sum()),
             sentences=int(np.concatenate(sizes)[~self._deleted].sum()),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            made_by=self._building.name,
+            made_by=made_by,
             checksum=digest.hexdigest(),
             files=files | {path: file for path, file in own.items() if path not in _PASSING},
         )

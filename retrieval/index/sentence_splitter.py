@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,10 @@ from retrieval.language.english import english_folder
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
 # a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
+
+# Characters and texts that are read together; each character takes 4 kB of memory meanwhile.
+_TOGETHER = 200_000
+_BATCH = 64
 
 _MARKS = 64  # most characters of quotes, brackets and white space behind a sentence's last mark
 
@@ -31,8 +36,55 @@ class SentenceSplitter:
         """
         if self._nlp is None:
             self._nlp = _load()
-        for document in self._nlp.pipe(texts, batch_size=64):
-            yield bounds_of(document.text, [sentence.start_char for sentence in document.sents])
+        starts: list[int] = []
+        for batch in _batches(piece for text in texts for piece in _pieces(text)):
+            read = self._nlp.pipe([piece.content() for piece in batch], batch_size=len(batch))
+            for piece, document in zip(batch, read, strict=True):
+                starts += [piece.start + sentence.start_char for sentence in document.sents]
+                if piece.end == len(piece.text):
+                    yield bounds_of(piece.text, starts)
+                    starts = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The characters of a text from ``start`` to before ``end``, which are read together."""
+
+    text: str
+    start: int
+    end: int
+
+    def content(self) -> str:
+        return self.text[self.start : self.end]
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """Yield a long text piece by piece, cut behind white space.
+
+    Where that is within a sentence, ``bounds_of`` puts it together again.
+    """
+    start = 0
+    while len(text) - start > _TOGETHER:
+        spaces = (text.rfind(space, start, start + _TOGETHER) for space in " \n")
+        behind = max(spaces) + 1
+        end = behind if behind > start else start + _TOGETHER
+        yield _Piece(text, start, end)
+        start = end
+    yield _Piece(text, start, len(text))
+
+
+def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    batch: list[_Piece] = []
+    size = 0
+    for piece in pieces:
+        more = piece.end - piece.start
+        if batch and (len(batch) == _BATCH or size + more > _TOGETHER):
+            yield batch
+            batch, size = [], 0
+        batch.append(piece)
+        size += more
+    if batch:
+        yield batch
 
 
 def bounds_of(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
@@ -64,5 +116,4 @@ def _load() -> Any:
         exclude=["tagger", "parser", "ner", "attribute_ruler", "lemmatizer"],
     )
     nlp.enable_pipe("senter")
-    nlp.max_length = 50_000_000  # the limit guards parser and NER, which are left out
     return nlp

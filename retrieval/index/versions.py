@@ -20,7 +20,8 @@ def current_version(folder: Path) -> Path:
 def lacks_index(folder: Path, source: str) -> bool:
     """Return whether there is no index, or one of this source that another version built.
 
-    An index of another source is left to the user: building it may take hours.
+    An index of another source is left to the user: building it may take hours. So is one
+    that was changed since it was built, which its source alone would not bring back.
     """
     return not (folder / "current").exists() or outdated_source(folder) == source
 
@@ -28,14 +29,14 @@ def lacks_index(folder: Path, source: str) -> bool:
 def outdated_source(folder: Path) -> str | None:
     """Return the source of the current index if another version of ESOTERIC built it.
 
-    None where there is no index, where it is of this format, or where it does not
-    say what it is; whoever opens it tells.
+    None where there is no index, where it is of this format, where it was changed since it
+    was built, or where it does not say what it is; whoever opens it tells.
     """
     try:
         meta = json.loads((current_version(folder) / META).read_text(encoding="utf-8"))
         source = str(meta["source"])
-        return None if meta["format"] == FORMAT else source
-    except (OSError, ValueError, LookupError, TypeError):
+        return None if meta["format"] == FORMAT or meta.get("changed") else source
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
@@ -60,8 +61,9 @@ def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> None:
 
     ``needed`` tells what it needs of folders such as ``segments``.
     """
-    current = current_version(folder)
-    others = [other for other in (folder / "versions").iterdir() if other != current]
+    # By its name: the way to it may lead through a link, which ``current_version`` resolves.
+    current = current_version(folder).name
+    others = [other for other in (folder / "versions").iterdir() if other.name != current]
     for kind, names in needed.items():
         if (folder / kind).is_dir():
             others += [other for other in (folder / kind).iterdir() if other.name not in names]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
+from retrieval.encoders.encoder import EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index import embedded_store
 from retrieval.index.building import IndexNotBuilt, unfinished
@@ -145,6 +151,103 @@ def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -
     assert sorted(tmp_path.glob("building-*/part-*.npz")) == kept != []
     assert build(tmp_path, many()).documents == 1400
     assert unfinished(tmp_path) == []
+
+
+class InterruptedEncoder(WordEncoder):
+    """Ends a build when it comes to the vectors."""
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        raise KeyboardInterrupt
+
+
+def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:
+    build(tmp_path)
+    documents = file_of(tmp_path, "documents.zst")
+    content = bytearray(documents.read_bytes())
+    content[40] ^= 1
+    documents.write_bytes(content)
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    build(tmp_path)
+    EmbeddedStore.open(tmp_path, "words").verify()
+    assert not begun.folder.exists()
+
+
+def test_vectors_that_were_begun_are_told_by_their_encoder(tmp_path: Path) -> None:
+    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    assert begun.what == "vectors of words"
+
+
+def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "large disk").mkdir()
+    link = tmp_path / "index"
+    link.symlink_to("large disk")
+    build(link)
+    EmbeddedIndex(link).remove(["Zoe"])
+    assert EmbeddedStore.open(link, "words").find("Zoe") is None
+    assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
+
+
+def test_an_index_that_was_changed_is_not_replaced_by_what_its_source_alone_gives(
+    tmp_path: Path,
+) -> None:
+    build(tmp_path)
+    EmbeddedIndex(tmp_path).remove(["Zoe"])
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    assert outdated_source(tmp_path) is None
+    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
+        EmbeddedStore.open(tmp_path, "words")
+    assert "add and remove again what was added and removed since: " in refused.value.hint
+    assert refused.value.hint.endswith("index build --source list")
+
+
+def test_an_index_that_is_swapped_out_while_it_is_opened_is_opened_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path)
+    now = embedded_store.current_version(tmp_path)
+    told = iter([tmp_path / "versions" / "gone", now, now])
+    monkeypatch.setattr(embedded_store, "current_version", lambda folder: next(told))
+    assert EmbeddedStore.open(tmp_path, "words").info().documents == len(PAGES)
+
+
+def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        index = Path(name) / "index"
+        build(index)
+        for path in [Path(name), index, *index.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        user = os.geteuid()
+        try:
+            os.seteuid(user or 65534)  # who may do everything tries it as one who may not
+            with pytest.raises(IndexUnavailable, match="This user may not open the index"):
+                EmbeddedStore.open(index, "words")
+        finally:
+            os.seteuid(user)
+            for path in [Path(name), index, *index.rglob("*")]:
+                path.chmod(0o755)
+
+
+def test_an_index_that_needs_more_files_than_may_be_open_is_not_called_damaged(
+    tmp_path: Path,
+) -> None:
+    build(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path("/dev/null").open() as stream:
+        free = stream.fileno()  # the lowest number that is, and the only one with this limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
+    try:
+        with pytest.raises(IndexUnavailable, match="more files open than the system allows"):
+            EmbeddedStore.open(tmp_path, "words")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:

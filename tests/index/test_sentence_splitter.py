@@ -48,6 +48,19 @@ def test_a_text_of_very_many_sentences_is_looked_through_once() -> None:
     assert len(bounds) == 100_000
 
 
+def test_texts_longer_than_what_is_read_together_are_split_as_short_ones_are(
+    splitter: SentenceSplitter,
+) -> None:
+    # Of 46 characters: what is read together ends within a sentence.
+    sentence = "The harbour of Esk is deep, and so is its sea. "[:-1]
+    long = " ".join([sentence] * 9000)
+    unbroken = "a" * 500_000
+    short, first, second, last = splitter.split([sentence, long, unbroken, sentence])
+    assert short == last == [(0, len(sentence))]
+    assert first == [(47 * n, 47 * n + 46) for n in range(9000)]
+    assert second == [(0, 500_000)]
+
+
 def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
     text = 'He said: "It is red." It is.'
     # As if a sentence began with the mark of quotation, and one behind it.

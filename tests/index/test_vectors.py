@@ -7,6 +7,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from retrieval.index import vectors as searched
 from retrieval.index.array_file import ArrayFile
 from retrieval.index.codes import codes, rotation, signs
 from retrieval.index.files import write_array
@@ -89,6 +90,22 @@ def test_what_is_left_out_is_not_found_and_the_rest_is(
     ((rows, _),) = vectors.nearest(query, 3, np.array([42]))
     assert 42 not in rows
     assert len(rows) == 3
+
+
+def test_a_search_looks_further_where_most_of_the_nearest_are_gone(
+    vectors: Vectors, whole: NDArray[np.float32], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searched, "_BY_SIGNS", 200)
+    monkeypatch.setattr(searched, "_BY_SENTENCES", 50)
+    query = near(whole, 42)
+    turn = rotation(384)
+    apart = np.bitwise_count(signs(whole @ turn) ^ signs(query @ turn)).sum(axis=1)
+    order = np.argsort(apart, kind="stable")
+    ((rows, _),) = vectors.nearest(query, 3, np.sort(order[:3000]))
+    # The nearest 200 are gone, and so are the nearest 800; of 3200 there are 200 left.
+    assert len(rows) == 3
+    assert not np.isin(rows, order[:3000]).any()
+    assert apart[rows].max() <= apart[order[3199]]
 
 
 def test_the_last_few_of_many_that_are_gone_are_found(
