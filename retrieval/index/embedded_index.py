@@ -148,6 +148,7 @@ class EmbeddedIndex:
                 self._processes,
                 lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
             )
+        new.merge()
         new.publish(begun.name)
         return self.open(None).info()
 

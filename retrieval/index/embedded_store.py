@@ -20,8 +20,6 @@ from retrieval.index.layout import (
     VECTORS,
     Meta,
     damaged,
-    digest_of,
-    file_of,
     not_opened,
     other_encoder,
     read_meta,
@@ -94,7 +92,7 @@ class EmbeddedStore:
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:
-            raise not_opened(error, version, meta.mend(), len(meta.segments)) from error
+            raise not_opened(error, version, meta.mend()) from error
 
     def info(self) -> IndexInfo:
         """See ``DocumentStore.info``."""
@@ -118,9 +116,7 @@ class EmbeddedStore:
         Raises:
             IndexUnavailable: a file is not what was built.
         """
-        for name, (_, digest) in self._meta.files.items():
-            if digest_of(file_of(self._folder, self._version, name)) != digest:
-                raise damaged(self._meta.mend(), name)
+        self._meta.verify(self._folder, self._version)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""

@@ -8,7 +8,8 @@ index/
     bad_pages.txt                  pages of the source that could not be read
     lexical/                       tantivy, over the documents of all segments; locked for the
                                    moment of opening, so that the folder must be writable
-  segments/<time>-<checksum>/      see ``segment``; several versions may share one
+  segments/<time>-<checksum>/      see ``segment``; several versions may share one, and many
+                                   small ones become one (``merging``)
   vectors/<time>-<checksum>/       see ``vectors``; those of one segment, likewise
   building-<plan>/                 what an unfinished build has done so far
   gone-building-<plan>/            what is left of one that ended; the next one removes it
@@ -87,6 +88,16 @@ class Meta:
         """Return the hint that names the command which builds the like of this index anew."""
         return rebuild(self.source, self.encoder, self.changed)
 
+    def verify(self, index: Path, version: Path, below: str = "") -> None:
+        """Read the ``files`` whose paths begin with ``below`` and compare their digests.
+
+        Raises:
+            IndexUnavailable: a file is not what was built.
+        """
+        for name, (_, digest) in self.files.items():
+            if name.startswith(below) and digest_of(file_of(index, version, name)) != digest:
+                raise damaged(self.mend(), name)
+
     def to_json(self) -> bytes:
         """Return what ``read_meta`` reads."""
         return json.dumps({"format": FORMAT} | asdict(self), indent=1).encode("utf-8")
@@ -111,17 +122,14 @@ def damaged(mend: str, what: str = "") -> IndexUnavailable:
     return IndexUnavailable("index_damaged", f"The index is damaged{where}.", mend)
 
 
-def not_opened(error: Exception, version: Path, mend: str, parts: int = 1) -> IndexUnavailable:
-    """Return the error that says why a version, of ``parts`` segments, could not be opened."""
+def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
+    """Return the error that says why a version could not be opened."""
     number = error.errno if isinstance(error, OSError) else None
     if number in {errno.EMFILE, errno.ENFILE}:
-        allow = "Allow more open files (ulimit -n)"
         return IndexUnavailable(
             "index_many_files",
             "The index needs more files open than the system allows.",
-            f"It has {parts} parts. {allow} or make one of them. {mend}"
-            if parts > 1
-            else f"{allow}.",
+            "Allow more open files (ulimit -n).",
         )
     if number in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return IndexUnavailable(

@@ -29,6 +29,7 @@ from retrieval.index.layout import (
     read_meta,
 )
 from retrieval.index.lexical import LexicalWriter
+from retrieval.index.merging import merge_segments, merge_vectors, mergeable, merged_digest
 from retrieval.index.segment import Segment
 from retrieval.index.vector_writer import write_vectors
 from retrieval.index.versions import BAD_PAGES, META, current_version, swap_in, sweep
@@ -170,6 +171,27 @@ class NewVersion:
             self.save()
             shutil.rmtree(parts)
 
+    def merge(self) -> None:
+        """Put the last segments together where they have become many; all have vectors or none.
+
+        Raises:
+            IndexUnavailable: one of them is damaged, which the digest of all would hide.
+            OSError: the disk is full or read-only.
+        """
+        segments, vectors = self._meta.segments, self._meta.vectors
+        many = mergeable([count for _, count, _ in segments])
+        if many == 1:
+            return
+        left, merged = segments[:-many], segments[-many:]
+        folders = [(name, checksum) for name, _, checksum in merged]
+        name, checksum = self._merged(SEGMENTS, folders, merge_segments)
+        one = (name, sum(count for _, count, _ in merged), checksum)
+        if vectors:
+            coded = self._merged(VECTORS, vectors[-many:], merge_vectors)
+            vectors = (*vectors[:-many], coded)
+        self._meta = replace(self._meta, segments=(*left, one), vectors=vectors)
+        self.save()
+
     def publish(self, made_by: str) -> None:
         """Put the version on the disk, make it the current one and remove what it replaces.
 
@@ -214,6 +236,25 @@ class NewVersion:
         EmbeddedStore.open_version(self._index, self._folder, meta.meets)
         swap_in(self._index, self._folder, _name(meta.checksum))
         clean_up(self._building)
+
+    def _merged(
+        self,
+        kind: str,
+        merged: Sequence[tuple[str, str]],
+        merge: Callable[[Path, Sequence[Path]], None],
+    ) -> tuple[str, str]:
+        """Make one folder of some, which are told by name and digest; return its."""
+        made = self._building / "merged"
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir()
+        for name, _ in merged:
+            self._meta.verify(self._index, self._folder, f"{kind}/{name}/")
+        merge(made, [self._place(kind, name) for name, _ in merged])
+        checksum = merged_digest([digest for _, digest in merged])
+        place = self._building / kind / _name(checksum)
+        place.parent.mkdir(exist_ok=True)
+        made.rename(place)
+        return place.name, checksum
 
     def _segments(self) -> list[Segment]:
         return [Segment(self._place(SEGMENTS, name)) for name, _, _ in self._meta.segments]

@@ -1,4 +1,4 @@
-"""A run of documents in files that never change: one for every build and every addition.
+"""A run of documents in files that never change: of a build, of an addition, or of several.
 
 segments/<time>-<checksum>/
   documents.zst                  records (``records``), some compressed together as a block

@@ -43,6 +43,24 @@ def write_segment(folder: Path, parts: Iterable[Part]) -> str:
     return digest.hexdigest()
 
 
+def write_titles(folder: Path, titles: Iterable[tuple[Sequence[int], int]]) -> None:
+    """Write the titles as ``build_run`` sorts them; raises what ``write_segment`` raises."""
+    tokens, begins, documents = build_run(titles)
+    write_array(folder / segment.TITLE_TOKENS, tokens)
+    write_array(folder / segment.TITLE_STARTS, begins)
+    write_array(folder / segment.TITLE_DOCUMENTS, documents)
+
+
+def starts(sizes: NDArray[Any]) -> NDArray[Any]:
+    """Return where each begins if all lie one behind the other, and where the last ends.
+
+    In four bytes each where these suffice: they are mapped while claims are checked.
+    """
+    found = np.zeros(len(sizes) + 1, dtype=np.uint64)
+    np.cumsum(sizes, out=found[1:])
+    return found.astype(np.uint32) if found[-1] < 2**32 else found
+
+
 class _Numbers:
     """All that is not written part by part."""
 
@@ -64,10 +82,10 @@ class _Numbers:
     def write(self, folder: Path) -> None:
         numbers = np.arange(self._count, dtype=np.uint64)
         for name, values in (
-            (segment.BLOCKS, _starts(self._column("block_sizes"))),
-            (segment.BLOCK_DOCUMENTS, _starts(self._column("block_documents"))),
-            (segment.ID_STARTS, _starts(self._column("id_sizes"))),
-            (segment.SENTENCE_STARTS, _starts(self._column("sentences"))),
+            (segment.BLOCKS, starts(self._column("block_sizes"))),
+            (segment.BLOCK_DOCUMENTS, starts(self._column("block_documents"))),
+            (segment.ID_STARTS, starts(self._column("id_sizes"))),
+            (segment.SENTENCE_STARTS, starts(self._column("sentences"))),
             (segment.ID_TABLE, table(self._column("id_hashes"), numbers)),
             (
                 segment.TITLE_TABLE,
@@ -75,10 +93,7 @@ class _Numbers:
             ),
         ):
             write_array(folder / name, values)
-        tokens, starts, documents = build_run(self._titles())
-        write_array(folder / segment.TITLE_TOKENS, tokens)
-        write_array(folder / segment.TITLE_STARTS, starts)
-        write_array(folder / segment.TITLE_DOCUMENTS, documents)
+        write_titles(folder, self._titles())
 
     def _column(self, name: str) -> NDArray[Any]:
         return np.concatenate(self._columns.pop(name))
@@ -88,13 +103,3 @@ class _Numbers:
         for number, size in enumerate(self._column("title_sizes").tolist()):
             yield self._title_tokens[start : start + size], number
             start += size
-
-
-def _starts(sizes: NDArray[Any]) -> NDArray[Any]:
-    """Return where each begins if all lie one behind the other, and where the last ends.
-
-    In four bytes each where these suffice: they are mapped while claims are checked.
-    """
-    starts = np.zeros(len(sizes) + 1, dtype=np.uint64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts.astype(np.uint32) if starts[-1] < 2**32 else starts

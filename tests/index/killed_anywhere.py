@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,12 @@ from tests.index.pages import PAGES, ListCorpus
 MORE = ListCorpus(
     (Page("Zoe", "Zoë", None, "Zoë is a lake."), Page("Buoy", "Buoy", None, "A buoy."))
 )
+# As many as were there before: both become one segment.
+AS_MANY = ListCorpus(tuple(replace(page, id=f"{page.id}_again") for page in PAGES), content="3")
 CHANGES: dict[str, Callable[[EmbeddedIndex], object]] = {
     "build": lambda index: index.build(ListCorpus(PAGES, content="2"), WordEncoder()),
     "add": lambda index: index.add(MORE, WordEncoder()),
+    "merge": lambda index: index.add(AS_MANY, WordEncoder()),
     "encode": lambda index: index.encode(WordEncoder()),
     "remove": lambda index: index.remove(["Zoe", "Twin_1"]),
 }
@@ -71,7 +75,8 @@ def _mend(place: Path, change: Callable[[EmbeddedIndex], object] | None, undistu
     found = store.info()
     assert (found.documents, found.checksum) == (expected.documents, expected.checksum)
     assert unfinished(place) == []
-    assert len(list((place / "versions").iterdir())) == 1
+    for kind in ("versions", "segments", "vectors"):
+        assert len(list((place / kind).iterdir())) == len(list((undisturbed / kind).iterdir()))
 
 
 def _copied(index: Path, to: Path) -> Path:

@@ -121,7 +121,7 @@ def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("change", ["build", "add", "encode", "remove"])
+@pytest.mark.parametrize("change", ["build", "add", "merge", "encode", "remove"])
 def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(
     tmp_path: Path, change: str
 ) -> None:

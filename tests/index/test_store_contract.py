@@ -304,15 +304,32 @@ NEW = (
 LEFT = (*(page for page in PAGES if page.id not in {"Zoe", "Twin_1"}), *NEW)
 
 
-@pytest.fixture(scope="module", params=list(INDEXES))
+def change_at_once(index: Index) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    index.add(ListCorpus(NEW, content="2"), WordEncoder())
+    index.remove(["Twin_1"])
+
+
+def change_page_by_page(index: Index) -> None:
+    index.build(ListCorpus(PAGES[:1]), WordEncoder())
+    for number, page in enumerate((*PAGES[1:], *NEW)):
+        index.add(ListCorpus((page,), content=f"page {number}"), WordEncoder())
+        if page.id == "Twin_1":
+            index.remove(["Twin_1"])
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(name, change) for name in INDEXES for change in (change_at_once, change_page_by_page)],
+    ids=lambda param: f"{param[0]}, {param[1].__name__}",
+)
 def changed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> DocumentStore:
     """What an index holds that was built, added to and taken from."""
-    index = INDEXES[request.param](tmp_path_factory.mktemp("changed"))
-    index.build(ListCorpus(PAGES), WordEncoder())
-    index.add(ListCorpus(NEW, content="2"), WordEncoder())
-    index.remove(["Twin_1"])
+    name, change = request.param
+    index = INDEXES[name](tmp_path_factory.mktemp("changed"))
+    change(index)
     return index.open("words")
 
 
