@@ -1,4 +1,4 @@
-"""Threads that spin while they wait against threads that sleep, alone and beside a busy program.
+"""Threads that spin shortly, sleep or spin on while they wait, alone and beside a busy program.
 
 A process takes its policy when it loads torch, so each measurement is a process of its own:
 ``python -m benchmarks.waiting`` checks some claims once and prints the median seconds.
@@ -17,13 +17,14 @@ from retrieval.assembly import open_retriever
 from retrieval.models import AddedModels
 from settings import CHECKOUT, Settings
 
-PAIRS = 3
+RUNS = 3
+SLEEPING = {"GOMP_SPINCOUNT": "0"}
 SPINNING = {"GOMP_SPINCOUNT": "300000"}  # what libgomp does where no policy is set
 BUSY = [sys.executable, "-c", "while True: pass"]
 
 
 def measure() -> list[Row]:
-    """Run both in turn, first alone and then beside a program that keeps one core busy."""
+    """Run all three in turn, first alone and then beside a program that keeps one core busy."""
     rows = [_compared("alone")]
     with subprocess.Popen(BUSY) as busy:
         try:
@@ -34,12 +35,12 @@ def measure() -> list[Row]:
 
 
 def _compared(where: str) -> Row:
-    pairs = [(_median({}), _median(SPINNING)) for _ in range(PAIRS)]
-    ratio = percentile([sleeping / spinning for sleeping, spinning in pairs], 50)
-    sleeping, spinning = (percentile([pair[n] for pair in pairs], 50) for n in (0, 1))
+    runs = [[_median(way) for way in ({}, SLEEPING, SPINNING)] for _ in range(RUNS)]
+    ratios = [percentile([run[0] / run[other] for run in runs], 50) for other in (1, 2)]
+    seconds = [percentile([run[way] for run in runs], 50) for way in range(3)]
     return Row(
-        f"warm claim {where}, sleeping threads / spinning threads, median of pairs",
-        f"{ratio:.2f} ({sleeping:.2f} s / {spinning:.2f} s)",
+        f"warm claim {where}, threads that spin shortly / sleep, / spin on, medians of ratios",
+        f"{ratios[0]:.2f}, {ratios[1]:.2f} ({' / '.join(f'{s:.2f} s' for s in seconds)})",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import wraps
@@ -26,6 +26,7 @@ from retrieval.index.versions import BAD_PAGES, lacks_index
 from settings import Settings
 
 if TYPE_CHECKING:
+    from retrieval.index.building import Unfinished
     from retrieval.index.embedded_index import EmbeddedIndex
     from retrieval.index.store import IndexInfo, ProgressListener
 
@@ -83,12 +84,16 @@ def command() -> None:
 @_hints_name_the_store
 def build(source: str, vectors: str, store: str | None, if_missing: bool) -> None:
     """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
+    from retrieval.corpora.sources import written_out
+
     folder = _folder_of(store)
-    if if_missing and not lacks_index(folder, source):
+    if if_missing and not lacks_index(folder, written_out(source)):
         click.echo(printable(f"There is an index in {folder}; nothing to do."))
         return
     started = time.monotonic()
-    _tell(build_with_progress(source, folder, vectors), folder, started)
+    info = build_with_progress(source, folder, vectors)
+    _tell(info, folder, started)
+    _tell_left_out(info, folder)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
@@ -109,6 +114,7 @@ def add(source: str, store: str | None) -> None:
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
     _tell(info, folder, started)
+    _tell_left_out(info, folder)
 
 
 @command.command("encode", epilog="Example: esoteric index encode --vectors static")
@@ -165,7 +171,11 @@ def info(as_json: bool, store: str | None) -> None:
     from retrieval.index.building import unfinished
 
     folder = _folder_of(store)
-    found = _index(folder).open(None).info()
+    try:
+        found = _index(folder).open(None).info()
+    except IndexUnavailable:
+        _tell_begun(unfinished(folder))
+        raise
     if as_json:
         click.echo(json.dumps(asdict(found)))
         return
@@ -182,12 +192,7 @@ def info(as_json: bool, store: str | None) -> None:
         ("superseded", str(found.superseded)),
     ):
         click.echo(f"{label:10} {printable(value)}")
-    for begun in unfinished(folder):
-        line = (
-            f"Unfinished: {begun.what}, {_megabytes(begun.bytes)}. The same command goes on with"
-            f" it; if it is not wanted, remove {begun.folder}"
-        )
-        click.echo(printable(line), err=True)
+    _tell_begun(unfinished(folder))
 
 
 def build_with_progress(source: str, folder: Path, vectors: str = DEFAULT_ENCODER) -> IndexInfo:
@@ -219,23 +224,36 @@ def _index(folder: Path) -> EmbeddedIndex:
 
 
 def _tell(info: IndexInfo, folder: Path, started: float) -> None:
-    """Print what there is now, and what could not be read of the source."""
+    """Print what there is now."""
     line = (
-        f"{info.name}: {info.documents} documents, {info.sentences} sentences,"
+        f"{info.name}: {_count(info.documents, 'document')}, {_count(info.sentences, 'sentence')},"
         f" {_megabytes(info.bytes)} in {folder}, {time.monotonic() - started:.0f} s."
     )
     click.echo(printable(line))
+
+
+def _tell_left_out(info: IndexInfo, folder: Path) -> None:
+    """Print what is not found of the source that was just read."""
     if info.bad_pages:
         listed = folder / "current" / BAD_PAGES
         with listed.open(encoding="utf-8") as stream:
             first = stream.readline().strip()
-        pages = "1 page" if info.bad_pages == 1 else f"{info.bad_pages} pages"
+        pages = _count(info.bad_pages, "page")
         click.echo(
             printable(f"{pages} could not be read and left out: {first} See {listed}."), err=True
         )
     if info.superseded:
-        pages = "1 page" if info.superseded == 1 else f"{info.superseded} pages"
+        pages = _count(info.superseded, "page")
         click.echo(f"{pages} had the id of a later one, which counts.", err=True)
+
+
+def _tell_begun(unfinished: Iterable[Unfinished]) -> None:
+    for begun in unfinished:
+        line = (
+            f"Unfinished: {begun.what}, {_megabytes(begun.bytes)}. The same command goes on with it"
+            f" unless the source has changed; if it is not wanted, remove {begun.folder}"
+        )
+        click.echo(printable(line), err=True)
 
 
 def _folder_of(store: str | None) -> Path:
@@ -254,6 +272,10 @@ def _folder_of(store: str | None) -> Path:
         return Path(store).expanduser().resolve()
     except RuntimeError as error:
         raise BadSource("store_unknown", f"{error}.", "Write the folder out.") from error
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number} {of}{'' if number == 1 else 's'}"
 
 
 def _megabytes(size: int) -> str:

@@ -59,6 +59,11 @@ _LONG = (
     " them may have had no part in the verdict."
 )
 
+_NO_VECTORS = (
+    "The index has no vectors yet, so nothing was searched by its meaning, only by titles and"
+    " words; esoteric index encode makes them."
+)
+
 
 @dataclass
 class _Found:
@@ -160,7 +165,11 @@ class Pipeline:
         return Report(
             claim=claim.text,
             recipe=way.name,
-            notices=(*claim.notices, *self._cut(claim.text, found.selected, way)),
+            notices=(
+                *claim.notices,
+                *([] if info.encoder else [_NO_VECTORS]),
+                *self._cut(claim.text, found.selected, way),
+            ),
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
             evidence=tuple(found.evidence),

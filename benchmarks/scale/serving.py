@@ -60,6 +60,7 @@ def _serve(index: Path, claims: Path) -> dict[str, Any]:
     return {
         "loaded": loaded,
         "first": first[0].seconds["total"],
+        "first_rounds": len(first[0].hops),
         "finding_first_time_p50": percentile([_seconds_to_find(r.seconds) for r in first], 50),
         "finding_p50": percentile(found, 50),
         "finding_p95": percentile(found, 95),

@@ -19,6 +19,8 @@ from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
 from retrieval.corpora.page_ids import bad_id
 from retrieval.errors import BadSource
 
+_MOST_SENTENCES = 100_001  # of a page
+
 
 class FeverCorpus:
     """The pages of every ``*.jsonl`` in a folder or a zip; ids and sentence ids stay FEVER's."""
@@ -111,7 +113,9 @@ def _unpacked(place: Path) -> Iterator[ZipFile]:
             yield archive
     except (BadZipFile, zlib.error, EOFError) as error:
         raise BadSource(
-            "source_damaged", f"{place} is no zip, or a damaged one.", "Fetch it again."
+            "source_damaged",
+            f"{place} is no zip, or a damaged one.",
+            "Fetch it again, or name the folder that holds FEVER's wiki-pages.",
         ) from error
 
 
@@ -155,9 +159,10 @@ def _lines(lines: str, where: str) -> list[_Line] | BadPage:
         tokens, *links = (rest if tab and _is_number(number) else line).split("\t")
         titles = tuple(clean(plain_text(title.replace("_", " "))) for title in links[1::2])
         if tab and _is_number(number):
+            # By its length first: Python refuses to read thousands of digits.
+            if len(number) > 6 or int(number) >= _MOST_SENTENCES:
+                return BadPage(f"{where}: sentence id {number[:12]}.", "Mend that line.")
             last = int(number)
-            if last > 100_000:
-                return BadPage(f"{where}: sentence id {last}.", "Mend that line.")
             found[last] = _Line(tokens, titles)
         elif last >= 0 and line.strip():
             found[last].tokens += " " + tokens

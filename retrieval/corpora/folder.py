@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from html.parser import HTMLParser
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -21,6 +21,10 @@ from retrieval.errors import BadSource
 _CHUNK = 100  # files
 _MARKDOWN = {".md", ".markdown"}
 _SUFFIXES = _MARKDOWN | {".txt"}
+# Tags that do not end the line that they stand in.
+_WITHIN_A_LINE = re.compile(
+    "a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|time|u"
+)
 _PARSER = MarkdownIt("commonmark").enable("table")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 
@@ -103,14 +107,46 @@ def _text_of(path: Path) -> str | BadPage:
 
 
 def _prose(markdown: str) -> tuple[str, str]:
-    """Return the first heading and the text, without marks, code, HTML and further headings."""
-    blocks = _PARSER.parse(markdown)
+    """Return the first heading and the text, without marks, code, tags and further headings."""
     headings: list[str] = []
     paragraphs: list[str] = []
-    for before, block in pairwise(blocks):
+    before = ""
+    for block in _PARSER.parse(markdown):
         if block.type == "inline":
-            (headings if before.type == "heading_open" else paragraphs).append(_words(block))
+            (headings if before == "heading_open" else paragraphs).append(_words(block))
+        elif block.type == "html_block":
+            paragraphs.append(_shown(block.content))
+        before = block.type
     return (headings or [""])[0], "\n".join(paragraphs)
+
+
+def _shown(html: str) -> str:
+    """Return what a browser would show of HTML, a line for each of its blocks."""
+    shown = _Shown()
+    shown.feed(html)
+    shown.close()
+    lines = (" ".join(line.split()) for line in "".join(shown.pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _Shown(HTMLParser):
+    """Collects the text between tags, but that of scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if not _WITHIN_A_LINE.fullmatch(tag):
+            self.pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not _WITHIN_A_LINE.fullmatch(tag):
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem is None:
+            self.pieces.append(data.replace("\n", " "))
 
 
 def _words(block: Token) -> str:

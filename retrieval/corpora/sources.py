@@ -29,12 +29,26 @@ def open_corpus(source: str) -> Corpus:
         return VitalCorpus()
     kind, colon, path = source.partition(":")
     if kind in _BY_PATH and colon and path:
-        try:
-            return _BY_PATH[kind](Path(path).expanduser())
-        except RuntimeError as error:  # ~somebody, who has no home here
-            raise BadSource("source_unknown", f"{error}.", "Write the path out.") from error
+        return _BY_PATH[kind](_place(path))
     raise BadSource(
         "source_unknown",
         f"{source!r} is not a source.",
         "Use vital, fever:DIR, jsonl:FILE or folder:DIR.",
     )
+
+
+def written_out(source: str) -> str:
+    """Return a source as a corpus calls itself: its path from the root on.
+
+    Raises:
+        BadSource: the path begins with the home of somebody who has none.
+    """
+    kind, colon, path = source.partition(":")
+    return f"{kind}:{_place(path).resolve()}" if kind in _BY_PATH and colon and path else source
+
+
+def _place(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:  # ~somebody, who has no home here
+        raise BadSource("source_unknown", f"{error}.", "Write the path out.") from error

@@ -100,7 +100,7 @@ def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
     return IndexNotBuilt(
         "index_not_written",
         f"The index cannot be written below {folder} ({error.strerror or error}).",
-        "Check the folder's permissions, or set ESOTERIC_HOME to another one.",
+        "Check the folder's permissions, or name another one (--to, or ESOTERIC_HOME).",
     )
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -134,8 +135,8 @@ def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
     if number in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return IndexUnavailable(
             "index_forbidden",
-            f"This user may not open the index in {version}.",
-            "Let them read and write there: what reads an index locks it for a moment.",
+            f"The index in {version} cannot be opened ({os.strerror(number)}).",
+            "Let this user read and write there: what reads an index locks it for a moment.",
         )
     return damaged(mend)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from retrieval.index.building import changing
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.islands import write_source
@@ -175,6 +176,7 @@ def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
     assert f"{tmp_path}/more.jsonl, line 2: not JSON." in added.stderr
     removed = esoteric(tmp_path, "index", "remove", "buoy")
     assert removed.stdout.startswith("islands: 6 documents, 13 sentences, ")
+    assert removed.stderr == ""  # what could not be read was told when it was
     assert "holds no document with the id 'buoy'" in complaint(
         esoteric(tmp_path, "index", "remove", "buoy")
     )
@@ -215,6 +217,29 @@ def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 1}))
     assert esoteric(tmp_path, *wanted).stdout.startswith("islands: 6 documents")
     assert current.resolve() != first
+
+
+def test_an_outdated_index_is_that_of_a_source_however_its_path_is_written(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("A lamp is red.")
+    wanted = ("index", "build", "--vectors", "none", "--if-missing", "--source")
+    esoteric(tmp_path, *wanted, f"folder:{tmp_path}/notes")
+    meta = (tmp_path / "index" / "current").resolve() / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 1}))
+    built = esoteric(tmp_path, *wanted, f"folder:{os.path.relpath(tmp_path / 'notes', CHECKOUT)}/")
+    assert built.stdout.startswith("notes: 1 document, 1 sentence, ")
+
+
+def test_what_was_begun_is_told_where_there_is_no_index_yet(tmp_path: Path) -> None:
+    source = f"jsonl:{tmp_path}/islands.jsonl"
+    write_source(tmp_path / "islands.jsonl")
+    store = tmp_path / "store"
+    with changing(store) as begin:
+        begin({"source": source})
+    run = esoteric(tmp_path, "index", "info", "--to", str(store))
+    begun, missing = run.stderr.splitlines()
+    assert begun.startswith(f"Unfinished: a build of {source}, ")
+    assert "There is no index yet" in missing
 
 
 def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:

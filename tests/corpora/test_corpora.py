@@ -137,6 +137,14 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
         ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp colour old red"),
         ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
+        (
+            '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',
+            "a",
+            "It is red & old. It burns.",
+        ),
+        ("<table><tr><td>old</td><td>red</td></tr></table>", "a", "old red"),
+        ("<script>x = 'It is blue.'</script> It is red.", "a", "It is red."),
+        ("<style>\np { color: red }\n</style>\n<!-- not this -->\n# The lamp", "The lamp", ""),
     ],
 )
 def test_markdown_is_read_as_its_readers_see_it(
@@ -177,6 +185,21 @@ def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
     assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}/none")
     assert "holds no text or Markdown files" in refusal(f"folder:{tmp_path}")
     assert "is no file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
+
+
+@pytest.mark.parametrize("number", ["100001", "9" * 5000])
+def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
+    tmp_path: Path, number: str
+) -> None:
+    records = [
+        {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
+        {"id": "Small", "text": "", "lines": "0\tIt is small ."},
+    ]
+    lines = "\n".join(json.dumps(record) for record in records)
+    (tmp_path / "wiki-001.jsonl").write_text(lines, encoding="utf-8")
+    (complaint,) = complaints(f"fever:{tmp_path}")
+    assert f"line 1: sentence id {number[:12]}." in complaint.message
+    assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.assembly import Retriever, open_retriever
+from retrieval.corpora.corpus import Page
 from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -17,6 +18,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.models import AddedModels
 from retrieval.recipes import RECIPES
 from retrieval.types import Progress, Report
+from tests.index.pages import ListCorpus
 
 pytestmark = pytest.mark.models
 
@@ -87,6 +89,15 @@ def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path) -> None:
     (notice,) = check(retriever, "The harbour wall of Ostrell was mended.", "esoteric").notices
     assert "longer than the models read at once" in notice
     assert check(retriever, "Runde is an isle.", "esoteric").notices == ()
+
+
+def test_that_an_index_has_no_vectors_is_told(tmp_path: Path) -> None:
+    corpus = ListCorpus((Page("Runde", "Runde", None, "Runde is an isle."),))
+    EmbeddedIndex(tmp_path / "index").build(corpus, None)
+    retriever = open_retriever(tmp_path / "index", threads=2, added=AddedModels())
+    for recipe in ("combined", "m3"):
+        (notice,) = check(retriever, "Runde is an isle.", recipe).notices
+        assert "The index has no vectors yet" in notice
 
 
 def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(
