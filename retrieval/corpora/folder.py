@@ -135,17 +135,20 @@ class _Shown(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[str] = []
+        self._hidden = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden = tag in {"script", "style"}
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
+        self._hidden = False
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
     def handle_data(self, data: str) -> None:
-        if self.cdata_elem is None:
+        if not self._hidden:
             self.pieces.append(data.replace("\n", " "))
 
 
