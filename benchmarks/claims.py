@@ -8,7 +8,7 @@ from collections import defaultdict
 from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.assembly import open_retriever
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
 from settings import Settings
@@ -19,8 +19,9 @@ ROUNDS = 3
 
 def measure() -> list[Row]:
     """Check every claim three times after a warm-up of three claims."""
-    threads = Settings.from_environment().threads
-    retriever = open_retriever(vital_index(), threads, added=AddedModels())
+    settings = Settings.from_environment()
+    folders = ModelFolders(settings.packaged_models)
+    retriever = open_retriever(vital_index(), settings.threads, folders)
     started = time.perf_counter()
     retriever.warm_up()
     loading = time.perf_counter() - started

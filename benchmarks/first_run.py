@@ -33,7 +33,7 @@ def _seconds_to_ready(clone: Path) -> float:
     process = subprocess.Popen(
         ["make", "run"],
         cwd=clone,
-        env={**environment, "ESOTERIC_PROFILE": "small", "PORT": str(free_port())},
+        env={**environment, "PORT": str(free_port())},
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,

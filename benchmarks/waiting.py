@@ -14,7 +14,7 @@ import time
 from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.assembly import open_retriever
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from settings import CHECKOUT, Settings
 
 RUNS = 3
@@ -58,8 +58,9 @@ def _median(environment: dict[str, str]) -> float:
 
 def main() -> None:
     """Print the median of every fourth claim, each checked once in a warm process."""
-    threads = Settings.from_environment().threads
-    retriever = open_retriever(vital_index(), threads, added=AddedModels())
+    settings = Settings.from_environment()
+    folders = ModelFolders(settings.packaged_models)
+    retriever = open_retriever(vital_index(), settings.threads, folders)
     retriever.warm_up()
     texts = claims()[::4]
     spent = []

@@ -22,7 +22,7 @@ from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.models import AddedModels
+    from retrieval.models import ModelFolders
 
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
@@ -53,18 +53,18 @@ def command(file: Path, output: Path, recipe: str) -> None:
         raise BadSource(
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
-    from retrieval.models import AddedModels, judge_name
+    from retrieval.models import ModelFolders, judge_name
     from retrieval.on_all_cores import in_order
 
     settings = Settings.from_environment()
-    added = AddedModels(settings.verifier_base, settings.bart)
-    judge = judge_name(recipe_named(recipe), added)
+    folders = ModelFolders(settings.packaged_models, settings.bart)
+    judge = judge_name()
     done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
     failed = 0
     rest = claims[done:]
     processes = _processes(settings.threads, len(rest))
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings.index, threads, added, recipe)
+    prepare = partial(_Checking, settings.index, threads, folders, recipe)
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream:
         checked = in_order(prepare, rest, processes)
@@ -81,10 +81,10 @@ def command(file: Path, output: Path, recipe: str) -> None:
 class _Checking:
     """Checks claims, in whichever process."""
 
-    def __init__(self, index: Path, threads: int, added: AddedModels, recipe: str) -> None:
+    def __init__(self, index: Path, threads: int, folders: ModelFolders, recipe: str) -> None:
         from retrieval.assembly import open_retriever
 
-        self._retriever = open_retriever(index, threads, added)
+        self._retriever = open_retriever(index, threads, folders)
         self._retriever.warm_up()
         self._recipe = recipe
 

@@ -47,12 +47,12 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
 
     from retrieval.assembly import open_retriever
     from retrieval.document import claim_document
-    from retrieval.models import AddedModels
+    from retrieval.models import ModelFolders
 
     settings = Settings.from_environment()
     quiet = as_json or not sys.stderr.isatty()
-    added = AddedModels(settings.verifier_base, settings.bart)
-    retriever = open_retriever(settings.index, settings.threads, added)
+    folders = ModelFolders(settings.packaged_models, settings.bart)
+    retriever = open_retriever(settings.index, settings.threads, folders)
     report = retriever.check(claim, recipe, _ignore if quiet else _show_progress)
     if as_json:
         # JSON is UTF-8, whatever the terminal is.

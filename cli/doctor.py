@@ -77,12 +77,11 @@ def _parser(settings: Settings) -> str:
 def _readers(settings: Settings) -> str:
     from retrieval.models import reader, verifier
 
-    base = settings.verifier_base
-    models = [reader(), *([verifier(base)] if base else [])]
+    models = [reader(), verifier(settings.packaged_models)]
     for model in models:
         model.warm_up()
     told = " and ".join(model.version for model in models)
-    return f"{told}, in {models[0].precision} ({settings.profile} profile)"
+    return f"{told}, in {models[0].precision}"
 
 
 def _stage_models(settings: Settings) -> str:
@@ -141,7 +140,7 @@ def _queue(settings: Settings) -> str:
 _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "encoder": _encoder,
-    "reader of evidence": _readers,
+    "reader and verifier of evidence": _readers,
     "models of the other stages": _stage_models,
     "index": _index,
     "database": _database,

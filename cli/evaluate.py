@@ -15,11 +15,14 @@ from tqdm import tqdm
 from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
+from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
 if TYPE_CHECKING:
     from retrieval.index.store import BuildProgress
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(
@@ -29,15 +32,21 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--wiki-pages",
-    required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of FEVER's wiki-pages files.",
+    help="Folder of FEVER's wiki-pages files, which --claims were annotated on. Without it the"
+    " claims are checked over the index that is served.",
 )
 @click.option(
     "--claims",
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Annotated claims as FEVER has them.",
+    type=_FILE,
+    help="Annotated claims, JSON lines: as FEVER has them with --wiki-pages, otherwise"
+    " {claim, label, kind, evidence: [[[document id, sentence number], ...], ...]}.",
+)
+@click.option(
+    "--pairs",
+    type=_FILE,
+    help="Instead of --claims: claims with their evidence, JSON lines {claim, label, evidence}."
+    " The verifier alone labels them.",
 )
 @click.option(
     "--out",
@@ -50,8 +59,9 @@ if TYPE_CHECKING:
     "names",
     default=DEFAULT_RECIPE,
     show_default=True,
-    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated;"
-    " all for all of these, ablations for the combined recipe without one of its parts.",
+    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf; with --wiki-pages"
+    " only), comma-separated; all for all of these, ablations for the combined recipe without one"
+    " of its parts.",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
@@ -64,6 +74,89 @@ if TYPE_CHECKING:
 )
 @reports_errors
 def command(
+    wiki_pages: Path | None,
+    claims: Path | None,
+    pairs: Path | None,
+    out: Path,
+    names: str,
+    several_pages: bool,
+    limit: int | None,
+    vectors: str,
+) -> None:
+    """Measure recipes and baselines on annotated claims, or the verifier on pairs.
+
+    Interrupted, the same command goes on where it stopped (--pairs begins again). Fails where a
+    claim crashed; such claims are in no figure.
+    """
+    if (claims is None) == (pairs is None):
+        raise click.UsageError("Give --claims or --pairs, one of them.")
+    if claims is None and wiki_pages is not None:
+        raise click.UsageError("--wiki-pages goes with --claims; --pairs hold their evidence.")
+    if several_pages and wiki_pages is None:
+        raise click.UsageError("--several-pages needs --wiki-pages.")
+    settings = Settings.from_environment()
+    if pairs is not None:
+        _pairs(settings, pairs, out)
+    elif claims is not None and wiki_pages is None:
+        _over_corpus(settings, claims, out, names, limit)
+    elif claims is not None and wiki_pages is not None:
+        _over_pages(settings, wiki_pages, claims, out, names, several_pages, limit, vectors)
+
+
+def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
+    import torch
+
+    from evaluation.verifier_alone import evaluate_pairs
+
+    torch.set_num_threads(settings.threads)
+    with _progress_bars() as (_, on_pairs):
+        results = evaluate_pairs(
+            pairs,
+            out,
+            settings.packaged_models,
+            _command(),
+            lambda done, of: on_pairs("pairs", done, of),
+        )
+    click.echo(printable(f"{out}/pairs/report.md, {out}/pairs/results.json"), err=True)
+    click.echo(
+        f"{results['pairs']} pairs: label accuracy {100 * results['accuracy']:.1f},"
+        f" calibration error {results['calibration_error']:.3f}"
+    )
+
+
+def _over_corpus(
+    settings: Settings, claims: Path, out: Path, names: str, limit: int | None
+) -> None:
+    from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
+    from evaluation.systems import checked_recipes
+
+    evaluation = CorpusEvaluation(
+        claims=claims,
+        out=out,
+        recipes=checked_recipes(names),
+        limit=limit,
+        index=settings.index,
+        threads=settings.threads,
+        folders=ModelFolders(settings.packaged_models, settings.bart),
+        command=_command(),
+    )
+    with _progress_bars() as (_, on_claims):
+        results = evaluate_over_corpus(evaluation, on_claims)
+    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    for name, recipe in results["recipes"].items():
+        shown = {
+            "label accuracy": recipe["label_accuracy"],
+            "evidence recall@5": recipe["evidence_recall@5"],
+            "opposite stances": recipe["opposite_stances"],
+        }
+        told = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
+        click.echo(f"{name}: {told or 'no claim was answered'}")
+    if any(recipe["failed"] for recipe in results["recipes"].values()):
+        _fail(out, "predictions.jsonl has their errors")
+
+
+def _over_pages(
+    settings: Settings,
     wiki_pages: Path,
     claims: Path,
     out: Path,
@@ -72,16 +165,9 @@ def command(
     limit: int | None,
     vectors: str,
 ) -> None:
-    """Measure recipes and baselines on annotated claims, as FEVER does.
-
-    Interrupted, the same command goes on where it stopped. Fails where a claim
-    crashed; such claims are in no figure.
-    """
     from evaluation.evaluate import Evaluation, evaluate
     from evaluation.systems import checked_names
-    from retrieval.models import AddedModels
 
-    settings = Settings.from_environment()
     evaluation = Evaluation(
         wiki_pages=wiki_pages,
         claims=claims,
@@ -92,9 +178,8 @@ def command(
         vectors=vectors,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
-        profile=settings.profile,
-        added=AddedModels(settings.verifier_base, settings.bart),
-        command=f"ESOTERIC_PROFILE={settings.profile} {shlex.join(['esoteric', *sys.argv[1:]])}",
+        folders=ModelFolders(settings.packaged_models, settings.bart),
+        command=_command(),
     )
     with _progress_bars() as (on_pages, on_claims):
         results = evaluate(evaluation, on_pages, on_claims)
@@ -102,11 +187,16 @@ def command(
     for name, recipe in results["recipes"].items():
         click.echo(_line(name, recipe))
     if any(recipe["crashes"] for recipe in results["recipes"].values()):
-        click.echo(
-            printable(f"esoteric: Some claims crashed and are in no figure; see {out}/report.md."),
-            err=True,
-        )
-        raise SystemExit(FAILED)
+        _fail(out, f"see {out}/report.md")
+
+
+def _command() -> str:
+    return shlex.join(["esoteric", *sys.argv[1:]])
+
+
+def _fail(out: Path, where: str) -> None:
+    click.echo(printable(f"esoteric: Some claims crashed and are in no figure; {where}."), err=True)
+    raise SystemExit(FAILED)
 
 
 def _line(name: str, recipe: dict[str, Any]) -> str:

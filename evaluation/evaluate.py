@@ -16,7 +16,7 @@ from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
 from evaluation.results import results_of
 from evaluation.run import Outcome, has_answered, run_system
-from evaluation.systems import Bench, open_system, system_names, verdict_of
+from evaluation.systems import Bench, open_system, recipe_of, system_names
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
@@ -27,7 +27,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import BuildProgress, IndexInfo
-from retrieval.models import AddedModels, models_digest, reading_models
+from retrieval.models import ModelFolders, models_digest, reading_models
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
 
@@ -38,8 +38,7 @@ class Evaluation:
 
     ``several_pages`` leaves out the claims that one page decides, ``limit`` all but
     the first so many. ``vectors`` names the encoder of the pages. ``indexes`` is the
-    folder that keeps an index for each set of pages; ``profile`` is the name of the
-    profile that decides which models are ``added``.
+    folder that keeps an index for each set of pages.
     """
 
     wiki_pages: Path
@@ -51,8 +50,7 @@ class Evaluation:
     vectors: str
     indexes: Path
     threads: int
-    profile: str
-    added: AddedModels
+    folders: ModelFolders
     command: str
 
 
@@ -71,18 +69,16 @@ def evaluate(
     Raises:
         BadSource: pages or claims cannot be read or do not belong together, or
             ``out`` holds results of something else.
-        ModelUnavailable: a model of the profile is missing.
+        ModelUnavailable: a model is missing.
     """
     claims = _asked(evaluation)
     corpus = FeverCorpus(evaluation.wiki_pages)
-    if base := evaluation.added.verifier_base:
-        mpnet_folder(base)  # a missing model is told before pages are indexed
+    mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
     encoder = DOCUMENT_ENCODERS[evaluation.vectors]()
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
-        evaluation.profile,
-        models_digest(evaluation.added),
+        models_digest(evaluation.folders),
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
@@ -90,7 +86,7 @@ def evaluate(
     store = _indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, store, evaluation.threads, evaluation.added)
+    bench = Bench(index, store, evaluation.threads, evaluation.folders)
     outcomes: dict[str, Outcome] = {}
     shown = _shown(evaluation, claims)
     for name in shown:
@@ -103,8 +99,7 @@ def evaluate(
         )
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
-        "profile": evaluation.profile,
-        "models": _readers(shown, evaluation.added),
+        "models": _readers(shown),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -135,9 +130,9 @@ def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
     ]
 
 
-def _readers(systems: Sequence[str], added: AddedModels) -> list[str]:
-    """Return the names of all models whose opinion is in a system's verdicts."""
-    folders = [f for name in systems for f in reading_models(verdict_of(name), added)]
+def _readers(systems: Sequence[str]) -> list[str]:
+    """Return the names of all models that choose or label a system's evidence."""
+    folders = [f for name in systems for f in reading_models(recipe_of(name))]
     return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
 
 

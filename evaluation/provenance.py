@@ -28,25 +28,23 @@ _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 class Provenance:
     """Everything that decides the answers.
 
-    The profile and the encoder of the index's vectors by name, the rest by SHA-256.
+    The encoder of the index's vectors by name, the rest by SHA-256.
     """
 
     wiki_pages: str
     claims: str
-    profile: str
     models: str
     vectors: str
     code: str
 
 
 def provenance_of(
-    wiki_pages: str, claims: str, profile: str, models: str, vectors: str, root: Path = CHECKOUT
+    wiki_pages: str, claims: str, models: str, vectors: str, root: Path = CHECKOUT
 ) -> Provenance:
     """Return the provenance of answers given now; what is no name is a digest already."""
     return Provenance(
         wiki_pages=wiki_pages,
         claims=claims,
-        profile=profile,
         models=models,
         vectors=vectors,
         code=_digest_of_code(root),
@@ -74,12 +72,6 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
         found = Provenance(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise _refused(folder, f"holds a {FILE} that cannot be read") from error
-    if found.profile != provenance.profile:
-        raise _refused(
-            folder,
-            f"holds results of the {found.profile} profile, and this is {provenance.profile}",
-            f"Name another folder for the results, or set ESOTERIC_PROFILE={found.profile}.",
-        )
     different = [
         word for name, word in _WORDS.items() if getattr(found, name) != getattr(provenance, name)
     ]

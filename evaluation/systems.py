@@ -16,7 +16,7 @@ from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.errors import UnknownRecipe
 from retrieval.index.store import DocumentStore
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES, Expansion, Recipe
 from retrieval.types import Progress, Report
 
@@ -44,7 +44,7 @@ class Bench:
     index: Path
     store: DocumentStore
     threads: int
-    added: AddedModels
+    folders: ModelFolders
 
 
 class RecipeSystem:
@@ -67,20 +67,20 @@ class RecipeSystem:
 def _bm25(bench: Bench) -> System:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.store), bench.threads, bench.added)
+    return RankedBaseline(Bm25Ranker(bench.store), bench.threads, bench.folders)
 
 
 def _minilm(bench: Bench) -> System:
     from evaluation.baselines.minilm import MiniLMRanker
 
     ranker = MiniLMRanker(bench.store)
-    return RankedBaseline(ranker, bench.threads, bench.added)
+    return RankedBaseline(ranker, bench.threads, bench.folders)
 
 
 def _tfidf(bench: Bench) -> System:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.store), bench.threads, bench.added)
+    return RankedBaseline(TfidfRanker(bench.store), bench.threads, bench.folders)
 
 
 BASELINES: dict[str, Callable[[Bench], System]] = {
@@ -136,8 +136,24 @@ def checked_names(names: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def verdict_of(name: str) -> Recipe:
-    """Return the recipe that a system shares its verdict with; a recipe's is its own."""
+def checked_recipes(names: str) -> list[str]:
+    """Return the recipes and ablations of a comma-separated list; ``all`` is every recipe.
+
+    Raises:
+        UnknownRecipe: a name is of no recipe, or of a baseline, which answers no claim document.
+    """
+    chosen = [name for name in checked_names(names) if names.strip() != "all" or name in RECIPES]
+    if baselines := [name for name in chosen if name in BASELINES]:
+        raise UnknownRecipe(
+            "unknown_recipe",
+            f"{', '.join(baselines)} can be measured with --wiki-pages only.",
+            f"Use some of: {', '.join([*RECIPES, *ABLATIONS])}, or all, or ablations.",
+        )
+    return chosen
+
+
+def recipe_of(name: str) -> Recipe:
+    """Return the recipe of a system; a baseline's is the one that it shares its verdict with."""
     if name in BASELINES:
         return RECIPES["esoteric"]
     return ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
@@ -147,8 +163,8 @@ def open_system(name: str, bench: Bench) -> System:
     """Return the system of this name; ``checked_names`` has let it pass."""
     if name in BASELINES:
         return BASELINES[name](bench)
-    retriever = open_retriever(bench.index, bench.threads, bench.added)
-    return RecipeSystem(retriever, verdict_of(name))
+    retriever = open_retriever(bench.index, bench.threads, bench.folders)
+    return RecipeSystem(retriever, recipe_of(name))
 
 
 def _answer(report: Report) -> Answer:

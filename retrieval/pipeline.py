@@ -5,14 +5,13 @@
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic
                                                    ▲                                 │
-                     next: mentions, generation,   │                             selection
+                     next: mentions, generation,   │                           verification
                      dense ────────────────────────┘                                 │
                        ▲                                                             │
                        └─────────── not sufficient ──── verdict ◄──── proof ◄────────┘
 
 A recipe (``recipes``) says which of these a claim meets. ``sentences`` opens the
-documents and chooses what is read of them (``preranking``). In the large profile
-``reranking`` stands before ``selection``.
+documents and chooses what is read of them (``preranking``).
 
 Each stage is a Haystack component in a folder of its own and can be taken into
 a Haystack pipeline; ``docs/decisions/0002-one-function.md`` tells why they are
@@ -42,11 +41,13 @@ from retrieval.types import (
     CorpusInfo,
     Evidence,
     Hop,
+    Opinion,
     Progress,
     ProgressListener,
     Proof,
     Question,
     RankedDocument,
+    Reading,
     Report,
     SentenceKey,
     Span,
@@ -57,6 +58,11 @@ from retrieval.types import (
 _LONG = (
     "The selected sentences are longer than the models read at once; what is behind the first of"
     " them may have had no part in the verdict."
+)
+
+_SLOW = (
+    "The search was ended early because it took very long on this machine; a faster machine, or"
+    " fewer claims at once, may find more."
 )
 
 _NO_VECTORS = (
@@ -70,8 +76,8 @@ class _Found:
     """What a claim's hops have brought together so far.
 
     ``read``: every sentence, read alone. ``relevant``: those that bear on the
-    claim. ``paths``: sentences read behind others. ``evidence``: all of it as it
-    is ranked now.
+    claim. ``paths``: sentences read behind others. ``evidence``: what the verifier
+    read, best first. ``readings``: what it said of them.
     """
 
     documents: list[RankedDocument] = field(default_factory=list)
@@ -79,6 +85,7 @@ class _Found:
     relevant: list[Evidence] = field(default_factory=list)
     paths: list[Evidence] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
+    readings: dict[Reading, Opinion] = field(default_factory=dict)
 
     @property
     def selected(self) -> list[Evidence]:
@@ -143,8 +150,8 @@ class Pipeline:
             stopped: Stopped | None = None
             if sufficient and way.ending != "never":
                 stopped = way.ending
-            elif way.ending == "proved" and selected == selected_before:
-                stopped = "nothing new"  # what is proved from the same sentences is the same
+            elif way.ending in ("proved", "decided") and selected == selected_before:
+                stopped = "nothing new"  # the same sentences give the same proof and verdict
             elif hop == way.max_hops:
                 stopped = "hops"
             elif clock.spent() > self._config.seconds:
@@ -168,7 +175,8 @@ class Pipeline:
             notices=(
                 *claim.notices,
                 *([] if info.encoder else [_NO_VECTORS]),
-                *self._cut(claim.text, found.selected, way),
+                *self._cut(claim.text, found.selected),
+                *([_SLOW] if stopped == "time" else []),
             ),
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
@@ -180,9 +188,9 @@ class Pipeline:
             seconds=clock.seconds(),
         )
 
-    def _cut(self, claim: str, selected: list[Evidence], way: Recipe) -> list[str]:
+    def _cut(self, claim: str, selected: list[Evidence]) -> list[str]:
         """Return a notice where the evidence is longer than what a model reads at once."""
-        if not selected or self._stages.judge(way).reads_whole(claim, selected):
+        if not selected or self._stages.judge.reads_whole(claim, selected):
             return []
         return [_LONG]
 
@@ -272,17 +280,20 @@ class Pipeline:
                 found.evidence = stages.path_ranking.run(
                     found.relevant, found.paths, way.ranking == "hybrid"
                 )["evidence"]
-        if stages.reranking is not None:
-            with clock.stage("reranking"):
-                found.evidence = stages.reranking.run(
-                    claim, found.evidence, way.ranking == "hybrid"
-                )["evidence"]
+        clock.report("semantic", f"{_count(len(found.evidence), 'sentence')} to choose from")
+        with clock.stage("verification"):
+            verified = stages.verification.run(claim, found.evidence, found.readings)
+            found.evidence, found.readings = verified["evidence"], verified["readings"]
         with clock.stage("selection"):
             if way.selection == "utility":
                 found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
             else:
                 found.evidence = stages.relative.run(found.evidence)["evidence"]
-        clock.report("semantic", f"{_count(len(found.selected), 'sentence')} selected as evidence")
+        clock.report(
+            "verification",
+            f"{_count(len(found.evidence), 'sentence')} labelled,"
+            f" {len(found.selected)} of them selected as evidence",
+        )
         return len(opened), len(relevant)
 
     def _prove(self, doc: Doc, found: _Found, way: Recipe, clock: _Clock) -> Proof:
@@ -305,10 +316,7 @@ class Pipeline:
     ) -> Verdict:
         """Read the selected sentences together."""
         with clock.stage("verdict"):
-            best_alone = found.relevant[0] if found.relevant else None
-            verdict: Verdict = self._stages.judge(way).run(doc.text, found.selected, best_alone)[
-                "verdict"
-            ]
+            verdict: Verdict = self._stages.judge.run(doc.text, found.selected)["verdict"]
         read = _count(len(found.selected), "sentence")
         clock.report("verdict", f"{read} read together: {verdict.label.lower()}")
         return verdict if proof is None else agreed(doc.text, verdict, proof)
@@ -324,11 +332,14 @@ class Pipeline:
     ) -> tuple[bool, tuple[tuple[int, int], ...]]:
         """Return whether the search may end, and what of the claim is still open."""
         if proof is not None:
-            return proof.sufficient, proof.open
-        missing = tuple((s.start, s.end) for s in missing_spans(spans, found.selected))
+            missing = proof.open
+        else:
+            missing = tuple((s.start, s.end) for s in missing_spans(spans, found.selected))
         if way.ending == "unchanged":
             return found.best(self._config.selection_limit) == before, missing
-        return verdict.label != NOT_ENOUGH_INFO, missing
+        if proof is None or way.ending == "decided":
+            return verdict.label != NOT_ENOUGH_INFO, missing
+        return proof.sufficient, missing
 
     def _next(
         self,

@@ -60,7 +60,8 @@ class Recipe:
         paths = () if self.ranking == "alone" else ("paths",)
         proof = ("proof",) if self.proof else ()
         following = ("next",) if self.max_hops > 1 else ()
-        return ("sentences", "relevance", *paths, "semantic", *proof, "verdict", *following)
+        reading = ("sentences", "relevance", *paths, "semantic", "verification")
+        return (*reading, *proof, "verdict", *following)
 
 
 RECIPES: dict[str, Recipe] = {

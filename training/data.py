@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
+from retrieval.corpora.fever import FeverCorpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
 from retrieval.index.layout import digest_of
@@ -75,7 +76,7 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         *read_union_claims(data / "fever-dev/train-union.jsonl"),
     ]
     one_page = read_page_claims(data / "fm2/train.jsonl")
-    dev_pool = SentencePool(data / "fever-dev/wiki-pages", MiniLMEncoder(), cache)
+    dev_pool = SentencePool(FeverCorpus(data / "fever-dev/wiki-pages"), MiniLMEncoder(), cache)
     named = CandidateFinder(dev_pool).named
     train = [
         claim

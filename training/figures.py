@@ -17,6 +17,7 @@ from evaluation.measures.calibration import calibration_error
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.token_batches import STEP
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import pooled_opinion
 from training.candidates import CandidateFinder
@@ -49,6 +50,7 @@ def probabilities(
             truncation="only_second",
             max_length=max_tokens,
             padding=True,
+            pad_to_multiple_of=STEP,
             return_tensors="pt",
             return_token_type_ids=False,
         )

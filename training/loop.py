@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
+from retrieval.token_batches import STEP
 from retrieval.types import LABELS, Label
 from training.weights import weights_digest
 
@@ -159,6 +160,7 @@ def classification_loss(
             truncation="only_second",
             max_length=max_tokens,
             padding=True,
+            pad_to_multiple_of=STEP,  # few shapes: the products of each new one are compiled
             return_tensors="pt",
             return_token_type_ids=False,
         )

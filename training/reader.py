@@ -136,7 +136,6 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         " with.",
         digests=data.digests,
         commands=(
-            "pip install --no-deps -r requirements-large.txt",
             "esoteric train verifier --data DATA",
             "esoteric train reader --data DATA",
         ),

@@ -1,9 +1,9 @@
-"""Every sentence of the training pages, searchable, to find convincing negatives."""
+"""Every sentence of a corpus, searchable, to find convincing negatives for training."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import page_key
-from retrieval.corpora.corpus import readable_pages
-from retrieval.corpora.fever import FeverCorpus
+from retrieval.corpora.corpus import Corpus, Page, readable_pages
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import TextEncoder
+from retrieval.index.sentence_splitter import SentenceSplitter
 from training.arrays import kept_array
 
 
@@ -29,20 +29,19 @@ class PoolSentence:
 
 
 class SentencePool:
-    """The non-empty sentences of FEVER pages with their encodings."""
+    """The non-empty sentences of a corpus with their encodings."""
 
-    def __init__(self, wiki_pages: Path, encoder: TextEncoder, cache: Path) -> None:
+    def __init__(self, corpus: Corpus, encoder: TextEncoder, cache: Path) -> None:
         """Read the pages and encode their sentences; ``cache`` keeps the vectors between runs.
 
         Raises:
             BadSource: the pages cannot be read.
         """
-        corpus = FeverCorpus(wiki_pages)
         self._number(
             [
                 PoolSentence(page_key(page.id), number, page.title, sentence)
-                for page in readable_pages(corpus)
-                for number, sentence in enumerate(page.sentences or ())
+                for page, sentences in _split(list(readable_pages(corpus)))
+                for number, sentence in enumerate(sentences)
                 if sentence
             ]
         )
@@ -83,3 +82,13 @@ class SentencePool:
     def _encoded(self, path: Path) -> NDArray[np.float32]:
         texts = [evidence_text(s.title, s.text) for s in self.sentences]
         return kept_array(path, lambda: self._encoder.encode(texts))
+
+
+def _split(pages: Sequence[Page]) -> Iterator[tuple[Page, Sequence[str]]]:
+    """Yield each page with its sentences: the source's, or else those that an index has."""
+    unsplit = SentenceSplitter().split(page.text for page in pages if page.sentences is None)
+    for page in pages:
+        if page.sentences is None:
+            yield page, [page.text[start:end] for start, end in next(unsplit)]
+        else:
+            yield page, page.sentences

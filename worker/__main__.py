@@ -12,10 +12,10 @@ from worker.retriever import Retriever
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
-    from retrieval.models import AddedModels
+    from retrieval.models import ModelFolders
 
-    added = AddedModels(settings.verifier_base, settings.bart)
-    return open_retriever(settings.index, settings.threads, added)
+    folders = ModelFolders(settings.packaged_models, settings.bart)
+    return open_retriever(settings.index, settings.threads, folders)
 
 
 if __name__ == "__main__":

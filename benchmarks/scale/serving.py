@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.row import percentile
 from evaluation.claims import AnnotatedClaim, FeverClaim, page_key, read_fever_claims
 from retrieval.assembly import open_retriever
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress, Report
 from settings import CHECKOUT, Settings
@@ -48,7 +48,9 @@ def _forget(path: Path) -> None:
 
 def _serve(index: Path, claims: Path) -> dict[str, Any]:
     started = time.perf_counter()
-    retriever = open_retriever(index, Settings.from_environment().threads, added=AddedModels())
+    settings = Settings.from_environment()
+    folders = ModelFolders(settings.packaged_models)
+    retriever = open_retriever(index, settings.threads, folders)
     retriever.warm_up()
     loaded = time.perf_counter() - started
     asked = decided(claims)

@@ -13,13 +13,13 @@ from typing import Protocol
 from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.models import AddedModels, judge_name, reader, verifier
-from retrieval.recipes import RECIPES
-from retrieval.reranking.cross_encoder_reranker import CrossEncoderReranker
+from retrieval.models import ModelFolders, judge_name, verifier
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+from retrieval.verification.evidence_verifier import EvidenceVerifier
+
+UNREAD = (0.0, 0.0, 1.0)  # until the verifier has read it, a sentence settles nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,15 @@ class Ranker(Protocol):
 class RankedBaseline:
     """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
 
-    def __init__(self, ranker: Ranker, threads: int, added: AddedModels) -> None:
+    def __init__(self, ranker: Ranker, threads: int, folders: ModelFolders) -> None:
         """Remember the ranker; nothing is loaded yet."""
         self._ranker = ranker
         self._threads = threads
         config = RetrievalConfig()
-        self._reader = reader()
-        self._reranking = (
-            CrossEncoderReranker(verifier(added.verifier_base), config.rerank_limit)
-            if added.verifier_base
-            else None
-        )
+        model = verifier(folders.unpacked)
+        self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(self._reader, judge_name(RECIPES["esoteric"], added))
+        self._judge = CrossEncoderJudge(model, judge_name())
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
@@ -68,9 +64,7 @@ class RankedBaseline:
 
         torch.set_num_threads(self._threads)
         self._ranker.warm_up()
-        self._reader.warm_up()
-        if self._reranking:
-            self._reranking.warm_up()
+        self._verification.warm_up()
 
     def answer(self, claim: str) -> Answer:
         """Rank, select, judge.
@@ -82,23 +76,17 @@ class RankedBaseline:
         started = time.perf_counter()
         pages, ranked = self._ranker.rank(text)
         ranked_at = time.perf_counter()
-        best = ranked[:MOST_EVIDENCE]
-        opinions = self._reader.probabilities(
-            [(text, evidence_text(sentence.title, sentence.text)) for sentence in best]
-        )
-        evidence = [
+        best = [
             Evidence(
                 sentence=Sentence(s.page, s.number, s.text, 0, len(s.text)),
                 title=s.title,
                 url=None,
-                opinion=(float(row[0]), float(row[1]), float(row[2])),
+                opinion=UNREAD,
                 hop=1,
             )
-            for s, row in zip(best, opinions, strict=True)
+            for s in ranked[:MOST_EVIDENCE]
         ]
-        evidence.sort(key=lambda item: -item.score)
-        if self._reranking:
-            evidence = self._reranking.run(text, evidence, keep_order=False)["evidence"]
+        evidence = self._verification.run(text, best, {})["evidence"]
         judged = self._selection.run(evidence)["evidence"]
         selected = [item for item in judged if item.selected]
         verdict = self._judge.run(text, selected)["verdict"]

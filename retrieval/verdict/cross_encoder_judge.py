@@ -12,11 +12,6 @@ from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
 
 TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
-# Where the best one was read behind others: weight of what the best of those read alone says, and
-# odds given back besides, since the surest of many paths seems surer than it is. Both were fitted
-# to 376 dev claims, 100 of which need several pages (docs/experiments.md).
-ALONE = 0.3
-BEHIND = 0.6
 # Fitted for both profiles to the first 966 dev claims, with the sentences that the recipe found for
 # them (docs/experiments.md). A mean of opinions is less sure than it may be (Ranjan and Gneiting
 # 2010). And the best of eighty sentences looks like evidence more often than those that a reader is
@@ -45,25 +40,18 @@ class CrossEncoderJudge:
         self._model.warm_up()
 
     @component.output_types(verdict=Verdict)
-    def run(
-        self, claim: str, evidence: list[Evidence], best_alone: Evidence | None = None
-    ) -> dict[str, Verdict]:
+    def run(self, claim: str, evidence: list[Evidence]) -> dict[str, Verdict]:
         """Return the verdict with its calibrated confidence and a rationale that quotes.
 
-        ``best_alone`` is the most relevant of all sentences that were read alone; it
-        counts where the most relevant of the ``evidence`` was read behind others.
         Without evidence the confidence is 1: nothing was read that could say otherwise.
         """
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
         most_relevant = max(evidence, key=lambda item: item.score)
-        together, behind = self._together(claim, evidence), bool(most_relevant.path)
-        if behind and best_alone is not None:
-            pooled = pooled_path_opinion(together, best_alone.opinion, most_relevant.opinion)
-        else:
-            pooled = pooled_opinion(together, most_relevant.opinion)
-        opinion = calibrated(pooled, UNDECIDED + (BEHIND if behind else 0.0))
+        together = self._together(claim, evidence)
+        opinion = calibrated(pooled_opinion(together, most_relevant.opinion))
+        opinion = uncontradicted(opinion, [item.stance for item in evidence])
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
         rationale = rationale_of(label, confidence, evidence)
@@ -97,25 +85,29 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[fl
     return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
 
 
-def pooled_path_opinion(
-    together: Sequence[float], alone: Sequence[float], behind: Sequence[float]
-) -> list[float]:
-    """Return the linear pool of three: ``behind`` is that of a sentence read behind others."""
-    rest = 1 - TOGETHER - ALONE
-    return [
-        TOGETHER * a + ALONE * b + rest * c for a, b, c in zip(together, alone, behind, strict=True)
-    ]
-
-
-def calibrated(opinion: Sequence[float], undecided: float = UNDECIDED) -> list[float]:
+def calibrated(opinion: Sequence[float]) -> list[float]:
     """Return the opinion, over ``LABELS``, as sure as the verdicts turn out to be right.
 
-    ``undecided``: odds given back to NOT ENOUGH INFO, as a logarithm. A scale for all
-    labels and a bias for one, a case of vector scaling (Guo et al. 2017, 4.2).
+    A scale for all labels (``SHARPENED``) and a bias for one (``UNDECIDED``), a case of vector
+    scaling (Guo et al. 2017, 4.2).
     """
     odds = [p**SHARPENED for p in opinion]
-    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(undecided)
+    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(UNDECIDED)
     return [o / sum(odds) for o in odds]
+
+
+def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:
+    """Return the opinion without the label that the shown evidence speaks against.
+
+    A side is impossible if some sentence has the opposite stance and none has its own: what is
+    shown would contradict the verdict.
+    """
+    sides = (SUPPORTS, REFUTES)
+    left = [
+        0.0 if label in sides and label not in stances and set(sides) & set(stances) else p
+        for label, p in zip(LABELS, opinion, strict=True)
+    ]
+    return [p / sum(left) for p in left]
 
 
 def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:

@@ -126,6 +126,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["up"],
         ["check"],
         ["batch"],
+        ["evaluate"],
         ["index"],
         ["index", "build"],
         ["index", "add"],
@@ -260,7 +261,10 @@ def test_a_store_that_this_version_lacks_is_named(tmp_path: Path) -> None:
     assert "no elasticsearch store" in said
 
 
-def test_doctor_names_what_is_broken_and_its_mend(tmp_path: Path, home: Path) -> None:
+def test_doctor_names_what_is_broken_and_its_mend(
+    tmp_path: Path, home: Path, unpacked: Path
+) -> None:
+    (tmp_path / "models").symlink_to(unpacked)
     healthy = json.loads(esoteric(home, "doctor", "--json").stdout)["findings"]
     assert [finding["subject"] for finding in healthy if not finding["works"]] == []
     run = esoteric(tmp_path, "doctor", "--json")
@@ -432,7 +436,10 @@ def test_doctor_tells_of_a_setting_that_cannot_be_used(home: Path) -> None:
     assert "ESOTERIC_BROKER_URL" in finding["detail"]
 
 
-def test_doctor_notices_a_document_that_changed_on_the_disk(index: Path, tmp_path: Path) -> None:
+def test_doctor_notices_a_document_that_changed_on_the_disk(
+    index: Path, tmp_path: Path, unpacked: Path
+) -> None:
+    (tmp_path / "models").symlink_to(unpacked)
     shutil.copytree(index, tmp_path / "index", symlinks=True)
     (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
     content = bytearray(documents.read_bytes())

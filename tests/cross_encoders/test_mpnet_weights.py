@@ -97,7 +97,7 @@ def test_pieces_that_are_no_archive_are_refused_with_the_mend(
     monkeypatch.setattr(mpnet_weights, "distribution", Damaged)
     with pytest.raises(ModelUnavailable, match="no whole archive") as refusal:
         mpnet_folder(tmp_path / "home")
-    assert "requirements-large.txt" in refusal.value.hint
+    assert "requirements-weights.txt" in refusal.value.hint
 
 
 def test_a_package_without_its_piece_is_named(

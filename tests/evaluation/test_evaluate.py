@@ -13,13 +13,16 @@ from typing import Any
 
 import pytest
 
+from retrieval.models import PATH, PROVER, READER, VERIFIER
 from retrieval.recipes import DEFAULT_RECIPE
+from retrieval.trained.trained_model import read_config, version_of
 from settings import CHECKOUT
 from tests.islands import TEXTS
 
 pytestmark = pytest.mark.models
 
 SYSTEMS = ["combined", "esoteric", "admiral", "m3", "fer", "bm25", "minilm", "tfidf"]
+READING = [READER, PATH, VERIFIER, PROVER]  # models of their evidence and verdicts
 CLAIMS: list[dict[str, Any]] = [
     {
         "id": 1,
@@ -43,10 +46,12 @@ CLAIMS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
     """A folder with wiki pages, claims, and the home of finished indexes."""
     folder = tmp_path_factory.mktemp("fever")
     (folder / "pages").mkdir()
+    (folder / "home").mkdir()
+    (folder / "home" / "models").symlink_to(unpacked)
     pages = [
         {
             "id": title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-"),
@@ -159,7 +164,7 @@ def test_a_run_of_one_system_leaves_the_others_in_the_report(data: Path, out: Pa
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert list(results["recipes"]) == SYSTEMS
     assert results["data"]["command"].endswith("--recipe bm25")
-    assert results["data"]["profile"] == "small"
+    assert results["data"]["models"] == [version_of(read_config(f)) for f in READING]
 
 
 def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
@@ -177,7 +182,7 @@ def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
 def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_path: Path) -> None:
     other = tmp_path / "data"
     shutil.copytree(data / "pages", other / "pages")
-    shutil.copytree(data / "home", other / "home")
+    shutil.copytree(data / "home", other / "home", symlinks=True)
     write(other / "claims.jsonl", [*CLAIMS, CLAIMS[0] | {"id": 4, "claim": "word " * 120}])
     run = evaluate(other, tmp_path / "out")
     assert "Some claims crashed" in complaint(run)

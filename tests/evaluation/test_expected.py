@@ -48,7 +48,7 @@ def test_a_recipe_that_was_not_measured_differs_in_everything() -> None:
 
 
 def test_a_folder_with_a_space_in_its_name_stays_one_argument() -> None:
-    command = "ESOTERIC_PROFILE=large esoteric evaluate --wiki-pages {data}/pages --out {out}"
+    command = "ESOTERIC_THREADS=2 esoteric evaluate --wiki-pages {data}/pages --out {out}"
     assert arguments_of(command, Path("my data"), Path("out")) == [
         *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
     ]
@@ -58,9 +58,8 @@ def test_the_readme_shows_the_figures_that_are_held_to() -> None:
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8").partition("## How well")[2]
     for run in read_expected()["runs"]:
         assert run["command"].split(" --out")[0].replace("{data}", "DATA") in readme
-        profile = "" if run["profile"] == "small" else f", {run['profile']} profile"
         for recipe, figures in run["figures"].items():
-            start = f"| `{recipe}`{profile} |"
+            start = f"| `{recipe}` |"
             (row,) = [line for line in readme.splitlines() if line.startswith(start)]
             shown = [cell.strip() for cell in row.strip("|").split("|")][1:]
             published = [

@@ -49,10 +49,9 @@ def test_nothing_but_the_web_is_reachable_and_only_from_this_machine_unless_told
 
 def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert {services[name]["image"] for name in OURS} == {"esoteric:small"}
+    assert {services[name]["image"] for name in OURS} == {"esoteric"}
     for name in OURS:
-        assert services[name]["build"] == {"context": ".", "args": {"PROFILE": "small"}}
-        assert services[name]["environment"]["ESOTERIC_PROFILE"] == "small"
+        assert services[name]["build"] == {"context": "."}
         assert services[name]["volumes"] == ["home:/data"]
         assert services[name]["environment"]["ESOTERIC_HOME"] == "/data"
         assert services[name]["environment"]["ESOTERIC_BROKER_URL"] == "redis://redis:6379/0"
@@ -88,6 +87,12 @@ def test_the_image_holds_what_it_runs() -> None:
     ignored = (CHECKOUT / ".dockerignore").read_text("utf-8").splitlines()
     for needed in (
         *("app", "cli", "worker", "retrieval", "models", "static", "templates"),
-        *("settings.py", "pyproject.toml", "requirements.txt", "README.md"),
+        *(
+            "settings.py",
+            "pyproject.toml",
+            "requirements.txt",
+            "requirements-weights.txt",
+            "README.md",
+        ),
     ):
         assert needed not in ignored

@@ -127,9 +127,10 @@ class Up:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
     """A home with an index of two pages."""
     home = tmp_path_factory.mktemp("home")
+    (home / "models").symlink_to(unpacked)
     pages = home / "pages.jsonl"
     pages.write_text("".join(json.dumps(page) + "\n" for page in PAGES))
     built = esoteric("index", "build", "--source", f"jsonl:{pages}", home=home)

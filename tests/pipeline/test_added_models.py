@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.assembly import open_retriever
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES
 from tests.generation.tiny_bart import write_tiny_bart
 from tests.islands import TEXTS
@@ -16,9 +16,11 @@ from tests.islands import TEXTS
 pytestmark = pytest.mark.models
 
 
-def test_a_bart_of_ones_own_generates_the_titles(index: Path, tmp_path: Path) -> None:
+def test_a_bart_of_ones_own_generates_the_titles(
+    index: Path, unpacked: Path, tmp_path: Path
+) -> None:
     write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
-    retriever = open_retriever(index, threads=2, added=AddedModels(bart=tmp_path))
+    retriever = open_retriever(index, threads=2, folders=ModelFolders(unpacked, bart=tmp_path))
     way = replace(RECIPES["esoteric"], expansions=("generation",))
     claim = "The designer of Skerrow Light collected stamps."
     report = retriever.follow(way, claim, lambda progress: None)

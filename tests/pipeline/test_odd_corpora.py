@@ -15,7 +15,7 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES
 from retrieval.types import Progress, Report
 from tests.index.pages import ListCorpus
@@ -47,17 +47,19 @@ CLAIMS = {
 
 
 @pytest.fixture(scope="module", params=CORPORA)
-def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Retriever:
-    return opened(CORPORA[request.param], tmp_path_factory.mktemp("odd"))
+def odd(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, unpacked: Path
+) -> Retriever:
+    return opened(CORPORA[request.param], tmp_path_factory.mktemp("odd"), unpacked)
 
 
-def opened(pages: Iterable[tuple[str, str]], folder: Path) -> Retriever:
+def opened(pages: Iterable[tuple[str, str]], folder: Path, unpacked: Path) -> Retriever:
     source = folder / "pages.jsonl"
     records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     corpus = open_corpus(f"jsonl:{source}")
     EmbeddedIndex(folder / "index").build(corpus, MiniLMEncoder())
-    return open_retriever(folder / "index", threads=2, added=AddedModels())
+    return open_retriever(folder / "index", threads=2, folders=ModelFolders(unpacked))
 
 
 def check(retriever: Retriever, claim: str, recipe: str) -> Report:
@@ -84,25 +86,25 @@ def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe
             assert texts[name][start:end].strip()
 
 
-def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path) -> None:
-    retriever = opened([("Ostrell", LONG), ("Runde", "Runde is an isle.")], tmp_path)
+def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path, unpacked: Path) -> None:
+    retriever = opened([("Ostrell", LONG), ("Runde", "Runde is an isle.")], tmp_path, unpacked)
     (notice,) = check(retriever, "The harbour wall of Ostrell was mended.", "esoteric").notices
     assert "longer than the models read at once" in notice
     assert check(retriever, "Runde is an isle.", "esoteric").notices == ()
 
 
-def test_that_an_index_has_no_vectors_is_told(tmp_path: Path) -> None:
+def test_that_an_index_has_no_vectors_is_told(tmp_path: Path, unpacked: Path) -> None:
     corpus = ListCorpus((Page("Runde", "Runde", None, "Runde is an isle."),))
     EmbeddedIndex(tmp_path / "index").build(corpus, None)
-    retriever = open_retriever(tmp_path / "index", threads=2, added=AddedModels())
+    retriever = open_retriever(tmp_path / "index", threads=2, folders=ModelFolders(unpacked))
     for recipe in ("combined", "m3"):
         (notice,) = check(retriever, "Runde is an isle.", recipe).notices
         assert "The index has no vectors yet" in notice
 
 
 def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(
-    tmp_path: Path,
+    tmp_path: Path, unpacked: Path
 ) -> None:
-    retriever = opened(CORPORA["one document"], tmp_path)
+    retriever = opened(CORPORA["one document"], tmp_path, unpacked)
     for recipe in RECIPES:
         assert check(retriever, "灯台" * 240, recipe).claim == "灯台" * 240

@@ -13,7 +13,7 @@ from retrieval.assembly import Retriever, open_retriever
 from retrieval.config import RetrievalConfig
 from retrieval.document import claim_document
 from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
-from retrieval.models import AddedModels
+from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report, SentenceKey
 
@@ -175,6 +175,15 @@ def test_a_document_of_a_later_round_names_the_sentence_that_led_to_it(
     assert led_by["Ann Lee"] == SentenceKey("Skerrow_Light", 1)
 
 
+def test_a_search_that_takes_too_long_ends_early_and_says_so(index: Path, unpacked: Path) -> None:
+    hurried = replace(RetrievalConfig(), seconds=0.0)
+    retriever = Retriever(index, threads=2, folders=ModelFolders(unpacked), config=hurried)
+    report = check(retriever, "The designer of Skerrow Light collected stamps.")
+    assert [hop.stopped for hop in report.hops] == ["time"]
+    (notice,) = report.notices
+    assert "ended early because it took very long" in notice
+
+
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
     def told(claim: str) -> object:
         document = claim_document(check(retriever, claim))
@@ -225,7 +234,7 @@ def test_what_is_no_claim_and_what_is_no_recipe_is_refused(retriever: Retriever)
 
 def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="esoteric index build"):
-        open_retriever(tmp_path, threads=2, added=AddedModels()).warm_up()
+        open_retriever(tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
 
 
 def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from retrieval.corpora.fever import FeverCorpus
 from retrieval.encoders.encoder import TextEncoder
 from training.sentence_pool import SentencePool
 
@@ -21,4 +22,4 @@ def pool_of(pages: Mapping[str, Sequence[str]], encoder: TextEncoder, folder: Pa
         for page, sentences in pages.items()
     ]
     (folder / "wiki-001.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    return SentencePool(folder, encoder, folder / "vectors")
+    return SentencePool(FeverCorpus(folder), encoder, folder / "vectors")

@@ -6,7 +6,6 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.verdict.cross_encoder_judge import (
     calibrated,
     pooled_opinion,
-    pooled_path_opinion,
     rationale_of,
 )
 from tests.evidence import evidence
@@ -69,18 +68,6 @@ def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> N
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
-
-
-def test_a_sentence_read_behind_others_counts_beside_what_was_read_alone() -> None:
-    pooled = pooled_path_opinion([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
-    assert pooled == pytest.approx([0.25, 0.3, 0.45])
-
-
-def test_more_odds_given_back_leave_more_undecided() -> None:
-    # 0.5 ** 1.15 = 0.4506; 0.4506 / (0.4506 + 0.4506 * e) = 0.2689
-    assert calibrated([0.5, 0.0, 0.5], undecided=1.0) == pytest.approx(
-        [0.2689, 0.0, 0.7311], abs=1e-4
-    )
 
 
 def test_a_calibrated_opinion_is_surer_and_leaves_more_undecided() -> None:

@@ -1,0 +1,91 @@
+"""Reads claims that were written over the served corpus, by hand, with their evidence there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.claims import (
+    AnnotatedClaim,
+    SentenceKey,
+    bad_line,
+    labelled_records,
+    sentence_keys,
+)
+from retrieval.errors import BadSource
+from retrieval.types import NOT_ENOUGH_INFO
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusClaim(AnnotatedClaim):
+    """A claim over the served corpus.
+
+    ``kind``: what makes it hard, such as ``two-hop``. ``texts``: the sentences of ``evidence``,
+    in the same shape, where the file has them. ``tempting``: a sentence that shares the topic of
+    an undecided claim and does not settle it.
+    """
+
+    kind: str
+    texts: tuple[tuple[str, ...], ...]
+    tempting: SentenceKey | None
+
+
+def read_corpus_claims(path: Path) -> list[CorpusClaim]:
+    """Return the claims in the order of the file, JSON lines.
+
+    A line is ``{"claim", "label", "kind", "evidence"}``, where the evidence is a list of sets
+    ``[[document id, sentence number], ...]``, each sufficient alone; ``texts`` and ``tempting``
+    are optional.
+
+    Raises:
+        BadSource: the file cannot be read or holds no claims, or a line is not such a claim; the
+            message names file and line.
+    """
+    claims = []
+    for where, record, label in labelled_records(path):
+        evidence = _sets(record, where)
+        if bool(evidence) != (label != NOT_ENOUGH_INFO):
+            raise bad_line(where, "a decided claim needs evidence and an undecided one has none")
+        claims.append(
+            CorpusClaim(
+                text=record["claim"],
+                label=label,
+                evidence=evidence,
+                kind=str(record.get("kind") or "other"),
+                texts=_texts(record, evidence, where),
+                tempting=_tempting(record, where),
+            )
+        )
+    if not claims:
+        raise BadSource("bad_claims", f"{path} holds no claims.", "Give a file of claims.")
+    return claims
+
+
+def _sets(record: dict[str, Any], where: str) -> tuple[tuple[SentenceKey, ...], ...]:
+    try:
+        return tuple(sentence_keys(group, where) for group in record["evidence"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_line(
+            where, "no sets of [document id, sentence number] under 'evidence'"
+        ) from error
+
+
+def _texts(
+    record: dict[str, Any], evidence: tuple[tuple[SentenceKey, ...], ...], where: str
+) -> tuple[tuple[str, ...], ...]:
+    texts = record.get("texts") or []
+    shape = [len(group) for group in evidence]
+    if texts and [len(group) for group in texts] != shape:
+        raise bad_line(where, "'texts' has another shape than 'evidence'")
+    return tuple(tuple(group) for group in texts)
+
+
+def _tempting(record: dict[str, Any], where: str) -> SentenceKey | None:
+    if record.get("tempting") is None:
+        return None
+    try:
+        (key,) = sentence_keys([record["tempting"]], where)
+    except (TypeError, ValueError) as error:
+        raise bad_line(where, "'tempting' is no [document id, sentence number]") from error
+    return key

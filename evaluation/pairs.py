@@ -1,0 +1,70 @@
+"""Claims with their evidence in hand: what a verifier is trained on and measured with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.claims import bad_line, labelled_records
+from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.types import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A claim, the evidence text that is read with it, and the label that the evidence gives it.
+
+    ``evidence`` is written as a verifier reads it, titles included. ``title``: of the one page
+    that it is from, where that is known. ``source`` and ``kind``: what results are grouped by.
+    """
+
+    claim: str
+    evidence: str
+    label: Label
+    title: str | None
+    source: str | None
+    kind: str | None
+
+
+def read_pairs(path: Path) -> Iterator[Pair]:
+    """Yield the pairs in the order of the file, JSON lines.
+
+    A line is ``{"claim", "label", "evidence"}``, where the evidence is a text or a list of
+    ``{"title", "sentence"}``; ``title``, ``source`` and ``kind`` are optional.
+
+    Raises:
+        BadSource: the file cannot be read, or a line is not such a pair; the message names file
+            and line.
+    """
+    for where, record, label in labelled_records(path):
+        title = _text(record, "title", where)
+        yield Pair(
+            claim=record["claim"],
+            evidence=_evidence(record.get("evidence"), title, where),
+            label=label,
+            title=title,
+            source=_text(record, "source", where),
+            kind=_text(record, "kind", where),
+        )
+
+
+def _evidence(evidence: Any, title: str | None, where: str) -> str:
+    if isinstance(evidence, str) and evidence.strip():
+        return evidence_text(title, evidence) if title else evidence
+    if isinstance(evidence, list) and evidence:
+        try:
+            sentences = [(item["title"], item["sentence"]) for item in evidence]
+        except (KeyError, TypeError) as error:
+            raise bad_line(where, "evidence without a 'title' and a 'sentence' each") from error
+        if all(isinstance(text, str) for sentence in sentences for text in sentence):
+            return evidence_set_text(sentences)
+    raise bad_line(where, "the evidence is neither a text nor a list of titles and sentences")
+
+
+def _text(record: dict[str, Any], key: str, where: str) -> str | None:
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise bad_line(where, f"what is under {key!r} is no text")
+    return value or None

@@ -1,0 +1,140 @@
+"""``esoteric evaluate --pairs``: the verifier alone, with the evidence given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.claims import bad_line
+from evaluation.measures.calibration import calibration_error
+from evaluation.pairs import Pair, read_pairs
+from retrieval.index.layout import digest_of
+from retrieval.models import verifier
+from retrieval.types import LABELS
+
+STEP = 256  # pairs between two reports of progress
+WORST = 20  # wrong labels that are listed, the most confident first
+
+
+def evaluate_pairs(
+    file: Path, out: Path, unpacked: Path, command: str, on_pairs: Callable[[int, int], None]
+) -> dict[str, Any]:
+    """Label every pair, write all below ``out / "pairs"`` and return the results.
+
+    ``unpacked`` is the folder of the verifier's base weights. ``on_pairs`` receives the pairs
+    that are done and all. Written: ``predictions.jsonl`` in the order of ``file``,
+    ``results.json`` and ``report.md``.
+
+    Raises:
+        BadSource: the file cannot be read, holds no pairs, or a line is not a pair.
+        ModelUnavailable: the verifier is missing.
+    """
+    pairs = list(read_pairs(file))
+    if not pairs:
+        raise bad_line(str(file), "no pairs")
+    model = verifier(unpacked)
+    opinions = []
+    for start in range(0, len(pairs), STEP):
+        part = pairs[start : start + STEP]
+        opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
+        on_pairs(start + len(part), len(pairs))
+    said = np.concatenate(opinions)
+    results = {
+        "command": command,
+        "file": file.name,
+        "sha256": digest_of(file),
+        "model": model.version,
+        **pair_results(pairs, said),
+    }
+    folder = out / "pairs"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = (
+        {
+            "claim": pair.claim,
+            "label": pair.label,
+            "predicted_label": LABELS[int(row.argmax())],
+            "confidence": round(float(row.max()), 4),
+        }
+        for pair, row in zip(pairs, said, strict=True)
+    )
+    _write(folder / "predictions.jsonl", (json.dumps(line, ensure_ascii=False) for line in lines))
+    _write(folder / "results.json", [json.dumps(results, indent=1, ensure_ascii=False)])
+    _write(folder / "report.md", [report_of_pairs(results)])
+    return results
+
+
+def pair_results(pairs: Sequence[Pair], said: NDArray[np.float32]) -> dict[str, Any]:
+    """Return accuracies (0 to 1) of all pairs, by label, source and kind, and the worst errors.
+
+    ``said`` holds the probabilities of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
+    expected one, 0 to 1 (Guo et al. 2017, section 2).
+    """
+    truth = np.array([LABELS.index(pair.label) for pair in pairs])
+    right = said.argmax(axis=1) == truth
+    confidence = said.max(axis=1).astype(np.float64)
+    wrong = np.flatnonzero(~right)
+    worst = sorted(wrong.tolist(), key=lambda n: (-confidence[n], n))[:WORST]
+    return {
+        "pairs": len(pairs),
+        "accuracy": float(right.mean()),
+        "calibration_error": calibration_error(confidence, right),
+        "by_label": _by([pair.label for pair in pairs], right),
+        "by_source": _by([pair.source for pair in pairs], right),
+        "by_kind": _by([pair.kind for pair in pairs], right),
+        "worst": [
+            {
+                "claim": pairs[n].claim,
+                "evidence": pairs[n].evidence,
+                "label": pairs[n].label,
+                "predicted_label": LABELS[int(said[n].argmax())],
+                "confidence": round(float(confidence[n]), 4),
+            }
+            for n in worst
+        ],
+    }
+
+
+def _by(groups: Sequence[str | None], right: NDArray[np.bool_]) -> dict[str, dict[str, float]]:
+    """Return count and accuracy of each named group, in the order in which they come."""
+    names = [name for name in dict.fromkeys(groups) if name is not None]
+    found = {name: right[[group == name for group in groups]] for name in names}
+    return {
+        name: {"pairs": len(part), "accuracy": float(part.mean())} for name, part in found.items()
+    }
+
+
+def report_of_pairs(results: dict[str, Any]) -> str:
+    """Return the report, Markdown."""
+    tables = "\n\n".join(
+        "\n".join(
+            [
+                f"| {title} | pairs | label accuracy, % |",
+                "|---|---|---|",
+                *(
+                    f"| {name} | {row['pairs']} | {100 * row['accuracy']:.1f} |"
+                    for name, row in results[key].items()
+                ),
+            ]
+        )
+        for title, key in (("label", "by_label"), ("source", "by_source"), ("kind", "by_kind"))
+        if results[key]
+    )
+    return f"""# The verifier, with the evidence given
+
+    {results["command"]}
+
+{results["pairs"]:,} pairs of `{results["file"]}`, labelled by {results["model"]}: label accuracy
+{100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
+
+{tables}
+
+`results.json` lists the {len(results["worst"])} most confident errors."""
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

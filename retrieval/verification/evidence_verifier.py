@@ -1,0 +1,102 @@
+"""The stance of each of the best sentences, by the strongest model: what the verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from haystack import component
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.inputs import path_text
+from retrieval.types import Evidence, Opinion, Reading, SentenceKey
+
+# A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
+# settles the claim, or not, without it.
+GAIN = 0.1
+
+
+@component
+class EvidenceVerifier:
+    """Reads the claim with each of the best sentences, alone and after those that led to it.
+
+    The relevance model, which is five times as fast, chooses what is read here; from then on its
+    own opinion does not count.
+    """
+
+    def __init__(self, model: CrossEncoder, limit: int) -> None:
+        """Read the ``limit`` best sentences, and those on their paths."""
+        self._model = model
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    @component.output_types(evidence=list[Evidence], readings=dict[Reading, Opinion])
+    def run(
+        self, claim: str, evidence: list[Evidence], before: Mapping[Reading, Opinion]
+    ) -> dict[str, Any]:
+        """Return what was read of the evidence, best first, and every opinion so far.
+
+        ``evidence`` comes best first. ``before``: the opinions of earlier hops, which are not
+        asked for again. A sentence keeps its path only if the path decides more than each of its
+        sentences alone (``GAIN``). A sentence is as good as the best reading that it takes part
+        in (M3, algorithm 1), so the first sentence of a path stands beside the last one.
+        """
+        known = {item.key: item for item in evidence}
+        best = _with_leads(evidence[: self._limit], known)
+        readings = self._readings(claim, best, known, before)
+        read = [_opinion_of(item, readings) for item in best]
+        worth = {item.key: item.score for item in read}
+        for item in read:
+            for key in item.path:
+                worth[key] = max(worth[key], item.score)
+        order = {item.key: position for position, item in enumerate(read)}
+        read.sort(key=lambda item: (-round(worth[item.key], 3), order[item.key]))
+        return {"evidence": read, "readings": readings}
+
+    def _readings(
+        self,
+        claim: str,
+        best: Sequence[Evidence],
+        known: Mapping[SentenceKey, Evidence],
+        before: Mapping[Reading, Opinion],
+    ) -> dict[Reading, Opinion]:
+        asked = dict.fromkeys((path, item.key) for item in best for path in ((), item.path))
+        new = [reading for reading in asked if reading not in before]
+        said = self._model.probabilities([(claim, _text(reading, known)) for reading in new])
+        opinions = {
+            reading: (float(row[0]), float(row[1]), float(row[2]))
+            for reading, row in zip(new, said, strict=True)
+        }
+        return {**before, **opinions}
+
+
+def _with_leads(best: Iterable[Evidence], known: Mapping[SentenceKey, Evidence]) -> list[Evidence]:
+    """Return the sentences and those on their paths, each once; paths of unknown ones are cut."""
+    chosen: dict[SentenceKey, Evidence] = {}
+    for item in best:
+        if not all(key in known for key in item.path):
+            item = replace(item, path=())
+        chosen[item.key] = item
+    for item in list(chosen.values()):
+        for key in item.path:
+            chosen.setdefault(key, replace(known[key], path=()))
+    return list(chosen.values())
+
+
+def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
+    path, last = reading
+    texts = [(known[key].title, known[key].sentence.text) for key in (*path, last)]
+    return path_text(texts[-1], texts[:-1])
+
+
+def _opinion_of(item: Evidence, readings: Mapping[Reading, Opinion]) -> Evidence:
+    alone = replace(item, opinion=readings[(), item.key], path=())
+    if not item.path:
+        return alone
+    behind = replace(item, opinion=readings[item.path, item.key])
+    parts = [replace(item, opinion=readings[(), key]).score for key in (*item.path, item.key)]
+    return behind if behind.score >= max(parts) + GAIN else alone

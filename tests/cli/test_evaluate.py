@@ -1,0 +1,198 @@
+"""``esoteric evaluate`` over the served index and on pairs, with the real models."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.models import VERIFIER
+from retrieval.trained.trained_model import read_config, version_of
+from settings import CHECKOUT
+
+pytestmark = [pytest.mark.models, pytest.mark.server]
+
+CLAIMS: list[dict[str, Any]] = [
+    {
+        "claim": "Skerrow Light was designed by Ann Lee.",
+        "label": "SUPPORTS",
+        "kind": "one-sentence",
+        "evidence": [[["Skerrow_Light", 1]]],
+    },
+    {
+        "claim": "Skerrow Light was first lit in 1790.",
+        "label": "REFUTES",
+        "kind": "one-sentence",
+        "evidence": [[["Skerrow_Light", 1]]],
+    },
+    {
+        "claim": "Ann Lee collected stamps from France.",
+        "label": "NOT ENOUGH INFO",
+        "kind": "open",
+        "evidence": [],
+    },
+]
+PAIRS: list[dict[str, Any]] = [
+    {
+        "claim": "Skerrow Light was designed by Ann Lee.",
+        "label": "SUPPORTS",
+        "title": "Skerrow Light",
+        "evidence": "It was designed by Ann Lee and was first lit in 1871.",
+        "source": "islands",
+    },
+    {
+        "claim": "The designer of Skerrow Light collected stamps from France.",
+        "label": "NOT ENOUGH INFO",
+        "evidence": [
+            {"title": "Skerrow Light", "sentence": "It was designed by Ann Lee."},
+            {"title": "Ann Lee", "sentence": "She died in Dundee in 1902."},
+        ],
+        "source": "islands",
+    },
+]
+
+
+def evaluate(home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cli", "evaluate", *map(str, arguments)],
+        cwd=CHECKOUT,
+        env={**os.environ, "ESOTERIC_HOME": str(home), "ESOTERIC_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def complaint(run: subprocess.CompletedProcess[str], status: int) -> str:
+    assert run.returncode == status, run.stderr
+    assert run.stdout == ""
+    (line,) = run.stderr.strip().splitlines()
+    assert line.startswith("esoteric: ")
+    return line
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def home(index: Path) -> Path:
+    return index.parent
+
+
+def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
+    pairs = write(tmp_path / "pairs.jsonl", PAIRS)
+    run = evaluate(home, "--pairs", pairs, "--out", tmp_path / "out")
+    assert run.returncode == 0, run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout.startswith("2 pairs: label accuracy ")
+    folder = tmp_path / "out" / "pairs"
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert (results["pairs"], results["file"]) == (2, "pairs.jsonl")
+    assert results["model"] == version_of(read_config(VERIFIER))
+    assert results["command"].startswith("esoteric evaluate --pairs ")
+    predictions = read(folder / "predictions.jsonl")
+    assert [line["claim"] for line in predictions] == [pair["claim"] for pair in PAIRS]
+    right = [line["predicted_label"] == line["label"] for line in predictions]
+    assert right[0]
+    assert results["accuracy"] == sum(right) / 2
+    assert "| islands | 2 |" in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_claims_are_checked_over_the_served_index_and_a_stopped_run_goes_on(
+    home: Path, tmp_path: Path
+) -> None:
+    claims = write(tmp_path / "claims.jsonl", CLAIMS)
+    command = ("--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out")
+    run = evaluate(home, *command)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("esoteric: label accuracy ")
+    path = tmp_path / "out" / "esoteric" / "predictions.jsonl"
+    documents = read(path)
+    assert [document["claim"] for document in documents] == [one["claim"] for one in CLAIMS]
+    assert [document["gold"] for document in documents] == CLAIMS
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert (results["claims"], results["corpus"]["documents"]) == (3, 6)
+    right = [
+        document["verdict"]["label"] == one["label"]
+        for document, one in zip(documents, CLAIMS, strict=True)
+    ]
+    assert right[:2] == [True, True]
+    assert results["recipes"]["esoteric"]["label_accuracy"] == pytest.approx(sum(right) / 3)
+    assert results["recipes"]["esoteric"]["evidence_recall@5"] == 1.0
+    assert results["recipes"]["esoteric"]["failed"] == 0
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "3 claims of `claims.jsonl`" in report
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]) + lines[2][:40])  # as a full disk would leave it
+    again = evaluate(home, *command)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == run.stdout
+    assert path.read_bytes().splitlines(keepends=True)[:2] == lines[:2]
+    assert read(path)[2]["verdict"] == documents[2]["verdict"]
+
+
+def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
+    home: Path, tmp_path: Path
+) -> None:
+    claims = write(tmp_path / "claims.jsonl", [CLAIMS[0] | {"claim": "x" * 501}])
+    run = evaluate(home, "--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out")
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+    assert "Some claims crashed and are in no figure" in run.stderr.splitlines()[-1]
+    assert run.stdout == "esoteric: no claim was answered\n"
+    (document,) = read(tmp_path / "out" / "esoteric" / "predictions.jsonl")
+    assert document["error"]["code"] == "claim_too_long"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ([], 2, "Give --claims or --pairs, one of them."),
+        (["--claims", "CLAIMS", "--pairs", "PAIRS"], 2, "Give --claims or --pairs, one of them."),
+        (["--pairs", "PAIRS", "--wiki-pages", "FOLDER"], 2, "--wiki-pages goes with --claims"),
+        (["--pairs", "PAIRS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
+        (["--claims", "CLAIMS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
+        (
+            ["--claims", "CLAIMS", "--recipe", "bm25,fer"],
+            2,
+            "bm25 can be measured with --wiki-pages",
+        ),
+        (["--claims", "CLAIMS", "--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
+        (["--claims", "PAIRS"], 1, "pairs.jsonl, line 1: no sets of [document id,"),
+        (["--pairs", "CLAIMS"], 1, "claims.jsonl, line 1: evidence without a 'title' and a"),
+        (["--pairs", "EMPTY"], 1, "empty.jsonl: no pairs"),
+        (["--claims", "EMPTY"], 1, "empty.jsonl holds no claims"),
+    ],
+)
+def test_wrong_usage_gets_one_line_and_no_folder(
+    home: Path, tmp_path: Path, options: list[str], status: int, said: str
+) -> None:
+    places = {
+        "CLAIMS": write(tmp_path / "claims.jsonl", CLAIMS),
+        "PAIRS": write(tmp_path / "pairs.jsonl", PAIRS),
+        "EMPTY": write(tmp_path / "empty.jsonl", []),
+        "FOLDER": tmp_path,
+    }
+    arguments = [places.get(option, option) for option in options]
+    run = evaluate(home, *arguments, "--out", tmp_path / "out")
+    assert said in complaint(run, status)
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
+    claims = write(tmp_path / "claims.jsonl", CLAIMS)
+    run = evaluate(tmp_path, "--claims", claims, "--out", tmp_path / "out")
+    assert "esoteric index build --source vital" in complaint(run, 1)
+    assert not (tmp_path / "out").exists()

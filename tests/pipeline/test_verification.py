@@ -1,0 +1,64 @@
+"""What the verifier says in the pipeline, with the real models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.assembly import Retriever
+from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.inputs import path_text
+from retrieval.models import VERIFIER, verifier
+from retrieval.recipes import RECIPES
+from retrieval.trained.trained_model import read_config, version_of
+from retrieval.types import Progress, Report
+
+pytestmark = pytest.mark.models
+
+CLAIMS = [
+    "The designer of Skerrow Light was a Scottish engineer.",
+    "Skerrow Light was first lit in 1790.",
+    "Ann Lee collected stamps from France.",
+]
+
+
+def check(retriever: Retriever, claim: str, recipe: str) -> Report:
+    def ignore(progress: Progress) -> None:
+        pass
+
+    return retriever.check(claim, recipe, ignore)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_verdict_names_the_verifier_and_the_time_that_it_took(
+    retriever: Retriever, recipe: str
+) -> None:
+    report = check(retriever, CLAIMS[1], recipe)
+    assert report.verdict.judge == version_of(read_config(VERIFIER))
+    assert report.seconds["verification"] > 0
+
+
+@pytest.mark.parametrize("recipe", ["combined", "esoteric"])
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_stance_of_every_sentence_is_the_verifiers_whatever_the_round(
+    retriever: Retriever, unpacked: Path, claim: str, recipe: str
+) -> None:
+    found = check(retriever, claim, recipe).evidence
+    texts = {item.key: (item.title, item.sentence.text) for item in found}
+    pairs = [
+        (claim, path_text(texts[item.key], [texts[key] for key in item.path])) for item in found
+    ]
+    said = verifier(unpacked).probabilities(pairs).tolist()
+    assert found
+    for item, opinion in zip(found, said, strict=True):
+        assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_only_so_many_sentences_are_verified_and_shown(retriever: Retriever, claim: str) -> None:
+    limit = RetrievalConfig().verified_sentences
+    assert len(check(retriever, claim, "esoteric").evidence) <= limit
+    found = check(retriever, claim, "combined").evidence
+    led = {key for item in found for key in item.path}
+    assert len([item for item in found if item.key not in led]) <= limit

@@ -1,0 +1,70 @@
+"""Everyday claims over the default corpus, and that corpus: what models are trained on for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
+from retrieval.corpora.vital import VitalCorpus
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.errors import BadSource
+from retrieval.index.layout import digest_of
+from training.sentence_pool import SentencePool
+
+# The project's own data set, which was written by hand over pages of the default corpus.
+OWN = Path(__file__).resolve().parents[1] / "datasets" / "everyday" / "claims.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class EverydayData:
+    """Claims to train on, claims to measure on, and the sentences of the default corpus.
+
+    No page that holds evidence of a ``dev`` claim holds evidence of a ``train`` claim.
+    """
+
+    claims: list[CorpusClaim]
+    dev: list[CorpusClaim]
+    pool: SentencePool
+    digests: dict[str, str]
+
+    @property
+    def described(self) -> str:
+        """What a card says of the claims."""
+        return (
+            f"{len(self.claims)} everyday claims over the default corpus (`datasets/everyday` and"
+            " `vital/train*.jsonl`)"
+        )
+
+
+def load_everyday(data: Path, cache: Path) -> EverydayData:
+    """Read ``datasets/everyday`` and the folder ``vital`` of the data.
+
+    ``cache`` keeps sentence vectors between runs. Training claims whose evidence is on a page
+    that holds evidence of a dev claim are left out.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    shared = sorted((data / "vital").glob("train*.jsonl"))
+    if not shared:
+        raise BadSource(
+            "bad_data",
+            f"{data} holds no vital/train*.jsonl.",
+            "Point --data at a folder with vital in it.",
+        )
+    dev = read_corpus_claims(data / "vital" / "dev.jsonl")
+    held_out = frozenset(page for claim in dev for page in claim.pages)
+    claims = [
+        claim
+        for path in (OWN, *shared)
+        for claim in read_corpus_claims(path)
+        if held_out.isdisjoint(claim.pages)
+    ]
+    files = {"datasets/everyday/claims.jsonl": OWN, **{f"vital/{p.name}": p for p in shared}}
+    return EverydayData(
+        claims=claims,
+        dev=dev,
+        pool=SentencePool(VitalCorpus(), MiniLMEncoder(), cache),
+        digests={name: digest_of(path) for name, path in files.items()},
+    )
