@@ -69,14 +69,14 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "all four: every way to documents and onward, paths read as one, hybrid ranking, ended"
-            " by the proof",
+            "all four: every way to documents and onward, paths read as one, hybrid ranking, a"
+            " proof, ended by the verdict",
             first=("questions", "dense"),
             expansions=("mentions", "generation", "dense"),
             ranking="hybrid",
             proof=True,
             selection="proved",
-            ending="proved",
+            ending="decided",
             max_hops=3,
         ),
         Recipe(

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from retrieval.verdict.cross_encoder_judge import (
     calibrated,
     pooled_opinion,
     rationale_of,
+    uncontradicted,
 )
 from tests.evidence import evidence
 
@@ -70,9 +71,21 @@ def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
 
 
-def test_a_calibrated_opinion_is_surer_and_leaves_more_undecided() -> None:
-    # 0.5 ** 1.15 = 0.4506, 0.25 ** 1.15 = 0.2031, and 0.2031 times e ** 0.6 is 0.3700.
-    assert calibrated([0.5, 0.25, 0.25]) == pytest.approx([0.440, 0.198, 0.361], abs=0.001)
-    # 0.8 ** 1.15 = 0.7737, 0.1 ** 1.15 = 0.0708, with e ** 0.6: 0.1290.
-    assert calibrated([0.1, 0.8, 0.1]) == pytest.approx([0.073, 0.795, 0.133], abs=0.001)
+def test_a_calibrated_opinion_is_surer_and_leaves_fewer_undecided() -> None:
+    # 0.5 ** 1.15 = 0.4506, 0.25 ** 1.15 = 0.2031, and 0.2031 times e ** -0.3 is 0.1505.
+    assert calibrated([0.5, 0.25, 0.25]) == pytest.approx([0.560, 0.253, 0.187], abs=0.001)
+    # 0.8 ** 1.15 = 0.7737, 0.1 ** 1.15 = 0.0708, times e ** -0.3: 0.0525.
+    assert calibrated([0.1, 0.8, 0.1]) == pytest.approx([0.079, 0.863, 0.058], abs=0.001)
     assert calibrated([1.0, 0.0, 0.0]) == [1.0, 0.0, 0.0]
+
+
+def test_a_side_that_the_shown_sentences_speak_against_is_impossible() -> None:
+    # Of 0.5, 0.3 and 0.2 the first goes; what is left is divided by 0.5.
+    assert uncontradicted([0.5, 0.3, 0.2], [REFUTES, NOT_ENOUGH_INFO]) == [0.0, 0.6, 0.4]
+
+
+@pytest.mark.parametrize("stances", [[], [NOT_ENOUGH_INFO], [SUPPORTS, REFUTES]])
+def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
+    stances: list[Label],
+) -> None:
+    assert uncontradicted([0.5, 0.25, 0.25], stances) == [0.5, 0.25, 0.25]
