@@ -12,13 +12,11 @@ import random
 from collections.abc import Sequence
 
 from evaluation.claims import AnnotatedClaim, FeverClaim
-from evaluation.corpus_claims import CorpusClaim
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.candidates import CandidateFinder
 from training.compositions import Composition
 from training.data import TrainingData
-from training.everyday import EverydayData
 from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
@@ -29,30 +27,12 @@ NEAR = 8  # how deep candidates near the claim are drawn from
 
 
 def path_examples(
-    data: TrainingData,
-    compositions: Sequence[Composition],
-    everyday: EverydayData,
-    seed: int,
-    limit: int,
+    data: TrainingData, compositions: Sequence[Composition], seed: int, limit: int
 ) -> list[Example]:
-    """Return examples; the seed decides which.
-
-    All those of ``everyday`` claims, and of those of FEVER's and of composed ones ``limit`` at
-    most.
-    """
-    chance = random.Random(seed)
+    """Return examples, ``limit`` at most, drawn from those of all claims; the seed decides."""
+    chance, pool = random.Random(seed), data.pool
     made = [composition.claim for composition in compositions]
-    examples = _examples_of([*data.train, *made], data.pool, chance)
-    drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
-    return [
-        *(examples[i] for i in sorted(drawn)),
-        *_examples_of(everyday.claims, everyday.pool, chance),
-    ]
-
-
-def _examples_of(
-    claims: Sequence[AnnotatedClaim], pool: SentencePool, chance: random.Random
-) -> list[Example]:
+    claims = [*data.train, *made]
     candidates = CandidateFinder(pool).find([claim.text for claim in claims])
     examples: list[Example] = []
     for claim, found in zip(claims, candidates, strict=True):
@@ -63,12 +43,13 @@ def _examples_of(
         several = [group for group in sets if len(group) > 1]
         beside = [i for i in found if pool.sentences[i].page not in claim.pages][:NEAR]
         if several and not any(len(group) == 1 for group in sets):
-            for _ in range(ANNOTATED if isinstance(claim, FeverClaim | CorpusClaim) else 1):
+            for _ in range(ANNOTATED if isinstance(claim, FeverClaim) else 1):
                 examples += _of_a_set(claim, chance.choice(several), beside, pool, chance)
         else:
             single = [group[0] for group in sets if len(group) == 1]
             examples += _of_one_sentence(claim, single, beside, pool, chance)
-    return examples
+    drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
+    return [examples[i] for i in sorted(drawn)]
 
 
 def _of_a_set(

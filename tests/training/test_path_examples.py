@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from evaluation.claims import AnnotatedClaim, FeverClaim
-from evaluation.corpus_claims import CorpusClaim
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.compositions import Composition
 from training.data import TrainingData
-from training.everyday import EverydayData
 from training.loop import Example
 from training.path_examples import path_examples
 
@@ -29,14 +27,6 @@ TWO_PAGES = FeverClaim(
     "The builder of the pier kept bees.", SUPPORTS, ((("Pier", 0), ("Ann Lee", 1)),), 1, "line 1"
 )
 ONE_PAGE = AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),))
-EVERYDAY = CorpusClaim(
-    "Whoever built the pier was born in Oslo.",
-    SUPPORTS,
-    ((("Pier", 0), ("Ann Lee", 0)),),
-    kind="two-hop",
-    texts=(),
-    tempting=None,
-)
 OLD = AnnotatedClaim("The boat is old.", NOT_ENOUGH_INFO, ())
 
 
@@ -44,14 +34,12 @@ def examples_of(
     folder: Path,
     *train: AnnotatedClaim,
     composed: Sequence[Composition] = (),
-    everyday: Sequence[CorpusClaim] = (),
     seed: int = 0,
     limit: int = 100,
 ) -> list[Example]:
     pool = pool_of(PAGES, WordEncoder(), folder)
     data = TrainingData(list(train), [], [], [], pool, pool, 0, {})
-    ours = EverydayData(list(everyday), [], pool, {})
-    return path_examples(data, composed, ours, seed, limit)
+    return path_examples(data, composed, seed, limit)
 
 
 def label_of(example: Example) -> str:
@@ -106,14 +94,3 @@ def test_the_seed_alone_decides_and_the_limit_holds(tmp_path: Path) -> None:
     claims = (TWO_PAGES, ONE_PAGE, OLD)
     assert examples_of(tmp_path, *claims) == examples_of(tmp_path, *claims)
     assert len(examples_of(tmp_path, *claims, limit=3)) == 3
-
-
-def test_everyday_claims_are_read_as_annotated_ones_are_and_no_limit_leaves_them_out(
-    tmp_path: Path,
-) -> None:
-    alone = examples_of(tmp_path, everyday=[EVERYDAY], limit=0)
-    # As FEVER's claims are: its two sentences together three times, drawn anew.
-    assert sum(label_of(example) == SUPPORTS for example in alone) == 3
-    several = examples_of(tmp_path, TWO_PAGES, ONE_PAGE, OLD, everyday=[EVERYDAY], limit=3)
-    assert len(several) == 3 + len(alone)
-    assert {example.claim for example in several[3:]} == {EVERYDAY.text}
