@@ -121,7 +121,7 @@ def test_a_pending_claim_shows_its_stages(
     run = worker.start(job)
     worker.record(run, FIRST_ROUND[:5])
     page = client.get(f"/claims/{job.id}").text
-    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:10]
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:11]
     assert rows == [
         ("spans", "done"),
         ("titles", "done"),
@@ -131,6 +131,7 @@ def test_a_pending_claim_shows_its_stages(
         ("sentences", "waiting"),
         ("relevance", "waiting"),
         ("semantic", "waiting"),
+        ("verification", "waiting"),
         ("verdict", "waiting"),
         ("next", "waiting"),
     ]
@@ -168,6 +169,7 @@ def test_a_second_round_stands_under_the_first(
         ("sentences", "done"),
         ("relevance", "done"),
         ("semantic", "running"),
+        ("verification", "waiting"),
         ("verdict", "waiting"),
     ]
 

@@ -206,6 +206,7 @@ def test_progress_tells_every_stage_in_order_and_ends_with_all_done(retriever: R
         "sentences",
         "relevance",
         "semantic",
+        "verification",
         "verdict",
         "done",
     ]
