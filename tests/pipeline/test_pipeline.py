@@ -100,7 +100,8 @@ def test_a_proof_covers_the_claim_and_points_into_the_selected_sentences(
         sentence = selected[mutation.evidence.key]
         assert sentence.start <= mutation.evidence.start < mutation.evidence.end <= sentence.end
     last = report.hops[-1]
-    assert last.sufficient == report.proof.sufficient
+    if RECIPES[recipe].ending == "proved":
+        assert last.sufficient == report.proof.sufficient
     assert last.missing == report.proof.open
 
 
