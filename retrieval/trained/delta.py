@@ -3,9 +3,9 @@
 A fine-tuned model is the base weights plus a small difference. The embeddings
 were frozen, so only the transformer layers and the heads differ; each matrix of
 the difference is kept as the product of two thin ones, everything else as it
-is, all in float16. The reader was trained whole and its difference cut to a low
-rank (a truncated singular value decomposition); the verifier was trained in
-that form from the start (LoRA, Hu et al. 2021; ``training/verifier``).
+is, all in float16. A model that was trained whole has its difference cut to a low
+rank (a truncated singular value decomposition); adapters are trained in that
+form from the start (LoRA, Hu et al. 2021; ``training/verifier/adapters.py``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from retrieval.mends import restore_model
 
 LEFT, RIGHT = "@left", "@right"
 _BODIES = ("distilbert.", "mpnet.")  # what has base weights; all else is a head, kept whole
+_EMBEDDINGS = tuple(f"{body}embeddings." for body in _BODIES)
 
 
 def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> str:
@@ -34,7 +35,7 @@ def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> st
     tensors: dict[str, torch.Tensor] = {}
     for name, parameter in trained.named_parameters():
         weight = parameter.detach()
-        if name.startswith("distilbert.embeddings."):
+        if name.startswith(_EMBEDDINGS):
             continue
         if not name.startswith(_BODIES):
             tensors[name] = weight.half()

@@ -176,11 +176,17 @@ class Classify:
 
 
 def retrieved(
-    folder: Path, *claims: CorpusClaim, seed: int = 0, classify: Classify | None = None
+    folder: Path,
+    *claims: CorpusClaim,
+    seed: int = 0,
+    classify: Classify | None = None,
+    wrong_alone: int = NEAREST + 1,
 ) -> list[tuple[list[str], str]]:
     """Return what is read together, sentence by sentence, with its label."""
     pool = pool_of(PAGES, WordEncoder(), folder)
-    examples = retrieved_examples(claims, pool, classify or Classify(), seed, limit=1000)
+    examples = retrieved_examples(
+        claims, pool, classify or Classify(), seed, limit=1000, wrong_alone=wrong_alone
+    )
     assert {example.claim for example in examples} <= {claim.text for claim in claims}
     return [(example.evidence.split(" [SEP] "), label_of(example)) for example in examples]
 
@@ -202,6 +208,16 @@ def test_evidence_has_its_label_and_the_sentences_near_it_settle_nothing(
     # The nearest two in words, and one more of the page that holds the evidence.
     assert wrong[:NEAREST] == [(LASTS, NOT_ENOUGH_INFO), (STONE, NOT_ENOUGH_INFO)]
     assert wrong[NEAREST:] in ([(OPENED, NOT_ENOUGH_INFO)], [(BUILT, NOT_ENOUGH_INFO)])
+
+
+def test_of_the_wrong_sentences_so_many_are_read_alone_as_are_asked_for(tmp_path: Path) -> None:
+    drawn = set()
+    for seed in range(40):
+        (_, label), *wrong = alone(retrieved(tmp_path, WOOD, seed=seed, wrong_alone=1))
+        assert label == SUPPORTS
+        assert [label for _, label in wrong] == [NOT_ENOUGH_INFO]
+        drawn.add(wrong[0][0])
+    assert drawn == {LASTS, STONE, OPENED, BUILT}
 
 
 def test_evidence_stands_among_wrong_sentences_as_often_as_not_and_anywhere(

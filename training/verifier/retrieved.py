@@ -48,28 +48,36 @@ def retrieved_examples(
     classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
     seed: int,
     limit: int,
+    wrong_alone: int,
 ) -> list[Example]:
     """Return what is read of each claim: its evidence, wrong sentences, and both together.
 
-    ``limit`` examples at most, drawn by the seed from those of all claims.
+    ``limit`` examples at most, drawn by the seed from those of all claims. Beside its evidence a
+    decided claim is read beside ``wrong_alone`` single sentences that settle nothing.
     ``classify`` is the verifier after its first phase: (claim, evidence) pairs to probabilities.
     It finds the sentences that settle a claim though they are not marked as its evidence.
     """
     chance = random.Random(seed)
     examples: list[Example] = []
     for claim in _with_wrong_sentences(claims, pool, classify, chance):
-        readings = _undecided if claim.label == NOT_ENOUGH_INFO else _decided
-        for indices, label in readings(claim, chance):
+        if claim.label == NOT_ENOUGH_INFO:
+            readings = _undecided(claim, chance)
+        else:
+            readings = _decided(claim, wrong_alone, chance)
+        for indices, label in readings:
             texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
             examples.append(labelled(claim.text, evidence_set_text(texts), label))
     drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
     return [examples[i] for i in sorted(drawn)]
 
 
-def _decided(claim: _Claim, chance: random.Random) -> Iterator[tuple[list[int], Label]]:
+def _decided(
+    claim: _Claim, wrong_alone: int, chance: random.Random
+) -> Iterator[tuple[list[int], Label]]:
     """Yield sentences that are read together, with the label that they give the claim."""
     yield chance.sample(claim.evidence, len(claim.evidence)), claim.label
-    for wrong in claim.wrong:
+    few = len(claim.wrong) <= wrong_alone
+    for wrong in claim.wrong if few else chance.sample(claim.wrong, wrong_alone):
         yield [wrong], NOT_ENOUGH_INFO
     several = len(claim.evidence) > 1
     if claim.near and (several or chance.random() < 0.5):

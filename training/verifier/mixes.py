@@ -1,0 +1,86 @@
+"""What one phase of the verifier's training reads: readings of retrieved sentences, and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.index.layout import digest_of
+from training.data import TrainingData
+from training.everyday import EverydayData
+from training.figures import Classify
+from training.loop import Example
+from training.reading_examples import reading_examples
+from training.verifier.pairs import QUOTAS, pair_examples
+from training.verifier.retrieved import retrieved_examples
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How many examples of each kind a phase reads, at most.
+
+    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims beside retrieved
+    sentences, with ``wrong_alone`` single sentences that settle nothing for each decided claim.
+    ``fever``: of FEVER's claims beside retrieved sentences.
+    """
+
+    pairs: Mapping[str, int]
+    everyday: int
+    wrong_alone: int
+    fever: int
+
+    @property
+    def described(self) -> str:
+        """What a card says of it."""
+        pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
+        return (
+            f"at most {self.everyday} readings of everyday claims, beside their evidence and"
+            f" beside sentences near them that settle nothing, {self.wrong_alone} of these alone"
+            " for each decided claim (`training/verifier/retrieved.py`);"
+            f" {self.fever} readings of FEVER's claims (`training/reading_examples.py`);"
+            f" pairs, drawn anew: {pairs}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The data of all phases; ``pairs`` is the folder of public pairs."""
+
+    pairs: Path
+    everyday: EverydayData
+    fever: TrainingData
+
+    def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
+        """Return public pairs, drawn by ``seed``, at most so many of each source."""
+        return pair_examples(self.pairs, seed, quotas)
+
+    @property
+    def described(self) -> str:
+        """What a card says of the claims."""
+        return f"Everyday: {self.everyday.described}. FEVER: {self.fever.described}"
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Of all files that were read, SHA-256."""
+        pairs = {
+            f"pairs/train/{source}.jsonl": digest_of(self.pairs / f"{source}.jsonl")
+            for source in QUOTAS
+        }
+        return {**pairs, **self.everyday.digests, **self.fever.digests}
+
+
+def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) -> list[Example]:
+    """Return the examples of a phase, drawn by ``seed``.
+
+    ``classify`` is the verifier after the phase before; it finds the sentences that settle a claim
+    though they are not marked as its evidence.
+    """
+    everyday = sources.everyday
+    return [
+        *retrieved_examples(
+            everyday.claims, everyday.pool, classify, seed, mix.everyday, mix.wrong_alone
+        ),
+        *reading_examples(sources.fever, seed, mix.fever),
+        *sources.pair_examples(seed, mix.pairs),
+    ]
