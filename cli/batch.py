@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
+from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
-_MEMORY = 2_000_000_000  # bytes that a process takes while it loads
-_CLAIMS = 20  # checked in the time that loading takes
 
 
 @click.command("batch", epilog="Example: esoteric batch claims.csv -o verdicts.jsonl")
@@ -54,7 +53,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
     from retrieval.models import ModelFolders, judge_name
-    from retrieval.on_all_cores import in_order
+    from retrieval.on_all_cores import in_order, processes_for
 
     settings = Settings.from_environment()
     folders = ModelFolders(settings.packaged_models, settings.bart)
@@ -62,7 +61,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
     failed = 0
     rest = claims[done:]
-    processes = _processes(settings.threads, len(rest))
+    processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings.index, threads, folders, recipe)
     # Opened before the models take their seconds to load: a bad path is told at once.
@@ -70,7 +69,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
         checked = in_order(prepare, rest, processes)
         for line in tqdm(checked, initial=done, total=len(claims), unit=" claims", disable=None):
             failed += "error" in line
-            stream.write(_encoded(line))
+            stream.write(encoded_line(line))
             stream.flush()
             if to_file:
                 os.fsync(stream.fileno())
@@ -97,16 +96,6 @@ class _Checking:
             return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
 
 
-def _processes(threads: int, claims: int) -> int:
-    """Return in how many processes to check so many claims.
-
-    One for each thread, since a thread alone does more than its share of two; no more than
-    the memory holds, and than have enough to do that loading their models pays.
-    """
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(threads, memory // _MEMORY, claims // _CLAIMS))
-
-
 @contextmanager
 def _opened(output: Path) -> Iterator[IO[bytes]]:
     if output == _STANDARD_OUTPUT:
@@ -118,14 +107,6 @@ def _opened(output: Path) -> Iterator[IO[bytes]]:
 
 def _error(code: str, message: str, hint: str) -> dict[str, str]:
     return {"code": code, "message": message, "hint": hint}
-
-
-def _encoded(line: dict[str, Any]) -> bytes:
-    try:
-        text = json.dumps(line, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a character, which only an escape can hold
-        text = json.dumps(line).encode()
-    return text + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

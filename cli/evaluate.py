@@ -59,9 +59,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "names",
     default=DEFAULT_RECIPE,
     show_default=True,
-    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf; with --wiki-pages"
-    " only), comma-separated; all for all of these, ablations for the combined recipe without one"
-    " of its parts.",
+    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated; all"
+    " for all of these, ablations for the combined recipe without one of its parts.",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
@@ -128,12 +127,12 @@ def _over_corpus(
     settings: Settings, claims: Path, out: Path, names: str, limit: int | None
 ) -> None:
     from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
-    from evaluation.systems import checked_recipes
+    from evaluation.systems import checked_names
 
     evaluation = CorpusEvaluation(
         claims=claims,
         out=out,
-        recipes=checked_recipes(names),
+        systems=checked_names(names),
         limit=limit,
         index=settings.index,
         threads=settings.threads,

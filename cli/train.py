@@ -14,7 +14,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 _data = click.option(
-    "--data", required=True, type=_FOLDER, help="Folder with fever-dev and fm2 in it."
+    "--data", required=True, type=_FOLDER, help="Folder with the training data (README, Training)."
 )
 
 
@@ -49,10 +49,25 @@ def command() -> None:
 @_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the large profile's model, also the reader's teacher (90 minutes on two cores)."""
+    """Train the model that labels evidence, also the reader's teacher (four hours)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
+
+
+@command.command("calibration", epilog="Example: esoteric train calibration --data ../data")
+@_data
+@reports_errors
+def calibration(data: Path) -> None:
+    """Fit how sure the verifier is to whole searches over the served index (ten minutes)."""
+    from retrieval.models import ModelFolders
+    from training.verifier.calibration import calibrate
+
+    settings = _prepared()
+    folders = ModelFolders(settings.packaged_models, settings.bart)
+    dev = data / "vital" / "dev.jsonl"
+    figures = calibrate(dev, settings.index, settings.threads, folders)
+    click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
 
 @command.command("reader", epilog="Example: esoteric train reader --data ../data")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -105,6 +105,14 @@ def labelled_records(path: Path) -> Iterator[tuple[str, dict[str, Any], Label]]:
             raise bad_line(where, "the claim is empty")
         label: Label = record["label"]
         yield where, record, label
+
+
+def text_under(record: Mapping[str, Any], key: str, where: str) -> str | None:
+    """Return the text that a line may hold under ``key``; raises ``BadSource``."""
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise bad_line(where, f"what is under {key!r} is no text")
+    return value or None
 
 
 def sentence_keys(pairs: Iterable[Any], where: str) -> tuple[SentenceKey, ...]:

@@ -12,6 +12,7 @@ from evaluation.claims import (
     bad_line,
     labelled_records,
     sentence_keys,
+    text_under,
 )
 from retrieval.errors import BadSource
 from retrieval.types import NOT_ENOUGH_INFO
@@ -45,14 +46,14 @@ def read_corpus_claims(path: Path) -> list[CorpusClaim]:
     claims = []
     for where, record, label in labelled_records(path):
         evidence = _sets(record, where)
-        if bool(evidence) != (label != NOT_ENOUGH_INFO):
+        if bool(evidence) != (label != NOT_ENOUGH_INFO) or not all(evidence):
             raise bad_line(where, "a decided claim needs evidence and an undecided one has none")
         claims.append(
             CorpusClaim(
                 text=record["claim"],
                 label=label,
                 evidence=evidence,
-                kind=str(record.get("kind") or "other"),
+                kind=text_under(record, "kind", where) or "other",
                 texts=_texts(record, evidence, where),
                 tempting=_tempting(record, where),
             )
@@ -75,8 +76,13 @@ def _texts(
     record: dict[str, Any], evidence: tuple[tuple[SentenceKey, ...], ...], where: str
 ) -> tuple[tuple[str, ...], ...]:
     texts = record.get("texts") or []
-    shape = [len(group) for group in evidence]
-    if texts and [len(group) for group in texts] != shape:
+    if not (
+        isinstance(texts, list)
+        and all(isinstance(group, list) for group in texts)
+        and all(isinstance(text, str) for group in texts for text in group)
+    ):
+        raise bad_line(where, "'texts' is no list of lists of sentences")
+    if texts and [len(group) for group in texts] != [len(group) for group in evidence]:
         raise bad_line(where, "'texts' has another shape than 'evidence'")
     return tuple(tuple(group) for group in texts)
 

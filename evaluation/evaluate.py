@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
 from evaluation.results import results_of
 from evaluation.run import Outcome, has_answered, run_system
-from evaluation.systems import Bench, open_system, recipe_of, system_names
+from evaluation.systems import BASELINES, Bench, open_system, recipe_of, system_names
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
@@ -27,7 +28,8 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import BuildProgress, IndexInfo
-from retrieval.models import ModelFolders, models_digest, reading_models
+from retrieval.models import VERIFIER, ModelFolders, models_digest, reading_models
+from retrieval.on_all_cores import processes_for
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
 
@@ -86,15 +88,16 @@ def evaluate(
     store = _indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, store, evaluation.threads, evaluation.folders)
+    bench = Bench(index, evaluation.folders)
     outcomes: dict[str, Outcome] = {}
     shown = _shown(evaluation, claims)
     for name in shown:
         outcomes[name] = run_system(
-            lambda name=name: open_system(name, bench),  # type: ignore[misc]
+            partial(open_system, name, bench),
             name,
             claims,
             evaluation.out / name,
+            processes_for(len(claims), evaluation.threads),
             lambda done, name=name: on_claims(name, done, len(claims)),  # type: ignore[misc]
         )
     data = _described(evaluation, claims, store.info(), provenance)
@@ -132,7 +135,11 @@ def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
 
 def _readers(systems: Sequence[str]) -> list[str]:
     """Return the names of all models that choose or label a system's evidence."""
-    folders = [f for name in systems for f in reading_models(recipe_of(name))]
+    folders = [
+        folder
+        for name in systems
+        for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name)))
+    ]
     return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
 
 

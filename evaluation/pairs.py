@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.claims import bad_line, labelled_records
+from evaluation.claims import bad_line, labelled_records, text_under
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.types import Label
 
@@ -39,14 +39,14 @@ def read_pairs(path: Path) -> Iterator[Pair]:
             and line.
     """
     for where, record, label in labelled_records(path):
-        title = _text(record, "title", where)
+        title = text_under(record, "title", where)
         yield Pair(
             claim=record["claim"],
             evidence=_evidence(record.get("evidence"), title, where),
             label=label,
             title=title,
-            source=_text(record, "source", where),
-            kind=_text(record, "kind", where),
+            source=text_under(record, "source", where),
+            kind=text_under(record, "kind", where),
         )
 
 
@@ -61,10 +61,3 @@ def _evidence(evidence: Any, title: str | None, where: str) -> str:
         if all(isinstance(text, str) for sentence in sentences for text in sentence):
             return evidence_set_text(sentences)
     raise bad_line(where, "the evidence is neither a text nor a list of titles and sentences")
-
-
-def _text(record: dict[str, Any], key: str, where: str) -> str | None:
-    value = record.get(key)
-    if value is not None and not isinstance(value, str):
-        raise bad_line(where, f"what is under {key!r} is no text")
-    return value or None

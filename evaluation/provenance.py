@@ -12,6 +12,7 @@ from retrieval.errors import BadSource
 from settings import CHECKOUT
 
 FILE = "provenance.json"
+PAIRS = "pairs"  # the folder of results with the evidence given; they say what they are of
 _WORDS = {
     "wiki_pages": "wiki pages",
     "claims": "claims",
@@ -60,7 +61,8 @@ def claim_folder(folder: Path, provenance: Provenance) -> None:
     path = folder / FILE
     if not path.exists():
         # Another process may be writing the same file there at this moment.
-        if folder.is_dir() and any(entry.name != FILE for entry in folder.iterdir()):
+        others = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        if others - {FILE, PAIRS}:
             raise _refused(folder, "holds files that are no results of an evaluation")
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Lets a system answer claims, one at a time, and keeps every answer as soon as it is there."""
+"""Lets a system answer claims, in several processes, and keeps every answer at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from evaluation.claims import FeverClaim
@@ -19,6 +20,7 @@ from evaluation.predictions import (
 from evaluation.systems import System
 from evaluation.trec import write_runs
 from retrieval.errors import BadSource, EsotericError
+from retrieval.on_all_cores import in_order
 
 logger = logging.getLogger(__name__)
 
@@ -50,13 +52,15 @@ def run_system(
     name: str,
     claims: Sequence[FeverClaim],
     folder: Path,
+    processes: int,
     on_progress: Callable[[int], None],
 ) -> Outcome:
     """Answer the claims into ``folder`` and return all answers, old and new.
 
     Answers that ``folder`` holds from an interrupted run are kept; claims that
-    crashed then are tried again. The system is opened only where a claim is
-    left. ``on_progress`` receives the number of claims that are done.
+    crashed then are tried again. The system is opened in each process, and only if a claim
+    is left; with several processes ``open_system`` must pickle. ``on_progress`` receives the
+    number of claims that are done.
 
     Raises:
         BadSource: ``folder`` holds something else under the name of predictions.
@@ -70,15 +74,12 @@ def run_system(
     on_progress(done)
     crashes = []
     if left:
-        system = open_system()
-        system.warm_up()
         with path.open("a", encoding="utf-8") as stream:
-            for claim in left:
-                result = _answered(system, claim)
+            for result in in_order(partial(_Answering, open_system), left, processes):
                 if isinstance(result, Crash):
                     crashes.append(result)
                 else:
-                    answered[claim.id] = result
+                    answered[result.claim_id] = result
                     stream.write(as_line(result))
                     stream.flush()
                 done += 1
@@ -99,14 +100,21 @@ def _kept(path: Path) -> list[Prediction]:
         ) from error
 
 
-def _answered(system: System, claim: FeverClaim) -> Prediction | Crash:
-    try:
-        return Prediction(claim.id, system.answer(claim.text))
-    except EsotericError as error:
-        return Crash(claim.id, error.message)
-    except Exception as error:  # whatever it is, the other claims go on and the command fails
-        logger.exception("claim %d crashed", claim.id)
-        return Crash(claim.id, f"{type(error).__name__}: {error}")
+class _Answering:
+    """Answers claims by one system, in whichever process."""
+
+    def __init__(self, open_system: Callable[[], System]) -> None:
+        self._system = open_system()
+        self._system.warm_up()
+
+    def __call__(self, claim: FeverClaim) -> Prediction | Crash:
+        try:
+            return Prediction(claim.id, self._system.answer(claim.text))
+        except EsotericError as error:
+            return Crash(claim.id, error.message)
+        except Exception as error:  # whatever it is, the other claims go on and the command fails
+            logger.exception("claim %d crashed", claim.id)
+            return Crash(claim.id, f"{type(error).__name__}: {error}")
 
 
 def _write_beside(folder: Path, name: str, outcome: Outcome) -> None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from evaluation.baselines.ranked import RankedBaseline
+from evaluation.baselines.ranked import RankedBaseline, Ranker
 from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import UnknownRecipe
+from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.store import DocumentStore
 from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES, Expansion, Recipe
@@ -36,14 +38,20 @@ class System(Protocol):
         """
         ...
 
+    def report(self, claim: str) -> Report:
+        """Return what the system found; a baseline's names no documents and no hops.
+
+        Raises:
+            EsotericError: it has none.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from: an index, where it lies, threads for models."""
+    """What systems are made from, in whichever process: an index, and where the models lie."""
 
     index: Path
-    store: DocumentStore
-    threads: int
     folders: ModelFolders
 
 
@@ -61,29 +69,32 @@ class RecipeSystem:
 
     def answer(self, claim: str) -> Answer:
         """Check the claim; raises what ``Retriever.follow`` raises."""
-        return _answer(self._retriever.follow(self._recipe, claim, _ignore))
+        return _answer(self.report(claim))
+
+    def report(self, claim: str) -> Report:
+        """Check the claim; raises what ``Retriever.follow`` raises."""
+        return self._retriever.follow(self._recipe, claim, _ignore)
 
 
-def _bm25(bench: Bench) -> System:
+def _bm25(store: DocumentStore) -> Ranker:
     from evaluation.baselines.bm25 import Bm25Ranker
 
-    return RankedBaseline(Bm25Ranker(bench.store), bench.threads, bench.folders)
+    return Bm25Ranker(store)
 
 
-def _minilm(bench: Bench) -> System:
+def _minilm(store: DocumentStore) -> Ranker:
     from evaluation.baselines.minilm import MiniLMRanker
 
-    ranker = MiniLMRanker(bench.store)
-    return RankedBaseline(ranker, bench.threads, bench.folders)
+    return MiniLMRanker(store)
 
 
-def _tfidf(bench: Bench) -> System:
+def _tfidf(store: DocumentStore) -> Ranker:
     from evaluation.baselines.tfidf import TfidfRanker
 
-    return RankedBaseline(TfidfRanker(bench.store), bench.threads, bench.folders)
+    return TfidfRanker(store)
 
 
-BASELINES: dict[str, Callable[[Bench], System]] = {
+BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
     "bm25": _bm25,
     "minilm": _minilm,
     "tfidf": _tfidf,
@@ -101,8 +112,10 @@ ABLATIONS: dict[str, Recipe] = {
     for name, changed in {
         "one-hop": replace(_WHOLE, max_hops=1),
         "always-three": replace(_WHOLE, ending="never"),
-        "without-proof": replace(_WHOLE, proof=False, selection="relative", ending="decided"),
+        "without-proof": replace(_WHOLE, proof=False, selection="relative"),
         "without-hybrid": replace(_WHOLE, ranking="surest"),
+        "without-paths": replace(_WHOLE, ranking="alone"),
+        "without-questions": replace(_WHOLE, first=("dense",)),
         **{f"without-{way}": _without(_WHOLE, way) for way in _WHOLE.expansions},
     }.items()
 }
@@ -136,35 +149,21 @@ def checked_names(names: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def checked_recipes(names: str) -> list[str]:
-    """Return the recipes and ablations of a comma-separated list; ``all`` is every recipe.
-
-    Raises:
-        UnknownRecipe: a name is of no recipe, or of a baseline, which answers no claim document.
-    """
-    chosen = [name for name in checked_names(names) if names.strip() != "all" or name in RECIPES]
-    if baselines := [name for name in chosen if name in BASELINES]:
-        raise UnknownRecipe(
-            "unknown_recipe",
-            f"{', '.join(baselines)} can be measured with --wiki-pages only.",
-            f"Use some of: {', '.join([*RECIPES, *ABLATIONS])}, or all, or ablations.",
-        )
-    return chosen
-
-
 def recipe_of(name: str) -> Recipe:
-    """Return the recipe of a system; a baseline's is the one that it shares its verdict with."""
-    if name in BASELINES:
-        return RECIPES["esoteric"]
+    """Return the recipe of this name, or of the ablation."""
     return ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
 
 
 def open_system(name: str, bench: Bench) -> System:
-    """Return the system of this name; ``checked_names`` has let it pass."""
+    """Return the system of this name, which ``checked_names`` has let pass; it uses one thread.
+
+    Raises:
+        IndexUnavailable: there is no index.
+    """
     if name in BASELINES:
-        return BASELINES[name](bench)
-    retriever = open_retriever(bench.index, bench.threads, bench.folders)
-    return RecipeSystem(retriever, recipe_of(name))
+        store = EmbeddedIndex(bench.index).open(MiniLMEncoder.name)
+        return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
+    return RecipeSystem(open_retriever(bench.index, 1, bench.folders), recipe_of(name))
 
 
 def _answer(report: Report) -> Answer:

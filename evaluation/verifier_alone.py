@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import bad_line
+from evaluation.json_lines import write_lines
 from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
+from evaluation.provenance import PAIRS
 from retrieval.index.layout import digest_of
 from retrieval.models import verifier
 from retrieval.types import LABELS
@@ -51,7 +53,7 @@ def evaluate_pairs(
         "model": model.version,
         **pair_results(pairs, said),
     }
-    folder = out / "pairs"
+    folder = out / PAIRS
     folder.mkdir(parents=True, exist_ok=True)
     lines = (
         {
@@ -62,9 +64,10 @@ def evaluate_pairs(
         }
         for pair, row in zip(pairs, said, strict=True)
     )
-    _write(folder / "predictions.jsonl", (json.dumps(line, ensure_ascii=False) for line in lines))
-    _write(folder / "results.json", [json.dumps(results, indent=1, ensure_ascii=False)])
-    _write(folder / "report.md", [report_of_pairs(results)])
+    write_lines(folder / "predictions.jsonl", lines)
+    text = json.dumps(results, indent=1)
+    (folder / "results.json").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "report.md").write_text(f"{report_of_pairs(results)}\n", encoding="utf-8")
     return results
 
 
@@ -134,7 +137,3 @@ def report_of_pairs(results: dict[str, Any]) -> str:
 {tables}
 
 `results.json` lists the {len(results["worst"])} most confident errors."""
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

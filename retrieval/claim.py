@@ -12,6 +12,7 @@ from retrieval.language.notices import notices_of
 LONGEST = 500  # characters
 
 _SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ def read_claim(text: object) -> ReadClaim:
     """Return the claim in NFC, white space folded, invisible characters removed.
 
     Raises:
-        InvalidClaim: it is empty, too short or too long, holds no letters, or
+        InvalidClaim: it is empty or too long, holds no word of two letters, or
             holds control characters.
     """
     if not isinstance(text, str):
@@ -61,8 +62,7 @@ def _refuse(claim: str) -> None:
             f"The claim is {len(claim)} characters long; at most {LONGEST} can be checked.",
             "Check one sentence at a time.",
         )
-    letters = sum(c.isalpha() for c in claim)
-    if letters == 0:
+    if not any(c.isalpha() for c in claim):
         raise InvalidClaim("claim_no_letters", "The claim holds no words.", example)
-    if letters == 1:
-        raise InvalidClaim("claim_too_short", "One letter is not a claim.", example)
+    if not _WORD.search(claim):
+        raise InvalidClaim("claim_too_short", "Single letters are not a claim.", example)

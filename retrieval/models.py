@@ -67,6 +67,8 @@ def reading_models(recipe: Recipe) -> list[Path]:
     folders.append(VERIFIER)
     if recipe.proof:
         folders.append(PROVER)
+    if recipe.selection == "utility":
+        folders.append(SELECTOR)
     return folders
 
 

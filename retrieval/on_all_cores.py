@@ -20,10 +20,22 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _AHEAD = 2  # things a process has waiting, so that it never waits itself
+_MEMORY = 2_500_000_000  # bytes that a process takes while it loads the models
+_CLAIMS = 20  # checked in the time that loading takes
 
 
 class ProcessEnded(EsotericError):
     """A process that worked for this one is gone."""
+
+
+def processes_for(claims: int, threads: int) -> int:
+    """Return in how many processes to check so many claims, at least one.
+
+    One for each thread, since two single threads do more than one program on both; no more than
+    the memory holds, and than have enough to do that loading their models pays.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(threads, memory // _MEMORY, claims // _CLAIMS))
 
 
 def in_order(
@@ -31,15 +43,18 @@ def in_order(
 ) -> Iterator[Result]:
     """Yield what ``prepare()`` makes of every item, in their order.
 
-    ``prepare`` is called once in each process. Of the items only so many are taken ahead
-    as keep all processes at work. One item alone is worked on here: starting a process
-    takes longer than most of them do. Functions, items, results and errors must pickle.
+    ``prepare`` is called once in each process; without items it is not called. Of the items only
+    so many are taken ahead as keep all processes at work. One item alone is worked on here:
+    starting a process takes longer than most of them do. Functions, items, results and errors
+    must pickle.
 
     Raises:
         ProcessEnded: a process was killed. And what ``prepare`` and its function raise.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
+    if not first:
+        return
     if len(first) < 2 or processes < 2:
         yield from map(prepare(), chain(first, remaining))
         return

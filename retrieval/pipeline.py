@@ -23,14 +23,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spacy.tokens import Doc
 
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.hops.merging import interleaved
-from retrieval.hops.missing_spans import missing_spans
+from retrieval.hops.missing_spans import missing_spans, share_a_word
 from retrieval.index.store import DocumentStore
 from retrieval.recipes import Recipe
 from retrieval.stages import Stages
@@ -142,6 +142,9 @@ class Pipeline:
         while True:
             hop = len(hops) + 1
             opened, relevant = self._read(claim.text, candidates, found, way, clock)
+            if not share_a_word(spans, found.selected):
+                # Sentences are ranked whatever the claim is, also where it is no sentence at all.
+                found.evidence = [replace(item, selected=False) for item in found.evidence]
             selected = {item.key for item in found.selected}
             proof = self._prove(doc, found, way, clock) if way.proof else None
             verdict = self._decide(doc, found, proof, way, clock)

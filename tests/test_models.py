@@ -12,6 +12,7 @@ from retrieval.models import (
     PATH,
     PROVER,
     READER,
+    SELECTOR,
     VERIFIER,
     ModelFolders,
     judge_name,
@@ -56,6 +57,7 @@ def test_a_verdict_names_the_verifier_with_its_version() -> None:
         ("esoteric", [READER, VERIFIER]),
         ("m3", [READER, PATH, VERIFIER]),
         ("combined", [READER, PATH, VERIFIER, PROVER]),
+        ("fer", [READER, VERIFIER, SELECTOR]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(

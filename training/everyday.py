@@ -33,7 +33,9 @@ class EverydayData:
         """What a card says of the claims."""
         return (
             f"{len(self.claims)} everyday claims over the default corpus (`datasets/everyday` and"
-            " `vital/train*.jsonl`)"
+            " `vital/train*.jsonl`), without those whose evidence lies on a page that holds"
+            " evidence of a claim of `vital/dev.jsonl`; sentences of such pages stand among those"
+            " that settle nothing"
         )
 
 
@@ -61,7 +63,10 @@ def load_everyday(data: Path, cache: Path) -> EverydayData:
         for claim in read_corpus_claims(path)
         if held_out.isdisjoint(claim.pages)
     ]
-    files = {"datasets/everyday/claims.jsonl": OWN, **{f"vital/{p.name}": p for p in shared}}
+    files = {
+        "datasets/everyday/claims.jsonl": OWN,
+        **{f"vital/{path.name}": path for path in (*shared, data / "vital" / "dev.jsonl")},
+    }
     return EverydayData(
         claims=claims,
         dev=dev,

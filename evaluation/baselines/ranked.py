@@ -13,9 +13,10 @@ from typing import Protocol
 from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
+from retrieval.index.store import DocumentStore
 from retrieval.models import ModelFolders, judge_name, verifier
 from retrieval.selection.relative_selector import RelativeSelector
-from retrieval.types import Evidence, Sentence
+from retrieval.types import CorpusInfo, Evidence, Report, Sentence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 from retrieval.verification.evidence_verifier import EvidenceVerifier
 
@@ -45,13 +46,25 @@ class Ranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The report on a claim, beside what the ranker found."""
+
+    report: Report
+    pages: list[str]
+    ranked: list[RankedSentence]
+
+
 class RankedBaseline:
     """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
 
-    def __init__(self, ranker: Ranker, threads: int, folders: ModelFolders) -> None:
-        """Remember the ranker; nothing is loaded yet."""
+    def __init__(
+        self, name: str, ranker: Ranker, store: DocumentStore, folders: ModelFolders
+    ) -> None:
+        """Keep the ranker over ``store``; nothing is loaded yet."""
+        self._name = name
         self._ranker = ranker
-        self._threads = threads
+        self._store = store
         config = RetrievalConfig()
         model = verifier(folders.unpacked)
         self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
@@ -62,19 +75,45 @@ class RankedBaseline:
         """Make the ranker's tables and load the models."""
         import torch
 
-        torch.set_num_threads(self._threads)
+        torch.set_num_threads(1)
         self._ranker.warm_up()
         self._verification.warm_up()
 
-    def answer(self, claim: str) -> Answer:
+    def report(self, claim: str) -> Report:
         """Rank, select, judge.
 
         Raises:
             InvalidClaim: the text is not something that can be checked.
         """
-        text = read_claim(claim).text
+        return self._judged(claim).report
+
+    def answer(self, claim: str) -> Answer:
+        """Rank, select, judge; ``ranked`` is in the order of the ranker.
+
+        Raises:
+            InvalidClaim: the text is not something that can be checked.
+        """
+        judged = self._judged(claim)
+        report = judged.report
+        return Answer(
+            label=report.verdict.label,
+            confidence=report.verdict.confidence,
+            evidence=tuple(
+                (item.sentence.document_id, item.sentence.sentence_id)
+                for item in report.evidence
+                if item.selected
+            ),
+            ranked=tuple(((s.page, s.number), s.score) for s in judged.ranked),
+            pages=tuple(judged.pages),
+            hops=(),
+            seconds=report.seconds,
+        )
+
+    def _judged(self, claim: str) -> _Judged:
+        read = read_claim(claim)
+        info = self._store.info()
         started = time.perf_counter()
-        pages, ranked = self._ranker.rank(text)
+        pages, ranked = self._ranker.rank(read.text)
         ranked_at = time.perf_counter()
         best = [
             Evidence(
@@ -86,19 +125,21 @@ class RankedBaseline:
             )
             for s in ranked[:MOST_EVIDENCE]
         ]
-        evidence = self._verification.run(text, best, {})["evidence"]
-        judged = self._selection.run(evidence)["evidence"]
-        selected = [item for item in judged if item.selected]
-        verdict = self._judge.run(text, selected)["verdict"]
+        verified = self._verification.run(read.text, best, {})["evidence"]
+        evidence = self._selection.run(verified)["evidence"]
+        selected = [item for item in evidence if item.selected]
+        verdict = self._judge.run(read.text, selected)["verdict"]
         ended = time.perf_counter()
-        return Answer(
-            label=verdict.label,
-            confidence=verdict.confidence,
-            evidence=tuple(
-                (item.sentence.document_id, item.sentence.sentence_id) for item in selected
-            ),
-            ranked=tuple(((s.page, s.number), s.score) for s in ranked),
-            pages=tuple(pages),
+        report = Report(
+            claim=read.text,
+            recipe=self._name,
+            notices=read.notices,
+            corpus=CorpusInfo(info.name, info.documents, info.built_at),
+            verdict=verdict,
+            evidence=tuple(evidence),
+            documents=(),
+            questions=(),
+            proof=None,
             hops=(),
             seconds={
                 "total": ended - started,
@@ -106,3 +147,4 @@ class RankedBaseline:
                 "verdict": ended - ranked_at,
             },
         )
+        return _Judged(report, pages, ranked)

@@ -1,9 +1,9 @@
-"""Reads JSON lines block by block; every complaint names the file and the line."""
+"""Reads JSON lines block by block, and writes them; every error names the file and the line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -73,6 +73,15 @@ def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, di
                 if isinstance(record, BadPage):
                     raise BadSource("source_not_json", record.message, record.hint)
                 yield number, record
+
+
+def encoded_line(record: Mapping[str, Any]) -> bytes:
+    """Return the record as one line of JSON in UTF-8."""
+    try:
+        text = json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can hold
+        text = json.dumps(record).encode()
+    return text + b"\n"
 
 
 @contextmanager

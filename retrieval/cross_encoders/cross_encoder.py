@@ -59,6 +59,9 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs.
 
+        Logits are divided by the configuration's ``temperature``, and its ``bias``, one number for
+        each label, is added (vector scaling with one scale, Guo et al. 2017, 4.2).
+
         Shape ``(len(pairs), labels)``, in the order of the pairs. Of what does not fit
         the model's window the longer one is cut at its end. Pairs are batched by length, so
         that little is padded.
@@ -68,7 +71,9 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         from retrieval.token_batches import STEP, rows_for
 
         network, tokenizer = self._loaded()
-        result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
+        labels = self._config["labels"]
+        bias = torch.tensor(self._config.get("bias", [0.0] * len(labels)))
+        result = np.zeros((len(pairs), len(labels)), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
         # again until their number is right. Of more than so many the longest pads too many.
@@ -88,7 +93,7 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
             )
             with torch.inference_mode():
                 logits = network(**inputs).logits.float()
-            scaled = logits / self._config["temperature"]
+            scaled = logits / self._config["temperature"] + bias
             result[part] = torch.softmax(scaled, dim=-1).numpy()
         return result
 

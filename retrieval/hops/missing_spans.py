@@ -20,9 +20,7 @@ def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[S
     span inside another missing span is left out. This says what nothing has been
     found about; it does not say that the rest is proved.
     """
-    spoken: set[str] = set()
-    for item in evidence:
-        spoken |= _stems(item.title) | _stems(item.sentence.text)
+    spoken = _spoken(evidence)
     missing = [span for span in spans if (words := _stems(span.text)) and not words & spoken]
     return [
         span
@@ -32,6 +30,19 @@ def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[S
             for other in missing
         )
     ]
+
+
+def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
+    """Return whether some sentence, or its title, holds a word of some span.
+
+    Words are compared as in ``missing_spans``.
+    """
+    spoken = _spoken(evidence)
+    return any(_stems(span.text) & spoken for span in spans)
+
+
+def _spoken(evidence: Sequence[Evidence]) -> set[str]:
+    return {stem for item in evidence for stem in _stems(item.title) | _stems(item.sentence.text)}
 
 
 def _stems(text: str) -> set[str]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
 
 from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_set_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Verdict
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Label,
+    Opinion,
+    Verdict,
+)
 
 TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
-# A mean of opinions is less sure than it may be (Ranjan and Gneiting 2010), hence the first. The
-# verifier calls too many sentences undecided, hence the second: odds that NOT ENOUGH INFO loses, as
-# a logarithm. Fitted to 82 claims of vital/dev (docs/experiments.md).
-SHARPENED = 1.15
-UNDECIDED = -0.3
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
@@ -46,10 +49,7 @@ class CrossEncoderJudge:
         if not evidence:
             rationale = "No sentence in the corpus speaks about this claim."
             return {"verdict": Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)}
-        most_relevant = max(evidence, key=lambda item: item.score)
-        together = self._together(claim, evidence)
-        opinion = calibrated(pooled_opinion(together, most_relevant.opinion))
-        opinion = uncontradicted(opinion, [item.stance for item in evidence])
+        opinion = opinion_of(self.together(claim, evidence), evidence)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
         rationale = rationale_of(label, confidence, evidence)
@@ -63,35 +63,35 @@ class CrossEncoderJudge:
         """
         return self._model.fits(claim, _text(evidence))
 
-    def _together(self, claim: str, evidence: Sequence[Evidence]) -> Sequence[float]:
+    def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
         """Return what all sentences say as one text; of a single one that is known already."""
         if len(evidence) == 1:
             return evidence[0].opinion
-        return [float(p) for p in self._model.probabilities([(claim, _text(evidence))])[0]]
+        supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
+        return float(supports), float(refutes), float(undecided)
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
     return evidence_set_text([(item.title, item.sentence.text) for item in evidence])
 
 
+def opinion_of(together: Opinion, evidence: Sequence[Evidence]) -> list[float]:
+    """Return the probabilities of ``LABELS`` that the verdict is made of.
+
+    ``together``: what the sentences of ``evidence``, at least one, say as one text.
+    """
+    most_relevant = max(evidence, key=lambda item: item.score)
+    pooled = pooled_opinion(together, most_relevant.opinion)
+    return uncontradicted(pooled, [item.stance for item in evidence])
+
+
 def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
     """Return the linear pool of two opinions (Stone 1961).
 
     What all sentences say together and what the most relevant one says alone err
-    on different claims; ``models/reader/README.md`` has the figures of each.
+    on different claims.
     """
     return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
-
-
-def calibrated(opinion: Sequence[float]) -> list[float]:
-    """Return the opinion, over ``LABELS``, as sure as the verdicts turn out to be right.
-
-    A scale for all labels (``SHARPENED``) and a bias for one (``UNDECIDED``), a case of vector
-    scaling (Guo et al. 2017, 4.2).
-    """
-    odds = [p**SHARPENED for p in opinion]
-    odds[LABELS.index(NOT_ENOUGH_INFO)] *= exp(UNDECIDED)
-    return [o / sum(odds) for o in odds]
 
 
 def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,12 +41,14 @@ class EvidenceVerifier:
         """Return what was read of the evidence, best first, and every opinion so far.
 
         ``evidence`` comes best first. ``before``: the opinions of earlier hops, which are not
-        asked for again. A sentence keeps its path only if the path decides more than each of its
-        sentences alone (``GAIN``). A sentence is as good as the best reading that it takes part
-        in (M3, algorithm 1), so the first sentence of a path stands beside the last one.
+        asked for again; a sentence that was read then stays, wherever it stands now. A sentence
+        keeps its path only if the path decides more than each of its sentences alone (``GAIN``).
+        A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
+        first sentence of a path stands beside the last one.
         """
         known = {item.key: item for item in evidence}
-        best = _with_leads(evidence[: self._limit], known)
+        earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
+        best = _with_leads([*evidence[: self._limit], *_already_read(earlier, before)], known)
         readings = self._readings(claim, best, known, before)
         read = [_opinion_of(item, readings) for item in best]
         worth = {item.key: item.score for item in read}
@@ -72,6 +74,14 @@ class EvidenceVerifier:
             for reading, row in zip(new, said, strict=True)
         }
         return {**before, **opinions}
+
+
+def _already_read(
+    earlier: Iterable[Evidence], before: Mapping[Reading, Opinion]
+) -> Iterator[Evidence]:
+    """Yield these sentences without paths that would have to be read first."""
+    for item in earlier:
+        yield item if (item.path, item.key) in before else replace(item, path=())
 
 
 def _with_leads(best: Iterable[Evidence], known: Mapping[SentenceKey, Evidence]) -> list[Evidence]:

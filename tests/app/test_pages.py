@@ -94,7 +94,7 @@ def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> No
         ("", "There is no claim to check."),
         (" \r\n\t", "There is no claim to check."),
         ("1234", "The claim holds no words."),
-        ("q", "One letter is not a claim."),
+        ("q", "Single letters are not a claim."),
         ("snow " * 101, "The claim is 504 characters long; at most 500 can be checked."),
         ("<b>\x07</b>", "The claim holds control characters."),
     ],

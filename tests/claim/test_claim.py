@@ -10,6 +10,7 @@ REFUSED = {
     " \t\n ": "claim_empty",
     "\u200b\u200e": "claim_empty",
     "a": "claim_too_short",
+    "w w w, w!": "claim_too_short",
     "7!": "claim_no_letters",
     "1066": "claim_no_letters",
     "🙂🙂": "claim_no_letters",

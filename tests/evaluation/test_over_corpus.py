@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from evaluation.over_corpus import contradicted, corpus_results, report_over_corpus
+from evaluation.corpus_report import corpus_report
+from evaluation.measures.corpus import contradicted, corpus_results
 from retrieval.errors import BadSource
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
@@ -68,6 +69,10 @@ def test_a_claim_of_no_named_kind_is_of_another(tmp_path: Path) -> None:
         (LAMP | {"evidence": [[["Lamp"]]]}, "no sets of [document id, sentence number]"),
         (LAMP | {"evidence": [[["Lamp", -1]]]}, "no page with a sentence number"),
         (LAMP | {"evidence": [[["Lamp", "0"]]]}, "no page with a sentence number"),
+        (LAMP | {"evidence": [[]]}, "a decided claim needs evidence"),
+        (LAMP | {"kind": 7}, "what is under 'kind' is no text"),
+        (LAMP | {"texts": 7}, "'texts' is no list of lists of sentences"),
+        (LAMP | {"texts": ["It", "is"]}, "'texts' is no list of lists of sentences"),
         (LAMP | {"texts": [["It is red."]]}, "'texts' has another shape than 'evidence'"),
         (HUM | {"tempting": ["Lamp"]}, "'tempting' is no [document id, sentence number]"),
         (HUM | {"tempting": 7}, "'tempting' is no [document id, sentence number]"),
@@ -246,7 +251,7 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
         "esoteric": corpus_results(claims, documents),
         "fer": corpus_results(claims, [FAILED, FAILED]),
     }
-    report = report_over_corpus({**about, "recipes": recipes})
+    report = corpus_report({**about, "recipes": recipes})
     assert "2 claims of `mine.jsonl` over `coast`, 1,200 documents." in report
     first, second = report.split("## esoteric")[1].split("## fer")
     assert "| all | 2 | 50.0 | 100.0 | 0.0 | 0 | 0.250 |" in first

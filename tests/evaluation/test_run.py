@@ -9,6 +9,7 @@ from evaluation.claims import FeverClaim
 from evaluation.predictions import Answer, read_predictions
 from evaluation.run import Crash, Outcome, has_answered, run_system
 from retrieval.errors import BadSource, EsotericError
+from retrieval.types import Report
 from tests.evaluation.answers import ANSWERS, CLAIMS
 
 
@@ -28,9 +29,12 @@ class FromAList:
             raise self._failing[claim]
         return ANSWERS[[c.text for c in CLAIMS].index(claim)]
 
+    def report(self, claim: str) -> Report:
+        raise NotImplementedError
+
 
 def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> Outcome:
-    return run_system(lambda: system, "listed", claims, folder, lambda done: None)
+    return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
 
 
 def test_answers_are_kept_as_they_come_and_read_back_as_they_were(tmp_path: Path) -> None:
@@ -48,6 +52,12 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     outcome = run(again, tmp_path)
     assert again.asked == ["Claim 3.", "Claim 4."]
     assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+
+
+def test_several_processes_answer_in_the_order_of_the_claims(tmp_path: Path) -> None:
+    outcome = run_system(FromAList, "listed", CLAIMS, tmp_path, 2, lambda done: None)
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+    assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
 
 
 def test_a_finished_run_opens_no_system(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from retrieval.hops.missing_spans import missing_spans
+from retrieval.hops.missing_spans import missing_spans, share_a_word
 from retrieval.types import Span
 from tests.evidence import evidence
 
@@ -31,3 +31,12 @@ def test_a_span_inside_another_missing_span_is_told_once() -> None:
 
 def test_case_and_accents_do_not_hide_a_word() -> None:
     assert missing_spans([span("Oslo")], [evidence("ÓSLO", "A town.")]) == []
+
+
+def test_claim_and_evidence_share_a_word_of_a_sentence_or_of_a_title() -> None:
+    spans = [span("painter"), span("born in Oslo")]
+    nothing = evidence("Harbour", "It was built in 1901.")  # "in" is no word that counts
+    assert not share_a_word(spans, [])
+    assert not share_a_word(spans, [nothing])
+    assert share_a_word(spans, [nothing, evidence("Harbour", "Some painted it.")])
+    assert share_a_word(spans, [evidence("Oslo", "It is a town."), nothing])

@@ -12,7 +12,7 @@ from retrieval.cross_encoders.inputs import path_text
 from retrieval.models import VERIFIER, verifier
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of
-from retrieval.types import Progress, Report
+from retrieval.types import NOT_ENOUGH_INFO, Progress, Report
 
 pytestmark = pytest.mark.models
 
@@ -55,10 +55,23 @@ def test_the_stance_of_every_sentence_is_the_verifiers_whatever_the_round(
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("claim", ["asdf qwer", "Blorp zindle vexed the quommet."])
+def test_what_shares_no_word_with_any_sentence_is_not_decided(
+    retriever: Retriever, claim: str, recipe: str
+) -> None:
+    report = check(retriever, claim, recipe)
+    assert report.verdict.label == NOT_ENOUGH_INFO
+    assert not any(item.selected for item in report.evidence)
+
+
+@pytest.mark.parametrize("recipe", ["combined", "esoteric"])
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_only_so_many_sentences_are_verified_and_shown(retriever: Retriever, claim: str) -> None:
+def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
+    retriever: Retriever, claim: str, recipe: str
+) -> None:
     limit = RetrievalConfig().verified_sentences
-    assert len(check(retriever, claim, "esoteric").evidence) <= limit
-    found = check(retriever, claim, "combined").evidence
-    led = {key for item in found for key in item.path}
-    assert len([item for item in found if item.key not in led]) <= limit
+    report = check(retriever, claim, recipe)
+    led = {key for item in report.evidence for key in item.path}
+    alone = [item for item in report.evidence if item.key not in led]
+    assert len(alone) <= limit * len(report.hops)

@@ -4,7 +4,6 @@ import pytest
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from retrieval.verdict.cross_encoder_judge import (
-    calibrated,
     pooled_opinion,
     rationale_of,
     uncontradicted,
@@ -69,14 +68,6 @@ def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> N
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
-
-
-def test_a_calibrated_opinion_is_surer_and_leaves_fewer_undecided() -> None:
-    # 0.5 ** 1.15 = 0.4506, 0.25 ** 1.15 = 0.2031, and 0.2031 times e ** -0.3 is 0.1505.
-    assert calibrated([0.5, 0.25, 0.25]) == pytest.approx([0.560, 0.253, 0.187], abs=0.001)
-    # 0.8 ** 1.15 = 0.7737, 0.1 ** 1.15 = 0.0708, times e ** -0.3: 0.0525.
-    assert calibrated([0.1, 0.8, 0.1]) == pytest.approx([0.079, 0.863, 0.058], abs=0.001)
-    assert calibrated([1.0, 0.0, 0.0]) == [1.0, 0.0, 0.0]
 
 
 def test_a_side_that_the_shown_sentences_speak_against_is_impossible() -> None:

@@ -200,3 +200,14 @@ def test_without_evidence_nothing_is_read() -> None:
     model = Listed({})
     assert verifier(model).run(CLAIM, [], {}) == {"evidence": [], "readings": {}}
     assert model.asked == []
+
+
+def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_places() -> None:
+    first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
+    readings = verifier(first, 1).run(CLAIM, [PIER], {})["readings"]
+    second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
+    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings)["evidence"]
+    # The boat is too far down to be read, and the pier's path was not read either.
+    assert second.asked == [QUAY_ALONE]
+    assert keys(found) == keys([PIER, QUAY])
+    assert (found[0].opinion, found[0].path) == (pytest.approx((0.9, 0.0, 0.1)), ())

@@ -66,5 +66,7 @@ def save_adapters(network: MPNetClassifier, path: Path) -> str:
         if name.startswith(("pre_classifier", "classifier")):
             tensors[name] = weight.detach().half()
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, path)
+    partial = path.with_suffix(".partial")
+    save_file(tensors, partial)
+    partial.replace(path)
     return hashlib.sha256(path.read_bytes()).hexdigest()

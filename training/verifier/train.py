@@ -1,25 +1,21 @@
 """``esoteric train verifier``: the model that labels a claim and its evidence.
 
-Three phases. First it learns to read: pairs of public data sets whose evidence differs in one
-fact. Then it learns what it meets in use: the sentences that retrieval brings, most of which settle
-nothing, alone and several at once. Both train low-rank adapters, which is quick. Then all weights
-but the embeddings are trained on a mix of the two, which reads better than adapters can.
+Three phases. ``pairs``: public pairs of a claim and its evidence, most of them contrastive.
+``retrieved``: sentences that retrieval brings, most of which settle nothing, alone and several at
+once. Both train low-rank adapters, which is quick. ``whole``: a mix of the two, on which all
+weights but the embeddings are trained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 from torch import nn
 
-from evaluation.corpus_claims import CorpusClaim
-from evaluation.measures.calibration import calibration_error
-from evaluation.pairs import Pair, read_pairs
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.cross_encoders.mpnet import PackagedMPNet
 from retrieval.index.layout import digest_of
 from retrieval.trained.delta import add_delta, save_delta
@@ -31,6 +27,7 @@ from training.figures import Classify, probabilities, temperature_of
 from training.loop import Recipe, classification_loss, switch_off_dropout, train
 from training.verifier.adapters import RANK as ADAPTER_RANK
 from training.verifier.adapters import adapt, save_adapters
+from training.verifier.figures import DEFINITIONS, DevReadings
 from training.verifier.mixes import Mix, Sources, mixed_examples
 from training.verifier.pairs import QUOTAS
 
@@ -76,15 +73,13 @@ MIXES: Mapping[str, Mix] = {
         fever=3_500,
     ),
 }
-# Every so many pairs of a development file are measured; the temperature is fitted to the next.
-DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
 
 
 def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None:
     """Train the verifier, write it to ``out`` and its logs and checkpoints to ``run``.
 
     The packaged weights are unpacked into ``cache``. What the adapters ended with is kept in
-    ``run``; a restarted run goes on from it.
+    ``run``; a restarted run with the same data and recipes goes on from it.
 
     Raises:
         BadSource: the data cannot be read.
@@ -97,12 +92,12 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         everyday=load_everyday(data_folder, vectors),
         fever=load_data(data_folder, vectors, RETRIEVED.seed),
     )
-    measured, fitted = _dev_pairs(data_folder / "pairs" / "dev")
+    dev = DevReadings.of(data_folder / "pairs", sources.everyday)
 
     def figures(network: nn.Module) -> dict[str, float]:
-        return verifier_figures(_classifies(network, base), measured, sources.everyday.dev)
+        return dev.figures(_classifies(network, base))
 
-    adapters = run / "adapters.safetensors"
+    adapters = run / f"adapters-{_adapters_digest(sources)[:16]}.safetensors"
     if not adapters.exists():
         _train_adapters(base, sources, run, adapters, figures)
     network = base.model(LABELS)
@@ -116,8 +111,8 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     loss_of = classification_loss(network, base.tokenizer(), WHOLE.max_tokens)
     train(network, examples, loss_of, WHOLE, run / "whole", figures)
 
-    truth = [LABELS.index(pair.label) for pair in fitted]
-    temperature = temperature_of(classify([(p.claim, p.evidence) for p in fitted]), truth)
+    fitted = classify([(pair.claim, pair.evidence) for pair in dev.fitted])
+    temperature = temperature_of(fitted, [LABELS.index(pair.label) for pair in dev.fitted])
     trained = figures(network)
     digest = save_delta(network, base.model(LABELS), out / "delta.safetensors", RANK)
     write_config(
@@ -129,9 +124,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         temperature=round(temperature, 2),
         labels=LABELS,
     )
-    shipped = verifier_figures(
-        CrossEncoder(out, base).probabilities, measured, sources.everyday.dev
-    )
+    shipped = dev.figures(CrossEncoder(out, base).probabilities)
     card = Card(
         name="Verifier",
         purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
@@ -144,13 +137,11 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         data=_data_of_pairs(len(sources.pair_examples(PAIRS.seed, QUOTAS)))
         + "".join(f" Phase `{name}`: {mix.described}." for name, mix in MIXES.items())
         + f" {sources.described}.",
-        digests=sources.digests,
-        commands=("esoteric train verifier --data DATA",),
-        definitions="Label accuracy, %, with the evidence given: `everyday`, of the decided claims"
-        " of `vital/dev.jsonl`, `one_sentence` and `two_hop` among them; the others, of every so"
-        " many pairs of `pairs/dev`. calibration_error: expected, ten bins, 0 to 1, of all these"
-        " pairs; the temperature was fitted to other pairs of the same files. As shipped: cut to"
-        f" that rank, in float16, scaled by temperature {temperature:.2f}.",
+        digests={**sources.digests, **dev.digests},
+        commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
+        definitions=f"{DEFINITIONS} As shipped: cut to that rank, in float16, scaled by temperature"
+        f" {temperature:.2f}; the second command then fits the scale and a bias of NOT ENOUGH INFO"
+        " to the verdicts of whole searches (`config.json`).",
     )
     write_card(
         out,
@@ -179,51 +170,15 @@ def _train_adapters(
     save_adapters(network, path)
 
 
+def _adapters_digest(sources: Sources) -> str:
+    """Return what tells the adapters of this data and these recipes from others, SHA-256."""
+    origin = (PAIRS, RETRIEVED, QUOTAS, MIXES["retrieved"], ADAPTER_RANK, sources.digests)
+    return sha256(repr(origin).encode()).hexdigest()
+
+
 def _classifies(network: nn.Module, base: PackagedMPNet) -> Classify:
     tokenizer = base.tokenizer()
     return lambda pairs: probabilities(network, tokenizer, pairs, PAIRS.max_tokens)
-
-
-def verifier_figures(
-    classify: Classify, pairs: Sequence[Pair], claims: Sequence[CorpusClaim]
-) -> dict[str, float]:
-    """Return label accuracies, in %, with the evidence given, and the calibration error, 0 to 1.
-
-    ``claims`` are read beside their first set of evidence; undecided ones are left out.
-    """
-    decided = [claim for claim in claims if claim.evidence]
-    said = classify([(claim.text, given_evidence(claim)) for claim in decided])
-    right = said.argmax(1) == np.array([LABELS.index(claim.label) for claim in decided])
-    two_hop = np.array([claim.kind == "two-hop" for claim in decided])
-    opinions = classify([(pair.claim, pair.evidence) for pair in pairs])
-    pairs_right = opinions.argmax(1) == np.array([LABELS.index(pair.label) for pair in pairs])
-    sources = np.array([pair.source for pair in pairs])
-    return {
-        "everyday": 100 * float(right.mean()),
-        "one_sentence": 100 * float(right[~two_hop].mean()),
-        "two_hop": 100 * float(right[two_hop].mean()),
-        **{
-            source: 100 * float(pairs_right[sources == source].mean())
-            for source in dict.fromkeys(sources.tolist())
-        },
-        "calibration_error": calibration_error(opinions.max(axis=1), pairs_right),
-    }
-
-
-def given_evidence(claim: CorpusClaim) -> str:
-    """Return the first set of evidence of a claim whose file holds its texts, as it is read."""
-    titles = [document for document, _ in claim.evidence[0]]
-    return evidence_set_text(list(zip(titles, claim.texts[0], strict=True)))
-
-
-def _dev_pairs(folder: Path) -> tuple[list[Pair], list[Pair]]:
-    measured: list[Pair] = []
-    fitted: list[Pair] = []
-    for source, every in DEV_PAIRS.items():
-        pairs = list(read_pairs(folder / f"{source}.jsonl"))
-        measured += pairs[::every]
-        fitted += pairs[1::every]
-    return measured, fitted
 
 
 def _data_of_pairs(count: int) -> str:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import MPNetConfig, MPNetModel
 
 from retrieval.cross_encoders.mpnet import MPNetClassifier
-from retrieval.trained.delta import add_delta
+from retrieval.trained.delta import add_delta, save_delta
 from training.verifier.adapters import LowRankAdapter, adapt, save_adapters
 
 IDS = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
@@ -83,3 +85,20 @@ def test_saved_adapters_make_the_trained_network_of_the_packaged_one(
         trained, again = network(IDS, MASK).logits, restored(IDS, MASK).logits
     assert torch.allclose(trained, again, atol=0.05)  # one computes in bfloat16
     assert not torch.allclose(untrained, again, atol=0.5)
+
+
+def test_a_network_that_was_trained_whole_is_restored_but_for_its_embeddings(
+    network: MPNetClassifier, tmp_path: Path
+) -> None:
+    base = copy.deepcopy(network)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if ".embeddings." not in name:
+                weight += 0.1 * torch.randn_like(weight)
+    path = tmp_path / "delta.safetensors"
+    digest = save_delta(network, base, path, rank=16)  # no matrix here has a higher one
+    assert not any(".embeddings." in name for name in load_file(path))
+    trained = network(IDS, MASK).logits
+    assert not torch.allclose(base(IDS, MASK).logits, trained, atol=0.1)
+    add_delta(base, path, digest)
+    assert torch.allclose(base(IDS, MASK).logits, trained, atol=0.02)  # kept in float16

@@ -1,0 +1,52 @@
+"""``report.md`` of an evaluation over the served corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.measures.corpus import FIRST
+
+
+def corpus_report(results: Mapping[str, Any]) -> str:
+    """Return the report, Markdown."""
+    about = (
+        f"{results['claims']:,} claims of `{results['file']}` over `{results['corpus']['name']}`,"
+        f" {results['corpus']['documents']:,} documents. A corpus of this size is easier to search"
+        " than all of Wikipedia. Shares in %, expected calibration error 0 to 1."
+    )
+    lines = ["# Evaluation over the served corpus", "", f"    {results['command']}", "", about]
+    for name, recipe in results["recipes"].items():
+        lines += ["", f"## {name}", "", _HEAD, "|---|---|---|---|---|---|---|", _row("all", recipe)]
+        for key in ("by_label", "by_kind"):
+            lines += [_row(group, row) for group, row in recipe[key].items()]
+        lines += [
+            "",
+            f"Seconds a claim: {recipe['seconds']['p50']:.2f} at the median,"
+            f" {recipe['seconds']['p95']:.2f} at the 95th percentile."
+            if recipe["seconds"]["p50"] is not None
+            else "No claim was checked.",
+        ]
+    return "\n".join(lines)
+
+
+_HEAD = (
+    "| claims | number | label accuracy | evidence recall, first 5 | opposite stance among the"
+    " first 3 | contradicted verdicts | calibration error |"
+)
+
+
+def _row(group: str, row: Mapping[str, Any]) -> str:
+    shares = (
+        _percent(row[key])
+        for key in ("label_accuracy", f"evidence_recall@{FIRST}", "opposite_stances")
+    )
+    error = row["calibration_error"]
+    return (
+        f"| {group} | {row['claims']} | {' | '.join(shares)} | {row['contradicted']} |"
+        f" {'-' if error is None else f'{error:.3f}'} |"
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

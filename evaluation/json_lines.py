@@ -1,0 +1,27 @@
+"""Files of results that grow by a line for each answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from retrieval.corpora.json_lines import encoded_line
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write the records, one a line, in place of what the file holds."""
+    path.write_bytes(b"".join(map(encoded_line, records)))
+
+
+def whole_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records up to a line that was cut off; none where there is no file."""
+    records: list[dict[str, Any]] = []
+    if path.exists():
+        for line in path.read_bytes().split(b"\n"):
+            try:
+                records.append(json.loads(line))
+            except ValueError:  # also of bytes that are no UTF-8
+                break
+    return records

@@ -1,0 +1,96 @@
+"""What is counted of claims over the served corpus and the claim documents that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.corpus_claims import CorpusClaim
+from evaluation.measures.calibration import calibration_error
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+
+FIRST = 5  # sentences that evidence recall looks at
+SHOWN = 3  # sentences that a reader sees at once
+_OPPOSITE = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
+
+
+def corpus_results(
+    claims: Sequence[CorpusClaim], documents: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the measures of a recipe, of all claims, by label and by kind (all 0 to 1).
+
+    ``label_accuracy``: claims with the right one of three labels. ``evidence_recall@5``: decided
+    claims with a whole set of their evidence among the first five sentences.
+    ``opposite_stances``: of the first three sentences of decided claims, those whose stance is the
+    opposite of the label. ``contradicted``: decided verdicts none of whose selected sentences has
+    the verdict's stance, while one has the opposite. ``calibration_error``: expected, ten bins.
+    A claim that could not be checked is in no figure; ``failed`` counts these.
+    """
+    pairs = [
+        (claim, document)
+        for claim, document in zip(claims, documents, strict=True)
+        if "error" not in document
+    ]
+    results = _measures(pairs)
+    results["failed"] = len(claims) - len(pairs)
+    for key in ("label", "kind"):
+        names = dict.fromkeys(getattr(claim, key) for claim, _ in pairs)
+        results[f"by_{key}"] = {
+            name: _measures([pair for pair in pairs if getattr(pair[0], key) == name])
+            for name in names
+        }
+    seconds = [document["seconds"]["total"] for _, document in pairs]
+    results["seconds"] = {
+        "p50": float(np.percentile(seconds, 50)) if seconds else None,
+        "p95": float(np.percentile(seconds, 95)) if seconds else None,
+    }
+    return results
+
+
+def _measures(pairs: Sequence[tuple[CorpusClaim, Mapping[str, Any]]]) -> dict[str, Any]:
+    decided = [pair for pair in pairs if pair[0].label != NOT_ENOUGH_INFO]
+    right = [document["verdict"]["label"] == claim.label for claim, document in pairs]
+    confidence = [document["verdict"]["confidence"] for _, document in pairs]
+    opposite = [
+        item["stance"] == _OPPOSITE[claim.label]
+        for claim, document in decided
+        for item in document["evidence"][:SHOWN]
+    ]
+    return {
+        "claims": len(pairs),
+        "label_accuracy": _mean(right),
+        f"evidence_recall@{FIRST}": _mean([_found(claim, doc) for claim, doc in decided]),
+        "opposite_stances": _mean(opposite),
+        "contradicted": sum(contradicted(document) for _, document in pairs),
+        "calibration_error": calibration_error(np.array(confidence), np.array(right))
+        if pairs
+        else None,
+    }
+
+
+def contradicted(document: Mapping[str, Any]) -> bool:
+    """Return whether the evidence that is shown speaks against the verdict and none for it."""
+    label = document["verdict"]["label"]
+    stances = {item["stance"] for item in document["evidence"] if item["selected"]}
+    return label != NOT_ENOUGH_INFO and label not in stances and _OPPOSITE[label] in stances
+
+
+def _found(claim: CorpusClaim, document: Mapping[str, Any]) -> bool:
+    """Return whether a whole set is among the first sentences, by number or by text."""
+    first = document["evidence"][:FIRST]
+    keys = {(item["document"], item["sentence_id"]) for item in first}
+    texts = {(item["document"], item["sentence"]) for item in first}
+    sets = [
+        [
+            key in keys or (bool(claim.texts) and (key[0], claim.texts[n][m]) in texts)
+            for m, key in enumerate(group)
+        ]
+        for n, group in enumerate(claim.evidence)
+    ]
+    return any(all(group) for group in sets)
+
+
+def _mean(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

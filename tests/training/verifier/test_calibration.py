@@ -1,0 +1,62 @@
+"""How sure the verifier is: what a scale and a bias do, and which of them are fitted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
+from tests.evidence import evidence
+from training.verifier.calibration import Calibration, Search, fitted
+
+
+def search(label: Label, opinion: Opinion) -> Search:
+    """A search that selected one sentence."""
+    item = replace(evidence("Pier", "It is old.", 0.5, SUPPORTS), opinion=opinion)
+    return Search((item,), opinion, label)
+
+
+def test_a_scale_makes_an_opinion_surer_and_a_bias_moves_the_odds_of_undecided() -> None:
+    # Squares of 0.5, 0.3 and 0.2, divided by their sum, 0.38.
+    assert Calibration(2.0, 0.0).of((0.5, 0.3, 0.2)) == pytest.approx(
+        (0.658, 0.237, 0.105), abs=1e-3
+    )
+    # The odds of the last are halved: 0.4, 0.4 and 0.1 of 0.9.
+    halved = Calibration(1.0, -0.6931).of((0.4, 0.4, 0.2))
+    assert halved == pytest.approx((0.444, 0.444, 0.111), abs=1e-3)
+
+
+def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
+    searches = [
+        search(label, opinion)
+        for opinion in ((0.8, 0.0, 0.2), (0.0, 0.8, 0.2), (0.1, 0.1, 0.8))
+        for label, times in zip((SUPPORTS, REFUTES, NOT_ENOUGH_INFO), opinion, strict=True)
+        for _ in range(round(10 * times))
+    ]
+    found = fitted(searches)
+    assert (found.scale, found.bias) == (pytest.approx(1.0), pytest.approx(0.0))
+
+
+def test_a_verifier_that_leaves_too_much_undecided_is_biased_against_it() -> None:
+    # Of ten such opinions three are undecided, though each says that half of them are.
+    searches = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 7
+    searches += [search(NOT_ENOUGH_INFO, (0.5, 0.0, 0.5))] * 3
+    found = fitted(searches)
+    # log(3 / 7) is -0.85: the scale changes nothing where both are equal.
+    assert found.bias == pytest.approx(-0.8)
+
+
+def test_a_verifier_that_is_too_sure_is_scaled_down() -> None:
+    sure = {SUPPORTS: (0.96, 0.0, 0.04), REFUTES: (0.0, 0.96, 0.04)}
+    searches = [search(label, opinion) for label, opinion in sure.items() for _ in range(7)]
+    searches += [search(NOT_ENOUGH_INFO, opinion) for opinion in sure.values() for _ in range(3)]
+    labels: list[Label] = [SUPPORTS, REFUTES, NOT_ENOUGH_INFO, NOT_ENOUGH_INFO, NOT_ENOUGH_INFO]
+    searches += [search(label, (0.02, 0.02, 0.96)) for label in labels]
+    assert fitted(searches).scale < 0.6
+
+
+def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
+    decided = [search(SUPPORTS, (0.8, 0.1, 0.1))] * 8 + [search(REFUTES, (0.8, 0.1, 0.1))]
+    nothing = Search((), (0.0, 0.0, 1.0), NOT_ENOUGH_INFO)
+    assert fitted([*decided, nothing]) == fitted(decided)

@@ -1,0 +1,138 @@
+"""``esoteric train calibration``: how sure the verifier is, fitted to verdicts of whole searches.
+
+With the evidence given, a verifier is surer than beside what a search brings, and leaves more
+undecided than it should or less. A scale of its logits and a bias of NOT ENOUGH INFO are fitted so
+that the verdicts are most probable (vector scaling with one scale, Guo et al. 2017, 4.2). They go
+into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.corpus_claims import read_corpus_claims
+from evaluation.measures.calibration import calibration_error
+from retrieval.assembly import open_retriever
+from retrieval.models import VERIFIER, ModelFolders, judge_name, verifier
+from retrieval.on_all_cores import in_order, processes_for
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.trained.trained_model import read_config
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge, opinion_of
+
+SCALES = tuple(0.5 + 0.05 * step for step in range(31))
+BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
+_UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
+_LEAST = 1e-3  # probability that a verdict counts with; one that is sure and wrong is not endless
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a claim's search selected, what that says as one text, and the claim's label."""
+
+    selected: tuple[Evidence, ...]
+    together: Opinion
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Each logit is multiplied by ``scale``; ``bias`` is then added to NOT ENOUGH INFO's."""
+
+    scale: float
+    bias: float
+
+    def of(self, opinion: Opinion) -> Opinion:
+        """Return the probabilities that another scale and bias would have given."""
+        odds = [max(p, 1e-9) ** self.scale for p in opinion]
+        odds[_UNDECIDED] *= exp(self.bias)
+        supports, refutes, undecided = (o / sum(odds) for o in odds)
+        return supports, refutes, undecided
+
+
+def calibrate(claims: Path, index: Path, threads: int, folders: ModelFolders) -> dict[str, float]:
+    """Search for every claim, fit the verifier's scale and bias and write them to its config.
+
+    Returns figures: what was fitted, and the label accuracy in % and the calibration error, 0 to
+    1, of each half of the claims with what was fitted to the other half.
+
+    Raises:
+        BadSource: the claims cannot be read.
+        IndexUnavailable: there is no index.
+        ModelUnavailable: a model is missing.
+    """
+    asked = [(claim.text, claim.label) for claim in read_corpus_claims(claims)]
+    prepare = partial(_Searching, index, folders)
+    searches = list(in_order(prepare, asked, processes_for(len(asked), threads)))
+    halves = (searches[::2], searches[1::2])
+    crossed = [verdict for n in (0, 1) for verdict in _verdicts(halves[n], fitted(halves[1 - n]))]
+    right = np.array([label == truth for label, _, truth in crossed])
+    fit = fitted(searches)
+    config = read_config(VERIFIER)
+    before = config.get("bias", [0.0] * len(LABELS))
+    config["temperature"] = round(config["temperature"] / fit.scale, 3)
+    config["bias"] = [
+        round(fit.scale * old + (fit.bias if n == _UNDECIDED else 0.0), 3)
+        for n, old in enumerate(before)
+    ]
+    (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    return {
+        "scale": fit.scale,
+        "bias": fit.bias,
+        "label_accuracy": 100 * float(right.mean()),
+        "calibration_error": calibration_error(np.array([p for _, p, _ in crossed]), right),
+    }
+
+
+def fitted(searches: Sequence[Search]) -> Calibration:
+    """Return the scale and bias with which these labels are the most probable."""
+    candidates = [Calibration(scale, bias) for scale in SCALES for bias in BIASES]
+    return min(candidates, key=lambda calibration: _surprise(searches, calibration))
+
+
+def _surprise(searches: Sequence[Search], calibration: Calibration) -> float:
+    return -sum(
+        log(max(_opinion(search, calibration)[LABELS.index(search.label)], _LEAST))
+        for search in searches
+    )
+
+
+def _verdicts(
+    searches: Sequence[Search], calibration: Calibration
+) -> list[tuple[Label, float, Label]]:
+    """Return label and confidence of each verdict, and the claim's label."""
+    opinions = [_opinion(search, calibration) for search in searches]
+    return [
+        (LABELS[opinion.index(max(opinion))], max(opinion), search.label)
+        for opinion, search in zip(opinions, searches, strict=True)
+    ]
+
+
+def _opinion(search: Search, calibration: Calibration) -> list[float]:
+    if not search.selected:
+        return [float(label == NOT_ENOUGH_INFO) for label in LABELS]
+    selected = [replace(item, opinion=calibration.of(item.opinion)) for item in search.selected]
+    return opinion_of(calibration.of(search.together), selected)
+
+
+class _Searching:
+    """Searches for a claim by the default recipe, in a worker process."""
+
+    def __init__(self, index: Path, folders: ModelFolders) -> None:
+        self._retriever = open_retriever(index, 1, folders)
+        self._retriever.warm_up()
+        self._judge = CrossEncoderJudge(verifier(folders.unpacked), judge_name())
+
+    def __call__(self, asked: tuple[str, Label]) -> Search:
+        claim, label = asked
+        report = self._retriever.follow(RECIPES[DEFAULT_RECIPE], claim, lambda _: None)
+        selected = tuple(item for item in report.evidence if item.selected)
+        together = self._judge.together(claim, selected) if selected else (0.0, 0.0, 1.0)
+        return Search(selected, together, label)
