@@ -57,19 +57,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--recipe",
     "names",
-    default=DEFAULT_RECIPE,
-    show_default=True,
     help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated; all"
-    " for all of these, ablations for the combined recipe without one of its parts.",
+    " for all of these, ablations for the combined recipe without one of its parts."
+    f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
 @click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
-    default=DEFAULT_ENCODER,
-    show_default=True,
-    help="The encoder of the pages.",
+    help=f"The encoder of the wiki pages.  [default: {DEFAULT_ENCODER}]",
 )
 @reports_errors
 def command(
@@ -77,10 +74,10 @@ def command(
     claims: Path | None,
     pairs: Path | None,
     out: Path,
-    names: str,
+    names: str | None,
     several_pages: bool,
     limit: int | None,
-    vectors: str,
+    vectors: str | None,
 ) -> None:
     """Measure recipes and baselines on annotated claims, or the verifier on pairs.
 
@@ -88,12 +85,17 @@ def command(
     claim crashed; such claims are in no figure.
     """
     if (claims is None) == (pairs is None):
-        raise click.UsageError("Give --claims or --pairs, one of them.")
+        raise click.UsageError("Give exactly one of --claims and --pairs.")
     if claims is None and wiki_pages is not None:
-        raise click.UsageError("--wiki-pages goes with --claims; --pairs hold their evidence.")
+        raise click.UsageError("--wiki-pages cannot be used with --pairs.")
     if several_pages and wiki_pages is None:
         raise click.UsageError("--several-pages needs --wiki-pages.")
+    if pairs is not None and (limit is not None or names is not None):
+        raise click.UsageError("--recipe and --limit need --claims.")
+    if vectors is not None and wiki_pages is None:
+        raise click.UsageError("--vectors needs --wiki-pages.")
     settings = Settings.from_environment()
+    names, vectors = names or DEFAULT_RECIPE, vectors or DEFAULT_ENCODER
     if pairs is not None:
         _pairs(settings, pairs, out)
     elif claims is not None and wiki_pages is None:

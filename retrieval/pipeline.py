@@ -284,13 +284,14 @@ class Pipeline:
                     found.relevant, found.paths, way.ranking == "hybrid"
                 )["evidence"]
         clock.report("semantic", f"{_count(len(found.evidence), 'sentence')} to choose from")
+        if way.selection == "utility":  # taught on the relevance model's scores, not the verifier's
+            with clock.stage("selection"):
+                found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
         with clock.stage("verification"):
             verified = stages.verification.run(claim, found.evidence, found.readings)
             found.evidence, found.readings = verified["evidence"], verified["readings"]
-        with clock.stage("selection"):
-            if way.selection == "utility":
-                found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
-            else:
+        if way.selection != "utility":
+            with clock.stage("selection"):
                 found.evidence = stages.relative.run(found.evidence)["evidence"]
         clock.report(
             "verification",

@@ -162,11 +162,22 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        ([], 2, "Give --claims or --pairs, one of them."),
-        (["--claims", "CLAIMS", "--pairs", "PAIRS"], 2, "Give --claims or --pairs, one of them."),
-        (["--pairs", "PAIRS", "--wiki-pages", "FOLDER"], 2, "--wiki-pages goes with --claims"),
+        ([], 2, "Give exactly one of --claims"),
+        (
+            ["--claims", "CLAIMS", "--pairs", "PAIRS"],
+            2,
+            "Give exactly one of --claims",
+        ),
+        (
+            ["--pairs", "PAIRS", "--wiki-pages", "FOLDER"],
+            2,
+            "--wiki-pages cannot be used with",
+        ),
         (["--pairs", "PAIRS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
         (["--claims", "CLAIMS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
+        (["--pairs", "PAIRS", "--limit", "2"], 2, "--recipe and --limit need --claims."),
+        (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--recipe and --limit need --claims."),
+        (["--claims", "CLAIMS", "--vectors", "static"], 2, "--vectors needs --wiki-pages."),
         (["--claims", "CLAIMS", "--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
         (["--claims", "PAIRS"], 1, "pairs.jsonl, line 1: no sets of [document id,"),
         (["--pairs", "CLAIMS"], 1, "claims.jsonl, line 1: evidence without a 'title' and a"),

@@ -1,9 +1,17 @@
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
 
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Opinion, Verdict
 from retrieval.verdict.cross_encoder_judge import (
+    CrossEncoderJudge,
     pooled_opinion,
     rationale_of,
     uncontradicted,
@@ -80,3 +88,49 @@ def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
     stances: list[Label],
 ) -> None:
     assert uncontradicted([0.5, 0.25, 0.25], stances) == [0.5, 0.25, 0.25]
+
+
+class OfOneOpinion:
+    """Says the same of every text, and keeps what it was asked."""
+
+    def __init__(self, opinion: Opinion) -> None:
+        self._opinion = opinion
+        self.asked: list[tuple[str, str]] = []
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.asked += pairs
+        return np.array([self._opinion] * len(pairs), dtype=np.float32)
+
+
+def judged(model: OfOneOpinion, *items: Evidence) -> Verdict:
+    judge = CrossEncoderJudge(cast(CrossEncoder, model), "a judge")
+    verdict: Verdict = judge.run("The pier is old.", list(items))["verdict"]
+    return verdict
+
+
+def item(title: str, opinion: Opinion) -> Evidence:
+    return replace(evidence(title, f"Of the {title}."), opinion=opinion)
+
+
+def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again() -> None:
+    model = OfOneOpinion((1.0, 0.0, 0.0))
+    undecided = judged(model, item("Pier", (0.25, 0.0, 0.75)))
+    refuted = judged(model, item("Pier", (0.0, 0.75, 0.25)))
+    assert (undecided.label, undecided.confidence) == (NOT_ENOUGH_INFO, 0.75)
+    assert (refuted.label, refuted.confidence) == (REFUTES, 0.75)
+    assert model.asked == []
+
+
+def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
+    model = OfOneOpinion((0.5, 0.25, 0.25))
+    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.5, 0.375, 0.125))
+    verdict = judged(model, weak, strong)
+    assert model.asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
+    assert verdict.label == SUPPORTS
+    # Without the side that no sentence has: 0.5 and 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
+    assert verdict.confidence == pytest.approx(0.5 / (0.5 + 0.15625))
+
+
+def test_without_evidence_the_claim_is_undecided_with_confidence_one() -> None:
+    verdict = judged(OfOneOpinion((1.0, 0.0, 0.0)))
+    assert (verdict.label, verdict.confidence, verdict.judge) == (NOT_ENOUGH_INFO, 1.0, "a judge")

@@ -1,7 +1,7 @@
 """Claims of public data sets beside evidence in hand: the first thing that the verifier reads.
 
-A pair teaches reading proper: the fact that differs is small, and the evidence is the right one.
-What retrieval brings is taught after it (``training/verifier/retrieved.py``).
+In a contrastive pair only one fact differs, and the evidence is the right one. What retrieval
+brings is taught after it (``training/verifier/retrieved.py``).
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ LONGEST = 480  # characters of claim and evidence; longer pairs take more time t
 def pair_examples(folder: Path, seed: int, quotas: Mapping[str, int] = QUOTAS) -> list[Example]:
     """Return pairs of every source, drawn by ``seed``, at most its quota of each.
 
-    Pairs of one page (or, without a title, of one evidence text) are drawn together, so that a
-    contrast is seen from both sides.
+    Pairs of one page (or, without a title, of one evidence text) are drawn together, so that most
+    contrasts are seen from both sides; a pair that is too long is left out, and the last group of
+    a source is cut at its quota.
 
     Raises:
         BadSource: a file of ``folder`` is missing or cannot be read.
