@@ -28,45 +28,34 @@ class Deviation:
 
 
 def read_expected() -> dict[str, Any]:
-    """Return the content of ``expected.yaml``: digests of the data, and runs with their figures."""
+    """Return the content of ``expected.yaml``: runs with the digests of their data and figures."""
     expected: dict[str, Any] = yaml.safe_load(EXPECTED.read_text(encoding="utf-8"))
     return expected
 
 
-def deviations(
-    digests: Mapping[str, str], figures: Mapping[str, Any], results: Mapping[str, Any]
-) -> Iterator[Deviation]:
+def deviations(run: Mapping[str, Any], results: Mapping[str, Any]) -> Iterator[Deviation]:
     """Yield what differs by more than its tolerance, data first: other data, other figures.
 
-    ``figures`` maps recipes to their published figures, ``results`` is what
-    ``results.json`` holds.
+    ``run`` is one of ``expected.yaml``; ``results`` is what its command has written.
     """
-    data = {
-        "wiki_pages": results["data"]["wiki_pages"]["sha256"],
-        "claims": results["data"]["claims"]["sha256"],
-    }
-    for name, digest in digests.items():
-        if data[name] != digest:
-            yield Deviation(f"data, {name}", digest, data[name])
-    for recipe, values in figures.items():
-        measured = results["recipes"].get(recipe, {})
-        for name, published in values.items():
-            found = _value(measured, name)
-            off = found is None or abs(found - published["value"]) > published["tolerance"]
-            if off:
-                yield Deviation(f"{recipe}, {name}", published["value"], found)
+    for path, digest in run["data"].items():
+        found = _at(results, path)
+        if found != digest:
+            yield Deviation(path, digest, found)
+    for row in run["rows"]:
+        for path, published in row["figures"].items():
+            found = _at(results, f"{row['at']}.{path}")
+            if found is None or abs(found - published["value"]) > published["tolerance"]:
+                yield Deviation(f"{row['row']}, {path}", published["value"], found)
 
 
-def _value(measured: Mapping[str, Any], name: str) -> float | None:
-    """Return a figure; ``multi_page.evidence_recall`` is one of a subset."""
-    value: float | None
-    if name == "calibration_error":
-        value = measured.get("calibration", {}).get("error")
-        return value
-    subset, dot, figure = name.rpartition(".")
-    within = measured.get("subsets", {}).get(subset, {}) if dot else measured
-    value = within.get("figures", {}).get(figure)
-    return value
+def _at(results: Any, path: str) -> Any:
+    """Return what lies at a path of keys, joined by points; ``None`` where nothing does."""
+    for key in filter(None, path.split(".")):
+        if not isinstance(results, Mapping):
+            return None
+        results = results.get(key)
+    return results
 
 
 @click.command(epilog="Example: python -m evaluation.expected --data ../data --out results")
@@ -78,8 +67,8 @@ def main(data: Path, out: Path) -> None:
     differ = 0
     for run in expected["runs"]:
         folder = out.with_name(f"{out.name}-{run['name']}")
-        results = _measured(arguments_of(run["command"], data, folder), folder)
-        for one in deviations(expected["data"], run["figures"], results):
+        results = _measured(arguments_of(run["command"], data, folder), folder / run["results"])
+        for one in deviations(run, results):
             differ += 1
             click.echo(f"{run['name']}, {one.name}: published {one.published}, now {one.found}")
     click.echo("Every figure is as published." if not differ else f"{differ} differ.")
@@ -92,12 +81,12 @@ def arguments_of(command: str, data: Path, out: Path) -> list[str]:
     return [word.format(data=data, out=out) for word in words[words.index("esoteric") + 1 :]]
 
 
-def _measured(arguments: list[str], folder: Path) -> dict[str, Any]:
-    """Run the command and return the results that it writes."""
+def _measured(arguments: list[str], written: Path) -> dict[str, Any]:
+    """Run the command and return the results that it has written."""
     run = subprocess.run([sys.executable, "-m", "cli", *arguments], cwd=CHECKOUT, check=False)
     if run.returncode:
         raise SystemExit(run.returncode)
-    results: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    results: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
     return results
 
 

@@ -76,6 +76,7 @@ def evaluate_over_corpus(
         "command": evaluation.command,
         "claims": len(claims),
         "file": evaluation.claims.name,
+        "sha256": digest_of(evaluation.claims),
         "corpus": {"name": info.name, "documents": info.documents, "built_at": info.built_at},
         "recipes": {},
     }
