@@ -25,7 +25,7 @@ from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
-from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge, opinion_of
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge, opinion_of, pooled_opinion
 
 SCALES = tuple(0.5 + 0.05 * step for step in range(31))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
@@ -98,10 +98,17 @@ def fitted(searches: Sequence[Search]) -> Calibration:
 
 
 def _surprise(searches: Sequence[Search], calibration: Calibration) -> float:
-    return -sum(
-        log(max(_opinion(search, calibration)[LABELS.index(search.label)], _LEAST))
-        for search in searches
-    )
+    """Return minus the log probability of the labels, before shown evidence rules one of them out.
+
+    A label that is ruled out has probability 0 whatever the scale is, so it says nothing of it.
+    """
+    surprise = 0.0
+    for search in searches:
+        if search.selected:
+            best = max(search.selected, key=lambda item: item.score)
+            opinion = pooled_opinion(calibration.of(search.together), calibration.of(best.opinion))
+            surprise -= log(max(opinion[LABELS.index(search.label)], _LEAST))
+    return surprise
 
 
 def _verdicts(
