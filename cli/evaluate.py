@@ -95,7 +95,8 @@ def command(
     if vectors is not None and wiki_pages is None:
         raise click.UsageError("--vectors needs --wiki-pages.")
     settings = Settings.from_environment()
-    names, vectors = names or DEFAULT_RECIPE, vectors or DEFAULT_ENCODER
+    names = DEFAULT_RECIPE if names is None else names
+    vectors = DEFAULT_ENCODER if vectors is None else vectors
     if pairs is not None:
         _pairs(settings, pairs, out)
     elif claims is not None and wiki_pages is None:

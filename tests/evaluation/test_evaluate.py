@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.models import PATH, PROVER, READER, VERIFIER
+from retrieval.models import PATH, PROVER, READER, SELECTOR, VERIFIER
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.trained.trained_model import read_config, version_of
 from settings import CHECKOUT
@@ -22,7 +22,7 @@ from tests.islands import TEXTS
 pytestmark = pytest.mark.models
 
 SYSTEMS = ["combined", "esoteric", "admiral", "m3", "fer", "bm25", "minilm", "tfidf"]
-READING = [READER, PATH, VERIFIER, PROVER]  # models of their evidence and verdicts
+READING = [READER, PATH, VERIFIER, PROVER, SELECTOR]  # models of their evidence and verdicts
 CLAIMS: list[dict[str, Any]] = [
     {
         "id": 1,

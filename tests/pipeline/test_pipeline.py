@@ -28,7 +28,7 @@ CLAIMS = [
     "Is Dundee in Scotland?",
     '<b>Ann Lee</b> " OR 1=1 -- *?:()',
     "Анн Ли была инженером.",
-    "w " * 250,
+    "word " * 100,
     "Ok",
 ]
 
