@@ -62,7 +62,11 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps)."""
+    """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
+
+    Training ends after ``steps`` steps, where that is fewer than ``epochs`` have. The learning
+    rate falls as if it went on, so that another phase can take over before it is near 0.
+    """
 
     epochs: int
     batch_size: int
@@ -71,6 +75,7 @@ class Recipe:
     warmup: float
     max_tokens: int
     seed: int
+    steps: int | None = None
 
 
 def train(
@@ -93,6 +98,7 @@ def train(
     torch.manual_seed(recipe.seed)
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
     total = steps_per_epoch * recipe.epochs
+    last = total if recipe.steps is None else min(recipe.steps, total)
     optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
@@ -103,12 +109,12 @@ def train(
         "start": weights_digest(model),
     }
     step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
-    for epoch in range(step // steps_per_epoch, recipe.epochs):
+    for epoch in range(step // steps_per_epoch, math.ceil(last / steps_per_epoch)):
         batches = _batches(examples, recipe, epoch)
         model.train()
         losses: list[float] = []
         started = time.monotonic()
-        for batch in batches[step - epoch * steps_per_epoch :]:
+        for batch in batches[step - epoch * steps_per_epoch : last - epoch * steps_per_epoch]:
             loss = loss_of(batch)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -122,9 +128,9 @@ def train(
                 _log(
                     run,
                     step=step,
-                    of=total,
+                    of=last,
                     loss=sum(losses[-50:]) / len(losses[-50:]),
-                    minutes_left=pace * (total - step) / 60,
+                    minutes_left=pace * (last - step) / 60,
                 )
             if step % checkpoint_every == 0:
                 _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)

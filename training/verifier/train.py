@@ -37,11 +37,12 @@ PAIRS = Recipe(
     warmup=0.06,
     max_tokens=192,
     seed=0,
+    steps=1_000,
 )
-RETRIEVED = replace(PAIRS, learning_rate=4e-5, seed=1)
+RETRIEVED = replace(PAIRS, learning_rate=4e-5, seed=1, steps=None)
 MIX = Mix(
     pairs={
-        "vitaminc": 6_000,
+        "vitaminc": 4_500,
         "vitaminc-synthetic": 500,
         "fever": 800,
         "feverous": 800,
@@ -54,9 +55,9 @@ MIX = Mix(
         "snli-counterfactual": 300,
         "negation": 200,
     },
-    everyday=18_000,
+    everyday=30_000,
     wrong_alone=1,
-    fever=5_000,
+    fever=4_000,
 )
 
 
