@@ -49,7 +49,7 @@ def command() -> None:
 @_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the model that labels evidence, also the reader's teacher (four hours)."""
+    """Train the model that labels evidence, also the reader's teacher (two hours with bfloat16)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
