@@ -11,8 +11,13 @@ from retrieval.corpora.json_lines import encoded_line
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write the records, one a line, in place of what the file holds."""
-    path.write_bytes(b"".join(map(encoded_line, records)))
+    """Write the records, one a line, in place of what the file holds.
+
+    Whatever stops it, the file holds the old records or the new ones.
+    """
+    written = path.with_name(f"{path.name}.new")
+    written.write_bytes(b"".join(map(encoded_line, records)))
+    written.replace(path)
 
 
 def whole_lines(path: Path) -> list[dict[str, Any]]:

@@ -142,7 +142,7 @@ class Pipeline:
         while True:
             hop = len(hops) + 1
             opened, relevant = self._read(claim.text, candidates, found, way, clock)
-            if not share_a_word(spans, found.selected):
+            if not share_a_word(spans, found.read):
                 # Sentences are ranked whatever the claim is, also where it is no sentence at all.
                 found.evidence = [replace(item, selected=False) for item in found.evidence]
             selected = {item.key for item in found.selected}

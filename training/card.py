@@ -58,8 +58,11 @@ def write_card(
     ]
     phases = [asdict(recipe) for recipe in recipes.values()]
     settings = [
-        f"| {key} | " + " | ".join(str(phase[key]) for phase in phases) + " |"
+        f"| {key} | "
+        + " | ".join("all" if phase[key] is None else str(phase[key]) for phase in phases)
+        + " |"
         for key in (phases[0] if phases else ())
+        if any(phase[key] is not None for phase in phases)
     ]
     trained = [
         f"AdamW, products in bfloat16, linear decay; torch {torch.__version__}.\n",

@@ -109,7 +109,8 @@ def train(
         "start": weights_digest(model),
     }
     step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
-    for epoch in range(step // steps_per_epoch, math.ceil(last / steps_per_epoch)):
+    first = recipe.epochs if step == last else step // steps_per_epoch
+    for epoch in range(first, math.ceil(last / steps_per_epoch)):
         batches = _batches(examples, recipe, epoch)
         model.train()
         losses: list[float] = []

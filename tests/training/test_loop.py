@@ -78,6 +78,9 @@ def test_a_checkpoint_that_started_elsewhere_is_not_gone_on_from(tmp_path: Path)
 def test_a_phase_that_ends_early_takes_the_first_steps_of_the_whole_one(tmp_path: Path) -> None:
     early, steps = run(tmp_path / "early", replace(RECIPE, steps=3))
     assert steps == 3
+    again, steps = run(tmp_path / "early", replace(RECIPE, steps=3))
+    assert steps == 0
+    assert torch.equal(early, again)
     with pytest.raises(Stopped):
         run(tmp_path / "whole", stop_at=4)
     kept = torch.load(tmp_path / "whole" / "checkpoint.pt", weights_only=True)

@@ -4,16 +4,18 @@ With the evidence given, a verifier is surer than beside what a search brings, a
 undecided than it should or less. A scale of its logits and a bias of NOT ENOUGH INFO are fitted so
 that the verdicts are most probable (vector scaling with one scale, Guo et al. 2017, 4.2). They go
 into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
+Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -75,19 +77,25 @@ def calibrate(claims: Path, index: Path, threads: int, folders: ModelFolders) ->
     crossed = [verdict for n in (0, 1) for verdict in _verdicts(halves[n], fitted(halves[1 - n]))]
     right = np.array([label == truth for label, _, truth in crossed])
     fit = fitted(searches)
-    config = read_config(VERIFIER)
-    before = config.get("bias", [0.0] * len(LABELS))
-    config["temperature"] = round(config["temperature"] / fit.scale, 3)
-    config["bias"] = [
-        round(fit.scale * old + (fit.bias if n == _UNDECIDED else 0.0), 3)
-        for n, old in enumerate(before)
-    ]
+    config = recalibrated(read_config(VERIFIER), fit)
     (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     return {
         "scale": fit.scale,
         "bias": fit.bias,
         "label_accuracy": 100 * float(right.mean()),
         "calibration_error": calibration_error(np.array([p for _, p, _ in crossed]), right),
+    }
+
+
+def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
+    """Return the configuration of a model that gives the opinions ``fit.of`` makes of today's."""
+    before = config.get("bias", [0.0] * len(LABELS))
+    bias = [fit.scale * old for old in before]
+    bias[_UNDECIDED] += fit.bias
+    return {
+        **config,
+        "temperature": round(config["temperature"] / fit.scale, 3),
+        "bias": [round(value, 3) for value in bias],
     }
 
 

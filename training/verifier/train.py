@@ -1,14 +1,13 @@
 """``esoteric train verifier``: the model that labels a claim and its evidence.
 
 Two phases, in which all weights but the embeddings are trained. ``pairs``: public pairs of a claim
-and its evidence, most of them contrastive, teach it to read. ``retrieved``: sentences that
+and its evidence, many of them contrastive, teach it to read. ``retrieved``: sentences that
 retrieval brings, of which most settle nothing, alone and several at once, and some of the pairs
 again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,6 +139,6 @@ def _classifies(network: nn.Module, base: PackagedMPNet) -> Classify:
 def _data_of_pairs(count: int) -> str:
     sources = ", ".join(f"{source} ({quota})" for source, quota in QUOTAS.items())
     return (
-        f"Phase `pairs`: {count} pairs of a claim and its evidence, at most so many of each source:"
-        f" {sources}."
+        f"Phase `pairs`: {PAIRS.steps} batches of {count} pairs of a claim and its evidence, which"
+        f" are at most so many of each source: {sources}."
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.evidence import evidence
-from training.verifier.calibration import Calibration, Search, fitted
+from training.verifier.calibration import Calibration, Search, fitted, recalibrated
 
 
 def search(label: Label, opinion: Opinion) -> Search:
@@ -25,6 +28,21 @@ def test_a_scale_makes_an_opinion_surer_and_a_bias_moves_the_odds_of_undecided()
     # The odds of the last are halved: 0.4, 0.4 and 0.1 of 0.9.
     halved = Calibration(1.0, -0.6931).of((0.4, 0.4, 0.2))
     assert halved == pytest.approx((0.444, 0.444, 0.111), abs=1e-3)
+
+
+def test_a_recalibrated_model_gives_the_opinions_that_the_fit_makes() -> None:
+    fit, logits = Calibration(0.8, -0.4), np.array([2.0, -1.0, 0.5])
+    config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
+    changed = recalibrated(config, fit)
+    assert changed["name"] == "Verifier"
+    supports, refutes, undecided = opinion(logits, config).tolist()
+    assert opinion(logits, changed) == pytest.approx(fit.of((supports, refutes, undecided)))
+
+
+def opinion(logits: NDArray[np.float64], config: dict[str, Any]) -> NDArray[np.float64]:
+    """What a model says, as ``CrossEncoder.probabilities`` tells it."""
+    odds = np.exp(logits / config["temperature"] + np.array(config["bias"]))
+    return odds / odds.sum()
 
 
 def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
