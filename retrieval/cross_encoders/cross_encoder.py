@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.cross_encoders.inputs import SEPARATOR
 from retrieval.trained.trained_model import TrainedModel
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         """Return calibrated class probabilities of (claim, evidence) pairs.
 
         Logits are divided by the configuration's ``temperature``, and its ``bias``, one number for
-        each label, is added (vector scaling with one scale, Guo et al. 2017, 4.2).
+        each label, is added (vector scaling with one scale, Guo et al. 2017, 4.2). Where the
+        evidence is several sentences, ``bias_of_several`` is added too.
 
         Shape ``(len(pairs), labels)``, in the order of the pairs. Of what does not fit
         the model's window the longer one is cut at its end. Pairs are batched by length, so
@@ -73,6 +75,7 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         network, tokenizer = self._loaded()
         labels = self._config["labels"]
         bias = torch.tensor(self._config.get("bias", [0.0] * len(labels)))
+        of_several = torch.tensor(self._config.get("bias_of_several", [0.0] * len(labels)))
         result = np.zeros((len(pairs), len(labels)), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
@@ -93,7 +96,8 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
             )
             with torch.inference_mode():
                 logits = network(**inputs).logits.float()
-            scaled = logits / self._config["temperature"] + bias
+            several = torch.tensor([[float(SEPARATOR in pairs[i][1])] for i in part])
+            scaled = logits / self._config["temperature"] + bias + several * of_several
             result[part] = torch.softmax(scaled, dim=-1).numpy()
         return result
 

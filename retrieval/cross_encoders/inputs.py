@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+SEPARATOR = " [SEP] "
+
 
 def evidence_text(title: str, sentence: str) -> str:
     """Return a sentence with its document's title, which says who "he" or "it" is."""
@@ -12,7 +14,7 @@ def evidence_text(title: str, sentence: str) -> str:
 
 def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:
     """Return several (title, sentence) pairs as one text, best first."""
-    return " [SEP] ".join(evidence_text(title, sentence) for title, sentence in sentences)
+    return SEPARATOR.join(evidence_text(title, sentence) for title, sentence in sentences)
 
 
 def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models import reader
+from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+from retrieval.models import READER, reader
 
 pytestmark = pytest.mark.models
 
@@ -42,3 +46,21 @@ def test_batches_are_of_few_shapes(model: CrossEncoder) -> None:
             model.probabilities(PAIRS[:count])
     assert {rows for rows, _ in shapes} == {1, 2, 4, 8}
     assert all(width % 8 == 0 for _, width in shapes)
+
+
+def test_undecided_is_biased_and_more_where_several_sentences_are_read(
+    model: CrossEncoder, tmp_path: Path
+) -> None:
+    folder = tmp_path / "reader"
+    shutil.copytree(READER, folder)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    before = config.get("bias", [0.0, 0.0, 0.0])
+    config["bias"] = [before[0], before[1], before[2] + 0.5]
+    config["bias_of_several"] = [0.0, 0.0, 1.25]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    one, several = "Skerrow Light : It is tall.", "Skerrow Light : It is tall. [SEP] Ann Lee : Hm."
+    pairs = [(CLAIM, one), (CLAIM, several)]
+    plain = model.probabilities(pairs)
+    biased = CrossEncoder(folder, FoldedMiniLM()).probabilities(pairs)
+    moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
+    assert moved == pytest.approx([0.5, 0.5 + 1.25], abs=0.02)

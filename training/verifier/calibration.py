@@ -2,7 +2,8 @@
 
 With the evidence given, a verifier is surer than beside what a search brings, and leaves more
 undecided than it should or less. A scale of its logits and a bias of NOT ENOUGH INFO are fitted so
-that the verdicts are most probable (vector scaling with one scale, Guo et al. 2017, 4.2). They go
+that the verdicts are most probable (vector scaling with one scale, Guo et al. 2017, 4.2); and one
+more bias for several sentences that are read together, of which a search tries many. They go
 into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 """
@@ -29,8 +30,9 @@ from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge, opinion_of, pooled_opinion
 
-SCALES = tuple(0.5 + 0.05 * step for step in range(31))
+SCALES = tuple(0.5 + 0.1 * step for step in range(16))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
+OF_SEVERAL = tuple(0.25 * step for step in range(13))
 _UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
 _LEAST = 1e-3  # probability that a verdict counts with; one that is sure and wrong is not endless
 
@@ -46,15 +48,19 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Each logit is multiplied by ``scale``; ``bias`` is then added to NOT ENOUGH INFO's."""
+    """Each logit is multiplied by ``scale``; ``bias`` is then added to NOT ENOUGH INFO's.
+
+    ``of_several`` is added too where several sentences were read together.
+    """
 
     scale: float
     bias: float
+    of_several: float = 0.0
 
-    def of(self, opinion: Opinion) -> Opinion:
-        """Return the probabilities that another scale and bias would have given."""
+    def of(self, opinion: Opinion, several: bool) -> Opinion:
+        """Return the probabilities that this calibration would have given."""
         odds = [max(p, 1e-9) ** self.scale for p in opinion]
-        odds[_UNDECIDED] *= exp(self.bias)
+        odds[_UNDECIDED] *= exp(self.bias + self.of_several * several)
         supports, refutes, undecided = (o / sum(odds) for o in odds)
         return supports, refutes, undecided
 
@@ -82,6 +88,7 @@ def calibrate(claims: Path, index: Path, threads: int, folders: ModelFolders) ->
     return {
         "scale": fit.scale,
         "bias": fit.bias,
+        "bias_of_several": fit.of_several,
         "label_accuracy": 100 * float(right.mean()),
         "calibration_error": calibration_error(np.array([p for _, p, _ in crossed]), right),
     }
@@ -89,19 +96,29 @@ def calibrate(claims: Path, index: Path, threads: int, folders: ModelFolders) ->
 
 def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
     """Return the configuration of a model that gives the opinions ``fit.of`` makes of today's."""
-    before = config.get("bias", [0.0] * len(LABELS))
-    bias = [fit.scale * old for old in before]
-    bias[_UNDECIDED] += fit.bias
     return {
         **config,
         "temperature": round(config["temperature"] / fit.scale, 3),
-        "bias": [round(value, 3) for value in bias],
+        "bias": _moved(config.get("bias"), fit.scale, fit.bias),
+        "bias_of_several": _moved(config.get("bias_of_several"), fit.scale, fit.of_several),
     }
 
 
+def _moved(bias: Sequence[float] | None, scale: float, more: float) -> list[float]:
+    before = bias or [0.0] * len(LABELS)
+    return [
+        round(scale * old + (more if n == _UNDECIDED else 0.0), 3) for n, old in enumerate(before)
+    ]
+
+
 def fitted(searches: Sequence[Search]) -> Calibration:
-    """Return the scale and bias with which these labels are the most probable."""
-    candidates = [Calibration(scale, bias) for scale in SCALES for bias in BIASES]
+    """Return the scale and biases with which these labels are the most probable."""
+    candidates = [
+        Calibration(scale, bias, of_several)
+        for scale in SCALES
+        for bias in BIASES
+        for of_several in OF_SEVERAL
+    ]
     return min(candidates, key=lambda calibration: _surprise(searches, calibration))
 
 
@@ -114,7 +131,10 @@ def _surprise(searches: Sequence[Search], calibration: Calibration) -> float:
     for search in searches:
         if search.selected:
             best = max(search.selected, key=lambda item: item.score)
-            opinion = pooled_opinion(calibration.of(search.together), calibration.of(best.opinion))
+            opinion = pooled_opinion(
+                calibration.of(search.together, len(search.selected) > 1),
+                calibration.of(best.opinion, bool(best.path)),
+            )
             surprise -= log(max(opinion[LABELS.index(search.label)], _LEAST))
     return surprise
 
@@ -133,8 +153,11 @@ def _verdicts(
 def _opinion(search: Search, calibration: Calibration) -> list[float]:
     if not search.selected:
         return [float(label == NOT_ENOUGH_INFO) for label in LABELS]
-    selected = [replace(item, opinion=calibration.of(item.opinion)) for item in search.selected]
-    return opinion_of(calibration.of(search.together), selected)
+    selected = [
+        replace(item, opinion=calibration.of(item.opinion, bool(item.path)))
+        for item in search.selected
+    ]
+    return opinion_of(calibration.of(search.together, len(selected) > 1), selected)
 
 
 class _Searching:

@@ -22,26 +22,37 @@ def search(label: Label, opinion: Opinion) -> Search:
 
 def test_a_scale_makes_an_opinion_surer_and_a_bias_moves_the_odds_of_undecided() -> None:
     # Squares of 0.5, 0.3 and 0.2, divided by their sum, 0.38.
-    assert Calibration(2.0, 0.0).of((0.5, 0.3, 0.2)) == pytest.approx(
+    assert Calibration(2.0, 0.0).of((0.5, 0.3, 0.2), several=False) == pytest.approx(
         (0.658, 0.237, 0.105), abs=1e-3
     )
     # The odds of the last are halved: 0.4, 0.4 and 0.1 of 0.9.
-    halved = Calibration(1.0, -0.6931).of((0.4, 0.4, 0.2))
+    halved = Calibration(1.0, -0.6931).of((0.4, 0.4, 0.2), several=False)
     assert halved == pytest.approx((0.444, 0.444, 0.111), abs=1e-3)
 
 
-def test_a_recalibrated_model_gives_the_opinions_that_the_fit_makes() -> None:
-    fit, logits = Calibration(0.8, -0.4), np.array([2.0, -1.0, 0.5])
-    config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
+@pytest.mark.parametrize("several", [False, True])
+def test_a_recalibrated_model_gives_the_opinions_that_the_fit_makes(several: bool) -> None:
+    fit, logits = Calibration(0.8, -0.4, 1.5), np.array([2.0, -1.0, 0.5])
+    config = {
+        "name": "Verifier",
+        "temperature": 1.6,
+        "bias": [0.1, 0.0, -0.3],
+        "bias_of_several": [0.0, 0.0, 0.5],
+    }
     changed = recalibrated(config, fit)
     assert changed["name"] == "Verifier"
-    supports, refutes, undecided = opinion(logits, config).tolist()
-    assert opinion(logits, changed) == pytest.approx(fit.of((supports, refutes, undecided)))
+    supports, refutes, undecided = opinion(logits, config, several).tolist()
+    assert opinion(logits, changed, several) == pytest.approx(
+        fit.of((supports, refutes, undecided), several)
+    )
 
 
-def opinion(logits: NDArray[np.float64], config: dict[str, Any]) -> NDArray[np.float64]:
+def opinion(
+    logits: NDArray[np.float64], config: dict[str, Any], several: bool
+) -> NDArray[np.float64]:
     """What a model says, as ``CrossEncoder.probabilities`` tells it."""
-    odds = np.exp(logits / config["temperature"] + np.array(config["bias"]))
+    bias = np.array(config["bias"]) + several * np.array(config["bias_of_several"])
+    odds = np.exp(logits / config["temperature"] + bias)
     return odds / odds.sum()
 
 
