@@ -2,7 +2,7 @@
 
 Two phases, in which all weights but the embeddings are trained. ``pairs``: public pairs of a claim
 and its evidence, many of them contrastive, teach it to read. ``retrieved``: sentences that
-retrieval brings, of which most settle nothing, alone and several at once, and some of the pairs
+retrieval brings, many of which settle nothing, alone and several at once, and some of the pairs
 again.
 """
 
