@@ -89,3 +89,20 @@ def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
     decided = [search(SUPPORTS, (0.8, 0.1, 0.1))] * 8 + [search(REFUTES, (0.8, 0.1, 0.1))]
     nothing = Search((), (0.0, 0.0, 1.0), NOT_ENOUGH_INFO)
     assert fitted([*decided, nothing]) == fitted(decided)
+
+
+def test_sentences_that_settle_less_together_than_they_seem_to_get_a_bias_of_their_own() -> None:
+    alone, other = (
+        [search(SUPPORTS, (0.9, 0.0, 0.1))] * 9,
+        [search(NOT_ENOUGH_INFO, (0.9, 0.0, 0.1))],
+    )
+    item = replace(evidence("Pier", "It is old.", 0.5, SUPPORTS), opinion=(0.9, 0.0, 0.1))
+    behind = replace(item, path=(evidence("Quay", "It is new.", 0.5, SUPPORTS).key,))
+    pairs = [
+        Search((behind, item), (0.9, 0.0, 0.1), label)
+        for label in [SUPPORTS] * 5 + [NOT_ENOUGH_INFO] * 5
+    ]
+    found = fitted([*alone, *other, *pairs])
+    # Alone they are as right as they are sure; of those read together half are wrong, and to make
+    # 0.5 of 0.9 takes the logarithm of 9, which is 2.2.
+    assert found.of_several == pytest.approx(2.25)
