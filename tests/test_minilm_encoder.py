@@ -58,12 +58,16 @@ def test_a_document_has_the_vector_of_its_title_and_text(encoder: MiniLMEncoder)
     whole, parts = encoder.encode_documents(documents)
     expected = encoder.encode([f"Pier. {document.text}" for document in documents])
     assert whole.dtype == np.float32
-    # Padding that differs changes a vector by the last bits of its precision.
+    # Padding and rows that differ change a vector by the last bits of its precision: in bfloat16
+    # processors with AMX add up in another order where there are more rows.
     assert (whole * expected).sum(axis=1).min() > 0.9999
     for document, vector in zip(documents, whole, strict=True):
         ((alone,), _) = encoder.encode_documents([document])
-        assert alone == pytest.approx(encoder.encode([f"Pier. {document.text}"])[0], abs=1e-6)
+        assert (alone * encoder.encode([f"Pier. {document.text}"])[0]).sum() > 0.9999
         assert (alone * vector).sum() > 0.9999
+        # Without the title the nearest of these vectors comes to less than that.
+        untitled = encoder.encode([document.text or "."])[0]
+        assert (alone * untitled).sum() < 0.9999
     assert [vectors.shape for vectors in parts] == [(3, 384), (80, 384), (0, 384)]
     for vectors in parts[:2]:
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
