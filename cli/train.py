@@ -59,14 +59,28 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 @_data
 @reports_errors
 def calibration(data: Path) -> None:
-    """Fit how sure the verifier is to whole searches over the served index (ten minutes)."""
+    """Fit how sure the verifier is to whole searches: everyday claims and FEVER's (ten minutes)."""
+    from cli.index_bar import IndexBar
+    from evaluation.claims import read_fever_claims
+    from evaluation.corpus_claims import read_corpus_claims
+    from evaluation.evaluate import index_of, indexed
+    from retrieval.encoders.document_encoders import DEFAULT_ENCODER
     from retrieval.models import ModelFolders
-    from training.verifier.calibration import calibrate
+    from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
 
     settings = _prepared()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
-    dev = data / "vital" / "dev.jsonl"
-    figures = calibrate(dev, settings.index, settings.threads, folders)
+    pages = data / "fever-dev" / "wiki-pages"
+    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
+    everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
+    fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
+    bar = IndexBar("Indexing FEVER's pages")
+    indexed(pages, index, DEFAULT_ENCODER, settings.threads, bar.show)
+    bar.close()
+    figures = calibrate(
+        {"everyday": Claims(everyday, settings.index), "fever": Claims(fever, index)},
+        settings.threads,
+        ModelFolders(settings.packaged_models, settings.bart),
+    )
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
 

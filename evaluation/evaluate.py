@@ -22,7 +22,6 @@ from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS
-from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
@@ -84,8 +83,8 @@ def evaluate(
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
-    index = evaluation.indexes / f"{provenance.wiki_pages[:16]}-{evaluation.vectors}"
-    store = _indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
+    index = index_of(evaluation.wiki_pages, evaluation.vectors, evaluation.indexes)
+    store = indexed(evaluation.wiki_pages, index, evaluation.vectors, evaluation.threads, on_pages)
     _check_evidence(claims, store)
 
     bench = Bench(index, evaluation.folders)
@@ -143,20 +142,33 @@ def _readers(systems: Sequence[str]) -> list[str]:
     return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
 
 
-def _indexed(
-    corpus: FeverCorpus,
-    index: EmbeddedIndex,
-    encoder: DocumentEncoder,
+def index_of(wiki_pages: Path, vectors: str, indexes: Path) -> Path:
+    """Return the folder below ``indexes`` that is kept for these pages and vectors."""
+    return indexes / f"{FeverCorpus(wiki_pages).fingerprint()[:16]}-{vectors}"
+
+
+def indexed(
+    wiki_pages: Path,
+    index: Path,
+    vectors: str,
+    threads: int,
     on_pages: Callable[[BuildProgress], None],
 ) -> EmbeddedStore:
+    """Return the index of the pages in the folder ``index``; what is missing of it is built.
+
+    Raises:
+        BadSource: the pages cannot be read.
+    """
+    encoder = DOCUMENT_ENCODERS[vectors]()
+    kept = EmbeddedIndex(index, threads)
     try:
-        store = index.open(encoder.meets)
+        store = kept.open(encoder.meets)
     except IndexUnavailable:
-        index.build(corpus, encoder, on_pages)
-        return index.open(encoder.meets)
+        kept.build(FeverCorpus(wiki_pages), encoder, on_pages)
+        return kept.open(encoder.meets)
     if store.info().encoder != encoder.name:
-        index.encode(encoder, on_pages)
-        return index.open(encoder.meets)
+        kept.encode(encoder, on_pages)
+        return kept.open(encoder.meets)
     return store
 
 

@@ -6,6 +6,9 @@ that the verdicts are most probable (vector scaling with one scale, Guo et al. 2
 more bias for several sentences that are read together, of which a search tries many. They go
 into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
+
+Claims of several kinds are fitted to at once, each kind counting the same: what FEVER calls NOT
+ENOUGH INFO readers of everyday claims often call refuted, so a fit to one kind fails the other.
 """
 
 from __future__ import annotations
@@ -14,13 +17,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaluation.corpus_claims import read_corpus_claims
+from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.assembly import open_retriever
 from retrieval.models import VERIFIER, ModelFolders, judge_name, verifier
@@ -28,11 +31,12 @@ from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
-from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge, opinion_of, pooled_opinion
+from retrieval.verdict.cross_encoder_judge import TOGETHER, CrossEncoderJudge, opinion_of
 
 SCALES = tuple(0.5 + 0.1 * step for step in range(16))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
 OF_SEVERAL = tuple(0.25 * step for step in range(13))
+FEVER_CLAIMS = 300  # of FEVER's development set that are fitted to, the first ones
 _UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
 _LEAST = 1e-3  # probability that a verdict counts with; one that is sure and wrong is not endless
 
@@ -44,6 +48,14 @@ class Search:
     selected: tuple[Evidence, ...]
     together: Opinion
     label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Annotated claims, and the folder of the index that they are checked over."""
+
+    asked: Sequence[AnnotatedClaim]
+    index: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +71,83 @@ class Calibration:
 
     def of(self, opinion: Opinion, several: bool) -> Opinion:
         """Return the probabilities that this calibration would have given."""
-        odds = [max(p, 1e-9) ** self.scale for p in opinion]
-        odds[_UNDECIDED] *= exp(self.bias + self.of_several * several)
-        supports, refutes, undecided = (o / sum(odds) for o in odds)
-        return supports, refutes, undecided
+        supports, refutes, undecided = self._of(np.array([opinion]), np.array([several]))[0]
+        return float(supports), float(refutes), float(undecided)
+
+    def surprise(self, searches: _Searches) -> float:
+        """Return minus the mean log probability of the labels.
+
+        It is taken before shown evidence rules a label out: that has probability 0 whatever the
+        scale is, so it says nothing of it.
+        """
+        together = self._of(searches.together, searches.of_several)
+        alone = self._of(searches.alone, searches.behind)
+        pooled = TOGETHER * together + (1 - TOGETHER) * alone
+        told = pooled[np.arange(len(searches.truth)), searches.truth]
+        return -float(np.log(np.maximum(told, _LEAST)).mean())
+
+    def _of(self, opinions: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArray[np.float64]:
+        odds = np.maximum(opinions, 1e-9) ** self.scale
+        odds[:, _UNDECIDED] *= np.exp(self.bias + self.of_several * several)
+        result: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+        return result
 
 
-def calibrate(claims: Path, index: Path, threads: int, folders: ModelFolders) -> dict[str, float]:
-    """Search for every claim, fit the verifier's scale and bias and write them to its config.
+@dataclass(frozen=True, slots=True)
+class _Searches:
+    """The searches that selected something, as arrays with a row for each.
 
-    Returns figures: what was fitted, and the label accuracy in % and the calibration error, 0 to
-    1, of each half of the claims with what was fitted to the other half.
+    ``together``: what all that was selected says, ``of_several`` whether it was several sentences.
+    ``alone``: what the best sentence says, ``behind`` whether it was read behind others.
+    ``truth``: positions of the labels in ``LABELS``.
+    """
+
+    together: NDArray[np.float64]
+    of_several: NDArray[np.bool_]
+    alone: NDArray[np.float64]
+    behind: NDArray[np.bool_]
+    truth: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, searches: Sequence[Search]) -> _Searches:
+        some = [search for search in searches if search.selected]
+        best = [max(search.selected, key=lambda item: item.score) for search in some]
+        return cls(
+            together=np.array([search.together for search in some]).reshape(-1, len(LABELS)),
+            of_several=np.array([len(search.selected) > 1 for search in some], dtype=bool),
+            alone=np.array([item.opinion for item in best]).reshape(-1, len(LABELS)),
+            behind=np.array([bool(item.path) for item in best], dtype=bool),
+            truth=np.array([LABELS.index(search.label) for search in some], dtype=np.int64),
+        )
+
+
+def calibrate(kinds: Mapping[str, Claims], threads: int, folders: ModelFolders) -> dict[str, float]:
+    """Search for every claim, fit the verifier's scale and biases and write them to its config.
+
+    Returns figures: what was fitted, and for the claims of each kind the label accuracy in % and
+    the calibration error, 0 to 1, of each half with what was fitted to the other halves.
 
     Raises:
-        BadSource: the claims cannot be read.
         IndexUnavailable: there is no index.
         ModelUnavailable: a model is missing.
     """
-    asked = [(claim.text, claim.label) for claim in read_corpus_claims(claims)]
-    prepare = partial(_Searching, index, folders)
-    searches = list(in_order(prepare, asked, processes_for(len(asked), threads)))
-    halves = (searches[::2], searches[1::2])
-    crossed = [verdict for n in (0, 1) for verdict in _verdicts(halves[n], fitted(halves[1 - n]))]
-    right = np.array([label == truth for label, _, truth in crossed])
-    fit = fitted(searches)
+    searches = {}
+    for kind, claims in kinds.items():
+        asked = [(claim.text, claim.label) for claim in claims.asked]
+        prepare = partial(_Searching, claims.index, folders)
+        searches[kind] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
+    fit = fitted(list(searches.values()))
     config = recalibrated(read_config(VERIFIER), fit)
     (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    return {
-        "scale": fit.scale,
-        "bias": fit.bias,
-        "bias_of_several": fit.of_several,
-        "label_accuracy": 100 * float(right.mean()),
-        "calibration_error": calibration_error(np.array([p for _, p, _ in crossed]), right),
-    }
+    figures = {"scale": fit.scale, "bias": fit.bias, "bias_of_several": fit.of_several}
+    other_half = [fitted([found[1 - half :: 2] for found in searches.values()]) for half in (0, 1)]
+    for kind, found in searches.items():
+        crossed = [verdict for n in (0, 1) for verdict in _verdicts(found[n::2], other_half[n])]
+        right = np.array([label == truth for label, _, truth in crossed])
+        sure = np.array([confidence for _, confidence, _ in crossed])
+        figures[f"{kind}: label accuracy"] = 100 * float(right.mean())
+        figures[f"{kind}: calibration error"] = calibration_error(sure, right)
+    return figures
 
 
 def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
@@ -111,32 +167,16 @@ def _moved(bias: Sequence[float] | None, scale: float, more: float) -> list[floa
     ]
 
 
-def fitted(searches: Sequence[Search]) -> Calibration:
-    """Return the scale and biases with which these labels are the most probable."""
+def fitted(kinds: Sequence[Sequence[Search]]) -> Calibration:
+    """Return the scale and biases with which the labels of all kinds are the most probable."""
+    searched = [_Searches.of(searches) for searches in kinds]
     candidates = [
         Calibration(scale, bias, of_several)
         for scale in SCALES
         for bias in BIASES
         for of_several in OF_SEVERAL
     ]
-    return min(candidates, key=lambda calibration: _surprise(searches, calibration))
-
-
-def _surprise(searches: Sequence[Search], calibration: Calibration) -> float:
-    """Return minus the log probability of the labels, before shown evidence rules one of them out.
-
-    A label that is ruled out has probability 0 whatever the scale is, so it says nothing of it.
-    """
-    surprise = 0.0
-    for search in searches:
-        if search.selected:
-            best = max(search.selected, key=lambda item: item.score)
-            opinion = pooled_opinion(
-                calibration.of(search.together, len(search.selected) > 1),
-                calibration.of(best.opinion, bool(best.path)),
-            )
-            surprise -= log(max(opinion[LABELS.index(search.label)], _LEAST))
-    return surprise
+    return min(candidates, key=lambda fit: sum(fit.surprise(searches) for searches in searched))
 
 
 def _verdicts(

@@ -21,13 +21,13 @@ class Mix:
     """How many examples of each kind a phase reads, at most.
 
     ``pairs``: of each source of public pairs. ``everyday``: of everyday claims beside retrieved
-    sentences, with ``wrong_alone`` single sentences that settle nothing for each decided claim.
-    ``fever``: of FEVER's claims beside retrieved sentences.
+    sentences. Those that settle nothing are several at once for a share ``wrong_together`` of the
+    decided claims. ``fever``: of FEVER's claims beside retrieved sentences.
     """
 
     pairs: Mapping[str, int]
     everyday: int
-    wrong_alone: int
+    wrong_together: float
     fever: int
 
     @property
@@ -36,8 +36,8 @@ class Mix:
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
         return (
             f"at most {self.everyday} readings of everyday claims, beside their evidence and"
-            f" beside sentences near them that settle nothing, {self.wrong_alone} of these alone"
-            " for each decided claim (`training/verifier/retrieved.py`);"
+            " beside sentences near them that settle nothing, which are several at once for"
+            f" {self.wrong_together:.0%} of the decided claims (`training/verifier/retrieved.py`);"
             f" {self.fever} readings of FEVER's claims (`training/reading_examples.py`);"
             f" pairs, drawn anew: {pairs}"
         )
@@ -79,7 +79,7 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     everyday = sources.everyday
     return [
         *retrieved_examples(
-            everyday.claims, everyday.pool, classify, seed, mix.everyday, mix.wrong_alone
+            everyday.claims, everyday.pool, classify, seed, mix.everyday, mix.wrong_together
         ),
         *reading_examples(sources.fever, seed, mix.fever),
         *sources.pair_examples(seed, mix.pairs),

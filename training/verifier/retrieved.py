@@ -24,6 +24,7 @@ from training.sentence_pool import SentencePool
 NEAREST = 2  # wrong sentences near a decided claim that are read alone; one more if undecided
 NEAR = 6  # how deep wrong sentences are drawn from that stand beside the evidence
 SET_LIMIT = 4  # sentences that are read together
+WRONG_TOGETHER = (2, 3)  # sentences of a set that settles nothing
 AGREES = 0.6  # a sentence that gives the claim's label so surely is evidence that nobody marked
 
 
@@ -48,13 +49,14 @@ def retrieved_examples(
     classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
     seed: int,
     limit: int,
-    wrong_alone: int,
+    wrong_together: float,
 ) -> list[Example]:
     """Return what is read of each claim: its evidence, wrong sentences, and both together.
 
-    ``limit`` examples at most, drawn by the seed from those of all claims. Beside its evidence a
-    decided claim is read beside ``wrong_alone`` single sentences that settle nothing.
-    ``classify`` is the verifier after its first phase: (claim, evidence) pairs to probabilities.
+    ``limit`` examples at most, drawn by the seed from those of all claims. A decided claim is also
+    read with a sentence that settles nothing or, for a share ``wrong_together`` of these claims,
+    with several of them at once.
+    ``classify`` is the verifier after the phase before: (claim, evidence) pairs to probabilities.
     It finds the sentences that settle a claim though they are not marked as its evidence.
     """
     chance = random.Random(seed)
@@ -63,7 +65,7 @@ def retrieved_examples(
         if claim.label == NOT_ENOUGH_INFO:
             readings = _undecided(claim, chance)
         else:
-            readings = _decided(claim, wrong_alone, chance)
+            readings = _decided(claim, wrong_together, chance)
         for indices, label in readings:
             texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
             examples.append(labelled(claim.text, evidence_set_text(texts), label))
@@ -72,21 +74,23 @@ def retrieved_examples(
 
 
 def _decided(
-    claim: _Claim, wrong_alone: int, chance: random.Random
+    claim: _Claim, wrong_together: float, chance: random.Random
 ) -> Iterator[tuple[list[int], Label]]:
     """Yield sentences that are read together, with the label that they give the claim."""
     yield chance.sample(claim.evidence, len(claim.evidence)), claim.label
-    few = len(claim.wrong) <= wrong_alone
-    for wrong in claim.wrong if few else chance.sample(claim.wrong, wrong_alone):
-        yield [wrong], NOT_ENOUGH_INFO
+    together = chance.random() < wrong_together
+    if claim.wrong:
+        count = min(len(claim.wrong), chance.choice(WRONG_TOGETHER) if together else 1)
+        yield chance.sample(claim.wrong, count), NOT_ENOUGH_INFO
     several = len(claim.evidence) > 1
     if claim.near and (several or chance.random() < 0.5):
         yield _among(claim.evidence, claim.near, chance), claim.label
     if several:
         # A part of the evidence settles nothing, alone or beside a wrong sentence.
         yield [chance.choice(claim.evidence)], NOT_ENOUGH_INFO
-        if claim.near:
-            pair = [chance.choice(claim.evidence), chance.choice(claim.near[:NEAREST])]
+        beside = [claim.near[:NEAREST], claim.wrong] if together else [claim.near[:NEAREST]]
+        for wrong in filter(None, beside):
+            pair = [chance.choice(claim.evidence), chance.choice(wrong)]
             yield chance.sample(pair, 2), NOT_ENOUGH_INFO
 
 

@@ -63,7 +63,7 @@ def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
         for label, times in zip((SUPPORTS, REFUTES, NOT_ENOUGH_INFO), opinion, strict=True)
         for _ in range(round(10 * times))
     ]
-    found = fitted(searches)
+    found = fitted([searches])
     assert (found.scale, found.bias) == (pytest.approx(1.0), pytest.approx(0.0))
 
 
@@ -71,9 +71,17 @@ def test_a_verifier_that_leaves_too_much_undecided_is_biased_against_it() -> Non
     # Of ten such opinions three are undecided, though each says that half of them are.
     searches = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 7
     searches += [search(NOT_ENOUGH_INFO, (0.5, 0.0, 0.5))] * 3
-    found = fitted(searches)
+    found = fitted([searches])
     # log(3 / 7) is -0.85: the scale changes nothing where both are equal.
     assert found.bias == pytest.approx(-0.8)
+
+
+def test_each_kind_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Half of the one kind are undecided and none of the other, so a quarter of what counts:
+    # log(1 / 3) is -1.1.
+    half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
+    decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
+    assert fitted([half, decided]).bias == pytest.approx(-1.1)
 
 
 def test_a_verifier_that_is_too_sure_is_scaled_down() -> None:
@@ -82,13 +90,13 @@ def test_a_verifier_that_is_too_sure_is_scaled_down() -> None:
     searches += [search(NOT_ENOUGH_INFO, opinion) for opinion in sure.values() for _ in range(3)]
     labels: list[Label] = [SUPPORTS, REFUTES, NOT_ENOUGH_INFO, NOT_ENOUGH_INFO, NOT_ENOUGH_INFO]
     searches += [search(label, (0.02, 0.02, 0.96)) for label in labels]
-    assert fitted(searches).scale < 0.6
+    assert fitted([searches]).scale < 0.6
 
 
 def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
     decided = [search(SUPPORTS, (0.8, 0.1, 0.1))] * 8 + [search(REFUTES, (0.8, 0.1, 0.1))]
     nothing = Search((), (0.0, 0.0, 1.0), NOT_ENOUGH_INFO)
-    assert fitted([*decided, nothing]) == fitted(decided)
+    assert fitted([[*decided, nothing]]) == fitted([decided])
 
 
 def test_sentences_that_settle_less_together_than_they_seem_to_get_a_bias_of_their_own() -> None:
@@ -102,7 +110,7 @@ def test_sentences_that_settle_less_together_than_they_seem_to_get_a_bias_of_the
         Search((behind, item), (0.9, 0.0, 0.1), label)
         for label in [SUPPORTS] * 5 + [NOT_ENOUGH_INFO] * 5
     ]
-    found = fitted([*alone, *other, *pairs])
+    found = fitted([[*alone, *other, *pairs]])
     # Alone they are as right as they are sure; of those read together half are wrong, and to make
     # 0.5 of 0.9 takes the logarithm of 9, which is 2.2.
     assert found.of_several == pytest.approx(2.25)
