@@ -288,7 +288,8 @@ class Pipeline:
             with clock.stage("selection"):
                 found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
         with clock.stage("verification"):
-            verified = stages.verification.run(claim, found.evidence, found.readings)
+            leads = 0 if way.ranking == "alone" else self._config.path_leads
+            verified = stages.verification.run(claim, found.evidence, found.readings, leads)
             found.evidence, found.readings = verified["evidence"], verified["readings"]
         if way.selection != "utility":
             with clock.stage("selection"):

@@ -10,7 +10,7 @@ from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import path_text
-from retrieval.types import Evidence, Opinion, Reading, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, Reading, SentenceKey
 
 # A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
 # settles the claim, or not, without it.
@@ -22,7 +22,7 @@ class EvidenceVerifier:
     """Reads the claim with each of the best sentences, alone and after those that led to it.
 
     The relevance model, which is five times as fast, chooses what is read here; from then on its
-    own opinion does not count.
+    own opinion does not count. Where no sentence settles the claim, pairs of them may.
     """
 
     def __init__(self, model: CrossEncoder, limit: int) -> None:
@@ -36,7 +36,11 @@ class EvidenceVerifier:
 
     @component.output_types(evidence=list[Evidence], readings=dict[Reading, Opinion])
     def run(
-        self, claim: str, evidence: list[Evidence], before: Mapping[Reading, Opinion]
+        self,
+        claim: str,
+        evidence: list[Evidence],
+        before: Mapping[Reading, Opinion],
+        leads: int,
     ) -> dict[str, Any]:
         """Return what was read of the evidence, best first, and every opinion so far.
 
@@ -45,12 +49,19 @@ class EvidenceVerifier:
         keeps its path only if the path decides more than each of its sentences alone (``GAIN``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
         first sentence of a path stands beside the last one.
+
+        Where none of these settles the claim, each is also read after every one of the ``leads``
+        best that is of another document; 0 for none.
         """
         known = {item.key: item for item in evidence}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         best = _with_leads([*evidence[: self._limit], *_already_read(earlier, before)], known)
         readings = self._readings(claim, best, known, before)
         read = [_opinion_of(item, readings) for item in best]
+        if all(item.stance == NOT_ENOUGH_INFO for item in read):
+            pairs = _pairs(read, leads)
+            readings = self._readings(claim, pairs, known, readings)
+            read = [_surest(item, pairs, readings) for item in read]
         worth = {item.key: item.score for item in read}
         for item in read:
             for key in item.path:
@@ -74,6 +85,24 @@ class EvidenceVerifier:
             for reading, row in zip(new, said, strict=True)
         }
         return {**before, **opinions}
+
+
+def _pairs(read: Sequence[Evidence], leads: int) -> list[Evidence]:
+    """Return the sentences after each of the first ones that is of another document."""
+    return [
+        replace(item, path=(lead.key,))
+        for position, lead in enumerate(read[:leads])
+        for item in read[position + 1 :]
+        if item.sentence.document_id != lead.sentence.document_id
+    ]
+
+
+def _surest(
+    item: Evidence, pairs: Sequence[Evidence], readings: Mapping[Reading, Opinion]
+) -> Evidence:
+    """Return the sentence as it is read in the pair that decides the most, or without a pair."""
+    ways = [item, *(_opinion_of(pair, readings) for pair in pairs if pair.key == item.key)]
+    return max(ways, key=lambda way: way.score)
 
 
 def _already_read(

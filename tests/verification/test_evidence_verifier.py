@@ -46,11 +46,11 @@ def verifier(model: Listed, limit: int = 8) -> EvidenceVerifier:
 
 
 def verified(
-    opinions: Mapping[str, Opinion], *found: Evidence, limit: int = 8
+    opinions: Mapping[str, Opinion], *found: Evidence, limit: int = 8, leads: int = 0
 ) -> tuple[list[Evidence], list[str]]:
     """Return what is made of the evidence, and the texts that the model was asked for."""
     model = Listed(opinions)
-    result: list[Evidence] = verifier(model, limit).run(CLAIM, list(found), {})["evidence"]
+    result: list[Evidence] = verifier(model, limit).run(CLAIM, list(found), {}, leads)["evidence"]
     return result, model.asked
 
 
@@ -173,11 +173,11 @@ def test_a_path_over_a_sentence_that_is_not_there_is_cut() -> None:
 
 def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
     first = Listed({PIER_ALONE: (0.25, 0.0, 0.75), HOLM_ALONE: (0.125, 0.0, 0.875)})
-    before = verifier(first).run(CLAIM, [PIER, HOLM], {})["readings"]
+    before = verifier(first).run(CLAIM, [PIER, HOLM], {}, 0)["readings"]
     assert before == {((), PIER.key): (0.25, 0.0, 0.75), ((), HOLM.key): (0.125, 0.0, 0.875)}
 
     second = Listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before)
+    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before, 0)
     assert second.asked == [HOLM_BEHIND, BOAT_ALONE]
     assert keys(result["evidence"]) == keys([PIER, HOLM, BOAT])
     assert [item.score for item in result["evidence"]] == [0.25, 0.75, 0.0]
@@ -191,23 +191,83 @@ def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
 def test_opinions_of_sentences_that_are_no_longer_among_the_best_are_kept() -> None:
     before = {((), QUAY.key): (0.0, 1.0, 0.0)}
     said = Listed({BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(said).run(CLAIM, [BOAT], before)
+    result = verifier(said).run(CLAIM, [BOAT], before, 0)
     assert keys(result["evidence"]) == [BOAT.key]
     assert result["readings"] == {**before, ((), BOAT.key): (0.0, 0.0, 1.0)}
 
 
 def test_without_evidence_nothing_is_read() -> None:
     model = Listed({})
-    assert verifier(model).run(CLAIM, [], {}) == {"evidence": [], "readings": {}}
+    assert verifier(model).run(CLAIM, [], {}, 3) == {"evidence": [], "readings": {}}
     assert model.asked == []
 
 
 def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_places() -> None:
     first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
-    readings = verifier(first, 1).run(CLAIM, [PIER], {})["readings"]
+    readings = verifier(first, 1).run(CLAIM, [PIER], {}, 0)["readings"]
     second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
-    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings)["evidence"]
+    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings, 0)[
+        "evidence"
+    ]
     # The boat is too far down to be read, and the pier's path was not read either.
     assert second.asked == [QUAY_ALONE]
     assert keys(found) == keys([PIER, QUAY])
     assert (found[0].opinion, found[0].path) == (pytest.approx((0.9, 0.0, 0.1)), ())
+
+
+QUAY_AFTER_PIER = f"{QUAY_ALONE} [SEP] {PIER_ALONE}"
+BOAT_AFTER_PIER = f"{BOAT_ALONE} [SEP] {PIER_ALONE}"
+BOAT_AFTER_QUAY = f"{BOAT_ALONE} [SEP] {QUAY_ALONE}"
+UNDECIDED = (0.1, 0.0, 0.9)
+
+
+def test_where_no_sentence_settles_the_claim_each_is_read_after_the_best_ones() -> None:
+    said = {
+        PIER_ALONE: UNDECIDED,
+        QUAY_ALONE: UNDECIDED,
+        BOAT_ALONE: UNDECIDED,
+        QUAY_AFTER_PIER: UNDECIDED,
+        BOAT_AFTER_PIER: (0.0, 0.6, 0.4),
+        BOAT_AFTER_QUAY: (0.0, 0.9, 0.1),
+    }
+    found, asked = verified(said, PIER, QUAY, BOAT, leads=2)
+    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER, BOAT_AFTER_QUAY]
+    # The boat's surest pair counts, and the quay, which is the other half of it, comes with it.
+    assert keys(found) == keys([QUAY, BOAT, PIER])
+    assert found[1].path == (QUAY.key,)
+    assert found[1].opinion == pytest.approx((0.0, 0.9, 0.1))
+    assert [found[0].path, found[2].path] == [(), ()]
+
+
+def test_only_so_many_sentences_have_others_read_after_them() -> None:
+    said = {
+        PIER_ALONE: UNDECIDED,
+        QUAY_ALONE: UNDECIDED,
+        BOAT_ALONE: UNDECIDED,
+        QUAY_AFTER_PIER: UNDECIDED,
+        BOAT_AFTER_PIER: UNDECIDED,
+    }
+    found, asked = verified(said, PIER, QUAY, BOAT, leads=1)
+    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER]
+    assert [item.path for item in found] == [(), (), ()]
+
+
+def test_where_a_sentence_settles_the_claim_no_pairs_are_read() -> None:
+    said = {PIER_ALONE: UNDECIDED, QUAY_ALONE: (0.6, 0.0, 0.4), BOAT_ALONE: UNDECIDED}
+    _, asked = verified(said, PIER, QUAY, BOAT, leads=3)
+    assert asked == [PIER_ALONE, QUAY_ALONE, BOAT_ALONE]
+
+
+def test_sentences_of_one_document_are_no_pair() -> None:
+    second = evidence("Pier", "It is of oak.", 0.5, SUPPORTS, sentence_id=1)
+    said = {PIER_ALONE: UNDECIDED, "Pier : It is of oak.": UNDECIDED}
+    _, asked = verified(said, PIER, second, leads=3)
+    assert asked == [PIER_ALONE, "Pier : It is of oak."]
+
+
+def test_pairs_that_an_earlier_hop_read_are_not_asked_for_again() -> None:
+    alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: UNDECIDED}
+    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, 3)["readings"]
+    second = Listed({})
+    verifier(second).run(CLAIM, [PIER, QUAY], before, 3)
+    assert second.asked == []
