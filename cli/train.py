@@ -49,7 +49,7 @@ def command() -> None:
 @_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the model that labels evidence, also the reader's teacher (two hours with bfloat16)."""
+    """Train the model that labels evidence and teaches the reader (three hours with bfloat16)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
@@ -60,26 +60,33 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 @reports_errors
 def calibration(data: Path) -> None:
     """Fit how sure the verifier is to whole searches: everyday claims and FEVER's (ten minutes)."""
+    from contextlib import closing
+
     from cli.index_bar import IndexBar
     from evaluation.claims import read_fever_claims
     from evaluation.corpus_claims import read_corpus_claims
     from evaluation.evaluate import index_of, indexed
+    from retrieval.assembly import open_retriever
+    from retrieval.corpora.fever import FeverCorpus
     from retrieval.encoders.document_encoders import DEFAULT_ENCODER
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.index.embedded_index import EmbeddedIndex
     from retrieval.models import ModelFolders
     from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
 
     settings = _prepared()
-    pages = data / "fever-dev" / "wiki-pages"
-    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
+    folders = ModelFolders(settings.packaged_models, settings.bart)
     everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
     fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
-    bar = IndexBar("Indexing FEVER's pages")
-    indexed(pages, index, DEFAULT_ENCODER, settings.threads, bar.show)
-    bar.close()
+    open_retriever(settings.index, settings.threads, folders)  # what is missing is told at once
+    pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
+    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
+    with closing(IndexBar("Indexing FEVER's pages")) as bar:
+        indexed(pages, EmbeddedIndex(index, settings.threads), MiniLMEncoder(), bar.show)
     figures = calibrate(
         {"everyday": Claims(everyday, settings.index), "fever": Claims(fever, index)},
         settings.threads,
-        ModelFolders(settings.packaged_models, settings.bart),
+        folders,
     )
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 

@@ -22,6 +22,7 @@ from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS
+from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
@@ -83,8 +84,8 @@ def evaluate(
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
-    index = index_of(evaluation.wiki_pages, evaluation.vectors, evaluation.indexes)
-    store = indexed(evaluation.wiki_pages, index, evaluation.vectors, evaluation.threads, on_pages)
+    index = index_of(corpus, evaluation.vectors, evaluation.indexes)
+    store = indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
     bench = Bench(index, evaluation.folders)
@@ -142,33 +143,30 @@ def _readers(systems: Sequence[str]) -> list[str]:
     return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
 
 
-def index_of(wiki_pages: Path, vectors: str, indexes: Path) -> Path:
+def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:
     """Return the folder below ``indexes`` that is kept for these pages and vectors."""
-    return indexes / f"{FeverCorpus(wiki_pages).fingerprint()[:16]}-{vectors}"
+    return indexes / f"{corpus.fingerprint()[:16]}-{vectors}"
 
 
 def indexed(
-    wiki_pages: Path,
-    index: Path,
-    vectors: str,
-    threads: int,
+    corpus: FeverCorpus,
+    index: EmbeddedIndex,
+    encoder: DocumentEncoder,
     on_pages: Callable[[BuildProgress], None],
 ) -> EmbeddedStore:
-    """Return the index of the pages in the folder ``index``; what is missing of it is built.
+    """Return the index of the pages; what is missing of it is built.
 
     Raises:
         BadSource: the pages cannot be read.
     """
-    encoder = DOCUMENT_ENCODERS[vectors]()
-    kept = EmbeddedIndex(index, threads)
     try:
-        store = kept.open(encoder.meets)
+        store = index.open(encoder.meets)
     except IndexUnavailable:
-        kept.build(FeverCorpus(wiki_pages), encoder, on_pages)
-        return kept.open(encoder.meets)
+        index.build(corpus, encoder, on_pages)
+        return index.open(encoder.meets)
     if store.info().encoder != encoder.name:
-        kept.encode(encoder, on_pages)
-        return kept.open(encoder.meets)
+        index.encode(encoder, on_pages)
+        return index.open(encoder.meets)
     return store
 
 

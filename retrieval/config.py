@@ -38,7 +38,8 @@ class RetrievalConfig:
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
-        path_leads: sentences behind which others are read again.
+        path_leads: best sentences that others are read together with, by the path reader and, where
+            no sentence settles the claim, by the verifier.
         path_neighbours: sentences known already that are read behind each of them.
         path_limit: most paths read per hop.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).

@@ -28,8 +28,8 @@ class Recipe:
         summary: one line for people, with the paper and its sections.
         first: where the first hop's documents come from.
         expansions: what leads to the documents of the next hop.
-        ranking: whether sentences are read alone, or from the second hop on beside
-            those that led to them too (M3, section 3.3); these are then ranked
+        ranking: whether sentences are read alone, or also in pairs and, from the second hop on,
+            beside those that led to them (M3, section 3.3); these are then ranked
             by the surer of both readings or by Algorithm 1 (section 3.4).
         proof: whether a proof of sufficiency is made (AdMIRaL, section 3.2).
         selection: how the sentences are chosen that the verdict rests on: by relevance, by

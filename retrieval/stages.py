@@ -194,7 +194,7 @@ class Stages:
 
     @cached_property
     def verification(self) -> EvidenceVerifier:
-        """What each of the best sentences says of the claim, alone and on its path."""
+        """What each of the best sentences says of the claim, alone, on its path and in pairs."""
         return EvidenceVerifier(self._verifier, self._config.verified_sentences)
 
     @cached_property

@@ -156,8 +156,8 @@ class Evidence:
     """A sentence with what the models that read it say of it.
 
     ``opinion`` holds the probabilities of ``LABELS``, in their order. ``path``
-    names the sentences that this one was read behind, in the order of the hops;
-    where there are any, ``opinion`` is of all of them read together.
+    names the sentences that this one was read together with, first to last: those that
+    led to it, or the other one of a pair. Where there are any, ``opinion`` is of all of them.
     """
 
     sentence: Sentence

@@ -49,12 +49,17 @@ class PathReader:
 
         ``found`` comes best first and holds the leads. ``read`` holds all sentences
         read so far, each alone; ``documents`` tell which lead they were opened for.
-        ``paths`` were read in hops before and are not read again.
+        ``paths`` were read in hops before and are not read again. A lead whose path is none of
+        them, since the verifier found it, is a lead without its path.
         """
         known = {item.key: item for item in read}
         led_by = {ranked.document.id: ranked.led_by for ranked in documents}
         done = {(item.path, item.key) for item in paths}
-        pairs = self._pairs(found, read, led_by, done)
+        leads = [
+            item if (item.path, item.key) in done else replace(item, path=())
+            for item in found[: self._leads]
+        ]
+        pairs = self._pairs(leads, read, led_by, done)
         opinions = self._model.probabilities(
             [(claim, _text(candidate, lead, known)) for lead, candidate in pairs]
         )
@@ -71,7 +76,7 @@ class PathReader:
 
     def _pairs(
         self,
-        found: Sequence[Evidence],
+        leads: Sequence[Evidence],
         read: Sequence[Evidence],
         led_by: Mapping[str, SentenceKey | None],
         done: Collection[tuple[tuple[SentenceKey, ...], SentenceKey]],
@@ -79,7 +84,7 @@ class PathReader:
         """Return leads with candidates: of what each led to and of the rest the best, by turns."""
         near = sorted(read, key=lambda item: -item.score)
         ways = []
-        for lead in found[: self._leads]:
+        for lead in leads:
             path = (*lead.path, lead.key)
             left = [i for i in near if i.key not in path and (path, i.key) not in done]
             opened = [i for i in left if led_by.get(i.sentence.document_id) == lead.key]

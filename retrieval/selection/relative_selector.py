@@ -17,9 +17,8 @@ class RelativeSelector:
     A verifier is served by the few sentences that decide, not by all that are
     about the same thing (FER, section 1). How relevant the best sentence is
     differs from claim to claim, so the bar is a share of it: one sentence where
-    one stands out, several where several are alike. The sentences that led to
-    a selected one say nothing without it nor it without them: they are selected
-    with it.
+    one stands out, several where several are alike. The sentences of
+    a path say nothing without each other: they are selected together.
     """
 
     def __init__(self, share: float, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""A sentence that was read behind others is selected with them or not at all."""
+"""A sentence that was read together with others is selected with them or not at all."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from retrieval.types import Evidence, SentenceKey
 def with_paths(best: Iterable[Evidence], limit: int) -> set[SentenceKey]:
     """Return which sentences are selected, ``limit`` at most.
 
-    Of those in ``best``, which come best first, as many as find room with what led
-    to them.
+    Of those in ``best``, which come best first, as many as find room with their
+    paths.
     """
     selected: set[SentenceKey] = set()
     for item in best:

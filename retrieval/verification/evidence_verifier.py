@@ -45,23 +45,22 @@ class EvidenceVerifier:
         """Return what was read of the evidence, best first, and every opinion so far.
 
         ``evidence`` comes best first. ``before``: the opinions of earlier hops, which are not
-        asked for again; a sentence that was read then stays, wherever it stands now. A sentence
-        keeps its path only if the path decides more than each of its sentences alone (``GAIN``).
+        asked for again; a sentence that was read then stays, wherever it stands now. Where no
+        reading settles the claim, each of the first ``leads`` sentences is also read together
+        with every later one of another document.
+        Of the readings that end with a sentence, the one that decides the most is kept; a path
+        only if it decides more than each of its sentences alone (``GAIN``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
         first sentence of a path stands beside the last one.
-
-        Where none of these settles the claim, each is also read after every one of the ``leads``
-        best that is of another document; 0 for none.
         """
         known = {item.key: item for item in evidence}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         best = _with_leads([*evidence[: self._limit], *_already_read(earlier, before)], known)
         readings = self._readings(claim, best, known, before)
-        read = [_opinion_of(item, readings) for item in best]
+        read = _labelled(best, readings)
         if all(item.stance == NOT_ENOUGH_INFO for item in read):
-            pairs = _pairs(read, leads)
-            readings = self._readings(claim, pairs, known, readings)
-            read = [_surest(item, pairs, readings) for item in read]
+            readings = self._readings(claim, _pairs(best, leads), known, readings)
+            read = _labelled(best, readings)
         worth = {item.key: item.score for item in read}
         for item in read:
             for key in item.path:
@@ -87,22 +86,14 @@ class EvidenceVerifier:
         return {**before, **opinions}
 
 
-def _pairs(read: Sequence[Evidence], leads: int) -> list[Evidence]:
-    """Return the sentences after each of the first ones that is of another document."""
+def _pairs(best: Sequence[Evidence], leads: int) -> list[Evidence]:
+    """Return the sentences, each with one of the first ``leads``, of another document, as path."""
     return [
         replace(item, path=(lead.key,))
-        for position, lead in enumerate(read[:leads])
-        for item in read[position + 1 :]
+        for position, lead in enumerate(best[:leads])
+        for item in best[position + 1 :]
         if item.sentence.document_id != lead.sentence.document_id
     ]
-
-
-def _surest(
-    item: Evidence, pairs: Sequence[Evidence], readings: Mapping[Reading, Opinion]
-) -> Evidence:
-    """Return the sentence as it is read in the pair that decides the most, or without a pair."""
-    ways = [item, *(_opinion_of(pair, readings) for pair in pairs if pair.key == item.key)]
-    return max(ways, key=lambda way: way.score)
 
 
 def _already_read(
@@ -132,10 +123,15 @@ def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
     return path_text(texts[-1], texts[:-1])
 
 
-def _opinion_of(item: Evidence, readings: Mapping[Reading, Opinion]) -> Evidence:
-    alone = replace(item, opinion=readings[(), item.key], path=())
-    if not item.path:
-        return alone
-    behind = replace(item, opinion=readings[item.path, item.key])
-    parts = [replace(item, opinion=readings[(), key]).score for key in (*item.path, item.key)]
-    return behind if behind.score >= max(parts) + GAIN else alone
+def _labelled(best: Sequence[Evidence], readings: Mapping[Reading, Opinion]) -> list[Evidence]:
+    """Return the sentences as the readings that decide the most say."""
+    alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
+    surest = dict(alone)
+    for (path, key), opinion in readings.items():
+        if not path or not alone.keys() >= {*path, key}:
+            continue
+        together = replace(alone[key], opinion=opinion, path=path)
+        least = GAIN + max(alone[part].score for part in (*path, key))
+        if together.score >= max(least, surest[key].score):
+            surest[key] = together
+    return list(surest.values())

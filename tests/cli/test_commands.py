@@ -135,6 +135,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["index", "verify"],
         ["train"],
         ["train", "verifier"],
+        ["train", "calibration"],
         ["train", "reader"],
         ["train", "path"],
         ["train", "prover"],

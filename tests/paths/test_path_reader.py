@@ -70,16 +70,26 @@ def test_a_third_hop_reads_the_whole_path_from_its_end() -> None:
     model = EchoReader()
     bees = replace(BEES, path=(PIER.key,))
     documents = [opened("Lamp", BEES.key)]
-    paths = read(model, [bees, PIER], [PIER, BEES, LAMP], documents, neighbours=0)
+    everything = [PIER, BEES, LAMP]
+    paths = read(model, [bees, PIER], everything, documents, neighbours=0, before=[bees])
     assert model.asked[0][1] == (
         "Lamp : It is bright. [SEP] Ann Lee : She kept bees. [SEP] Pier : It was built by Ann Lee."
     )
     assert paths[0].path == (PIER.key, BEES.key)
 
 
+def test_a_lead_whose_path_only_the_verifier_read_leads_on_without_it() -> None:
+    model = EchoReader()
+    bees = replace(BEES, path=(PIER.key,))
+    documents = [opened("Lamp", BEES.key)]
+    paths = read(model, [bees, PIER], [PIER, BEES, LAMP], documents, neighbours=0)
+    assert model.asked == [(CLAIM, "Lamp : It is bright. [SEP] Ann Lee : She kept bees.")]
+    assert paths[0].path == (BEES.key,)
+
+
 def test_no_path_leads_back_to_its_own_sentences() -> None:
     bees = replace(BEES, path=(PIER.key,))
-    assert read(EchoReader(), [bees], [PIER, BEES], []) == []
+    assert read(EchoReader(), [bees], [PIER, BEES], [], before=[bees]) == []
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(4, 4), (2, 2), (1, 1)])

@@ -287,7 +287,7 @@ def test_parts_of_evidence_in_two_sentences_settle_nothing(tmp_path: Path, seed:
 
 
 @every_seed
-def test_a_part_of_evidence_is_also_read_beside_a_wrong_sentence_of_its_pages(
+def test_a_part_of_evidence_is_read_beside_two_wrong_sentences_where_sets_are_asked_for(
     tmp_path: Path, seed: int
 ) -> None:
     readings = retrieved(tmp_path, KEEPER, seed=seed, wrong_together=1.0)

@@ -252,6 +252,33 @@ def test_only_so_many_sentences_have_others_read_after_them() -> None:
     assert [item.path for item in found] == [(), (), ()]
 
 
+@pytest.mark.parametrize(
+    ("together", "kept"), [(0.1 + GAIN + 0.01, True), (0.1 + GAIN - 0.01, False)]
+)
+def test_a_pair_too_must_decide_more_than_each_of_its_sentences(
+    together: float, kept: bool
+) -> None:
+    said = {
+        PIER_ALONE: UNDECIDED,
+        QUAY_ALONE: UNDECIDED,
+        QUAY_AFTER_PIER: (together, 0.0, 1 - together),
+    }
+    found, _ = verified(said, PIER, QUAY, leads=3)
+    assert found[1].path == ((PIER.key,) if kept else ())
+
+
+def test_pairs_begin_with_the_first_sentences_whatever_these_say() -> None:
+    said = {
+        PIER_ALONE: (0.0, 0.0, 1.0),
+        QUAY_ALONE: (0.3, 0.0, 0.7),
+        BOAT_ALONE: (0.4, 0.0, 0.6),
+        QUAY_AFTER_PIER: UNDECIDED,
+        BOAT_AFTER_PIER: UNDECIDED,
+    }
+    _, asked = verified(said, PIER, QUAY, BOAT, leads=1)
+    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER]
+
+
 def test_where_a_sentence_settles_the_claim_no_pairs_are_read() -> None:
     said = {PIER_ALONE: UNDECIDED, QUAY_ALONE: (0.6, 0.0, 0.4), BOAT_ALONE: UNDECIDED}
     _, asked = verified(said, PIER, QUAY, BOAT, leads=3)
@@ -271,3 +298,15 @@ def test_pairs_that_an_earlier_hop_read_are_not_asked_for_again() -> None:
     second = Listed({})
     verifier(second).run(CLAIM, [PIER, QUAY], before, 3)
     assert second.asked == []
+
+
+@pytest.mark.parametrize("boat", [UNDECIDED, (0.6, 0.0, 0.4)])
+def test_a_pair_stays_where_new_sentences_take_the_first_places(boat: Opinion) -> None:
+    alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: (0.0, 0.8, 0.2)}
+    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, 3)["readings"]
+    second = Listed({BOAT_ALONE: boat})
+    found = verifier(second).run(CLAIM, [BOAT, PIER, QUAY], before, 3)["evidence"]
+    # The pair settles the claim, so no other one is read.
+    assert second.asked == [BOAT_ALONE]
+    assert keys(found) == keys([PIER, QUAY, BOAT])
+    assert found[1].path == (PIER.key,)

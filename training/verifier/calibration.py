@@ -7,8 +7,9 @@ more bias for several sentences that are read together, of which a search tries 
 into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 
-Claims of several kinds are fitted to at once, each kind counting the same: what FEVER calls NOT
-ENOUGH INFO readers of everyday claims often call refuted, so a fit to one kind fails the other.
+Everyday claims and FEVER's are fitted to at once, and both count the same. Many claims that FEVER
+labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to one collection
+alone fails on the other.
 """
 
 from __future__ import annotations
@@ -78,8 +79,10 @@ class Calibration:
         """Return minus the mean log probability of the labels.
 
         It is taken before shown evidence rules a label out: that has probability 0 whatever the
-        scale is, so it says nothing of it.
+        scale is, so it says nothing of it. Where nothing was selected it is 0.
         """
+        if not len(searches.truth):
+            return 0.0
         together = self._of(searches.together, searches.of_several)
         alone = self._of(searches.alone, searches.behind)
         pooled = TOGETHER * together + (1 - TOGETHER) * alone
@@ -121,10 +124,12 @@ class _Searches:
         )
 
 
-def calibrate(kinds: Mapping[str, Claims], threads: int, folders: ModelFolders) -> dict[str, float]:
+def calibrate(
+    collections: Mapping[str, Claims], threads: int, folders: ModelFolders
+) -> dict[str, float]:
     """Search for every claim, fit the verifier's scale and biases and write them to its config.
 
-    Returns figures: what was fitted, and for the claims of each kind the label accuracy in % and
+    Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
     the calibration error, 0 to 1, of each half with what was fitted to the other halves.
 
     Raises:
@@ -132,21 +137,30 @@ def calibrate(kinds: Mapping[str, Claims], threads: int, folders: ModelFolders) 
         ModelUnavailable: a model is missing.
     """
     searches = {}
-    for kind, claims in kinds.items():
+    for name, claims in collections.items():
         asked = [(claim.text, claim.label) for claim in claims.asked]
         prepare = partial(_Searching, claims.index, folders)
-        searches[kind] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
+        searches[name] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
     fit = fitted(list(searches.values()))
     config = recalibrated(read_config(VERIFIER), fit)
     (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    figures = {"scale": fit.scale, "bias": fit.bias, "bias_of_several": fit.of_several}
-    other_half = [fitted([found[1 - half :: 2] for found in searches.values()]) for half in (0, 1)]
-    for kind, found in searches.items():
+    fit_figures = {"scale": fit.scale, "bias": fit.bias, "bias_of_several": fit.of_several}
+    return {**fit_figures, **crossed_figures(searches)}
+
+
+def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, float]:
+    """Return label accuracy, %, and calibration error, 0 to 1, of each collection's verdicts.
+
+    The verdicts of every second search are those that a fit to the others gives.
+    """
+    other_half = [fitted([found[1 - n :: 2] for found in collections.values()]) for n in (0, 1)]
+    figures = {}
+    for name, found in collections.items():
         crossed = [verdict for n in (0, 1) for verdict in _verdicts(found[n::2], other_half[n])]
         right = np.array([label == truth for label, _, truth in crossed])
         sure = np.array([confidence for _, confidence, _ in crossed])
-        figures[f"{kind}: label accuracy"] = 100 * float(right.mean())
-        figures[f"{kind}: calibration error"] = calibration_error(sure, right)
+        figures[f"{name}: label accuracy"] = 100 * float(right.mean())
+        figures[f"{name}: calibration error"] = calibration_error(sure, right)
     return figures
 
 
@@ -167,9 +181,12 @@ def _moved(bias: Sequence[float] | None, scale: float, more: float) -> list[floa
     ]
 
 
-def fitted(kinds: Sequence[Sequence[Search]]) -> Calibration:
-    """Return the scale and biases with which the labels of all kinds are the most probable."""
-    searched = [_Searches.of(searches) for searches in kinds]
+def fitted(collections: Sequence[Sequence[Search]]) -> Calibration:
+    """Return the scale and biases with which the labels are the most probable.
+
+    Each collection counts the same, however many searches it has.
+    """
+    searched = [_Searches.of(searches) for searches in collections]
     candidates = [
         Calibration(scale, bias, of_several)
         for scale in SCALES

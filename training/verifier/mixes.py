@@ -36,8 +36,9 @@ class Mix:
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
         return (
             f"at most {self.everyday} readings of everyday claims, beside their evidence and"
-            " beside sentences near them that settle nothing, which are several at once for"
-            f" {self.wrong_together:.0%} of the decided claims (`training/verifier/retrieved.py`);"
+            " beside sentences near them that settle nothing, one at a time or, for"
+            f" {self.wrong_together:.0%} of the decided claims, several at once"
+            " (`training/verifier/retrieved.py`);"
             f" {self.fever} readings of FEVER's claims (`training/reading_examples.py`);"
             f" pairs, drawn anew: {pairs}"
         )

@@ -1,4 +1,4 @@
-"""Claims beside what retrieval brings: the second thing that the verifier reads.
+"""Claims beside what retrieval brings: what the verifier reads in all phases but the first.
 
 A pipeline brings ten sentences that share the topic, of which one or two settle the claim. So half
 of these examples are sentences that settle nothing, and the evidence stands among wrong sentences
@@ -21,10 +21,10 @@ from training.candidates import CandidateFinder
 from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
-NEAREST = 2  # wrong sentences near a decided claim that are read alone; one more if undecided
+NEAREST = 2  # sentences near a decided claim that may be read as wrong; one more if undecided
 NEAR = 6  # how deep wrong sentences are drawn from that stand beside the evidence
 SET_LIMIT = 4  # sentences that are read together
-WRONG_TOGETHER = (2, 3)  # sentences of a set that settles nothing
+WRONG_SET_SIZES = (2, 3)  # sentences of a set that settles nothing
 AGREES = 0.6  # a sentence that gives the claim's label so surely is evidence that nobody marked
 
 
@@ -32,8 +32,8 @@ AGREES = 0.6  # a sentence that gives the claim's label so surely is evidence th
 class _Claim:
     """A claim with sentences as indices into the pool.
 
-    ``wrong``: near the claim and read alone. ``near``: near the claim, but no marked evidence;
-    nearest first.
+    ``wrong``: settle nothing; the nearest ones and, of a decided claim, one more of a page that
+    holds its evidence. ``near``: near the claim, but no marked evidence; nearest first.
     """
 
     text: str
@@ -80,7 +80,7 @@ def _decided(
     yield chance.sample(claim.evidence, len(claim.evidence)), claim.label
     together = chance.random() < wrong_together
     if claim.wrong:
-        count = min(len(claim.wrong), chance.choice(WRONG_TOGETHER) if together else 1)
+        count = min(len(claim.wrong), chance.choice(WRONG_SET_SIZES) if together else 1)
         yield chance.sample(claim.wrong, count), NOT_ENOUGH_INFO
     several = len(claim.evidence) > 1
     if claim.near and (several or chance.random() < 0.5):

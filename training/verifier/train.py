@@ -4,7 +4,7 @@ Four phases, in which all weights but the embeddings are trained. ``pairs``: pub
 claim and its evidence, many of them contrastive, teach it to read. ``retrieved``: sentences that
 retrieval brings, many of which settle nothing, and some of the pairs again. ``together``: the same,
 where those that settle nothing are often several at once. ``fever``: the same once more, now with
-as many of FEVER's claims, which leave more undecided than everyday claims do.
+about as many of FEVER's claims, of which more are undecided.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         digests={**sources.digests, **dev.digests},
         commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
         definitions=f"{DEFINITIONS} As shipped: cut to that rank, in 8 bits, scaled by temperature"
-        f" {temperature:.2f}; the second command then fits the scale and a bias of NOT ENOUGH INFO"
+        f" {temperature:.2f}; the second command then fits the scale and biases of NOT ENOUGH INFO"
         " to the verdicts of whole searches (`config.json`).",
     )
     write_card(

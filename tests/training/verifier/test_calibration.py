@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.evidence import evidence
-from training.verifier.calibration import Calibration, Search, fitted, recalibrated
+from training.verifier.calibration import Calibration, Search, crossed_figures, fitted, recalibrated
 
 
 def search(label: Label, opinion: Opinion) -> Search:
@@ -76,8 +76,8 @@ def test_a_verifier_that_leaves_too_much_undecided_is_biased_against_it() -> Non
     assert found.bias == pytest.approx(-0.8)
 
 
-def test_each_kind_of_claims_counts_the_same_however_many_there_are() -> None:
-    # Half of the one kind are undecided and none of the other, so a quarter of what counts:
+def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Half of the one collection are undecided and none of the other, so a quarter of what counts:
     # log(1 / 3) is -1.1.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
@@ -97,6 +97,17 @@ def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
     decided = [search(SUPPORTS, (0.8, 0.1, 0.1))] * 8 + [search(REFUTES, (0.8, 0.1, 0.1))]
     nothing = Search((), (0.0, 0.0, 1.0), NOT_ENOUGH_INFO)
     assert fitted([[*decided, nothing]]) == fitted([decided])
+    assert fitted([decided, [nothing]]) == fitted([decided])
+
+
+def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
+    # All opinions are the same. Of one half nearly all are undecided, of the other none, so either
+    # half is told what is right for the other one.
+    opinion = (0.5, 0.0, 0.5)
+    decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
+    halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
+    figures = crossed_figures({"claims": [item for pair in halves for item in pair]})
+    assert figures["claims: label accuracy"] == pytest.approx(100 * 1 / 20)
 
 
 def test_sentences_that_settle_less_together_than_they_seem_to_get_a_bias_of_their_own() -> None:
