@@ -75,3 +75,13 @@ def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
     led = {key for item in report.evidence for key in item.path}
     alone = [item for item in report.evidence if item.key not in led]
     assert len(alone) <= limit * len(report.hops)
+
+
+@pytest.mark.parametrize(
+    "recipe", [name for name, way in RECIPES.items() if way.ranking == "alone"]
+)
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_recipes_that_read_sentences_alone_read_no_pairs(
+    retriever: Retriever, claim: str, recipe: str
+) -> None:
+    assert {item.path for item in check(retriever, claim, recipe).evidence} == {()}
