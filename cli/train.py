@@ -68,8 +68,7 @@ def calibration(data: Path) -> None:
     from evaluation.evaluate import index_of, indexed
     from retrieval.assembly import open_retriever
     from retrieval.corpora.fever import FeverCorpus
-    from retrieval.encoders.document_encoders import DEFAULT_ENCODER
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
     from retrieval.index.embedded_index import EmbeddedIndex
     from retrieval.models import ModelFolders
     from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
@@ -78,11 +77,16 @@ def calibration(data: Path) -> None:
     folders = ModelFolders(settings.packaged_models, settings.bart)
     everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
     fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
-    open_retriever(settings.index, settings.threads, folders)  # what is missing is told at once
+    open_retriever(settings.index, settings.threads, folders)  # an error before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
     index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
     with closing(IndexBar("Indexing FEVER's pages")) as bar:
-        indexed(pages, EmbeddedIndex(index, settings.threads), MiniLMEncoder(), bar.show)
+        indexed(
+            pages,
+            EmbeddedIndex(index, settings.threads),
+            DOCUMENT_ENCODERS[DEFAULT_ENCODER](),
+            bar.show,
+        )
     figures = calibrate(
         {"everyday": Claims(everyday, settings.index), "fever": Claims(fever, index)},
         settings.threads,

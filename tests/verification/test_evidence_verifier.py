@@ -219,13 +219,12 @@ QUAY_AFTER_PIER = f"{QUAY_ALONE} [SEP] {PIER_ALONE}"
 BOAT_AFTER_PIER = f"{BOAT_ALONE} [SEP] {PIER_ALONE}"
 BOAT_AFTER_QUAY = f"{BOAT_ALONE} [SEP] {QUAY_ALONE}"
 UNDECIDED = (0.1, 0.0, 0.9)
+ALL_UNDECIDED = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, BOAT_ALONE: UNDECIDED}
 
 
 def test_where_no_sentence_settles_the_claim_each_is_read_after_the_best_ones() -> None:
     said = {
-        PIER_ALONE: UNDECIDED,
-        QUAY_ALONE: UNDECIDED,
-        BOAT_ALONE: UNDECIDED,
+        **ALL_UNDECIDED,
         QUAY_AFTER_PIER: UNDECIDED,
         BOAT_AFTER_PIER: (0.0, 0.6, 0.4),
         BOAT_AFTER_QUAY: (0.0, 0.9, 0.1),
@@ -241,9 +240,7 @@ def test_where_no_sentence_settles_the_claim_each_is_read_after_the_best_ones() 
 
 def test_only_so_many_sentences_have_others_read_after_them() -> None:
     said = {
-        PIER_ALONE: UNDECIDED,
-        QUAY_ALONE: UNDECIDED,
-        BOAT_ALONE: UNDECIDED,
+        **ALL_UNDECIDED,
         QUAY_AFTER_PIER: UNDECIDED,
         BOAT_AFTER_PIER: UNDECIDED,
     }
@@ -280,7 +277,7 @@ def test_pairs_begin_with_the_first_sentences_whatever_these_say() -> None:
 
 
 def test_where_a_sentence_settles_the_claim_no_pairs_are_read() -> None:
-    said = {PIER_ALONE: UNDECIDED, QUAY_ALONE: (0.6, 0.0, 0.4), BOAT_ALONE: UNDECIDED}
+    said = {**ALL_UNDECIDED, QUAY_ALONE: (0.6, 0.0, 0.4)}
     _, asked = verified(said, PIER, QUAY, BOAT, leads=3)
     assert asked == [PIER_ALONE, QUAY_ALONE, BOAT_ALONE]
 

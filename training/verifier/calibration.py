@@ -84,10 +84,10 @@ class Calibration:
         if not len(searches.truth):
             return 0.0
         together = self._of(searches.together, searches.of_several)
-        alone = self._of(searches.alone, searches.behind)
+        alone = self._of(searches.alone, searches.with_path)
         pooled = TOGETHER * together + (1 - TOGETHER) * alone
-        told = pooled[np.arange(len(searches.truth)), searches.truth]
-        return -float(np.log(np.maximum(told, _LEAST)).mean())
+        of_labels = pooled[np.arange(len(searches.truth)), searches.truth]
+        return -float(np.log(np.maximum(of_labels, _LEAST)).mean())
 
     def _of(self, opinions: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArray[np.float64]:
         odds = np.maximum(opinions, 1e-9) ** self.scale
@@ -101,14 +101,14 @@ class _Searches:
     """The searches that selected something, as arrays with a row for each.
 
     ``together``: what all that was selected says, ``of_several`` whether it was several sentences.
-    ``alone``: what the best sentence says, ``behind`` whether it was read behind others.
+    ``alone``: what the best sentence says, ``with_path`` whether it was read with its path.
     ``truth``: positions of the labels in ``LABELS``.
     """
 
     together: NDArray[np.float64]
     of_several: NDArray[np.bool_]
     alone: NDArray[np.float64]
-    behind: NDArray[np.bool_]
+    with_path: NDArray[np.bool_]
     truth: NDArray[np.int64]
 
     @classmethod
@@ -119,7 +119,7 @@ class _Searches:
             together=np.array([search.together for search in some]).reshape(-1, len(LABELS)),
             of_several=np.array([len(search.selected) > 1 for search in some], dtype=bool),
             alone=np.array([item.opinion for item in best]).reshape(-1, len(LABELS)),
-            behind=np.array([bool(item.path) for item in best], dtype=bool),
+            with_path=np.array([bool(item.path) for item in best], dtype=bool),
             truth=np.array([LABELS.index(search.label) for search in some], dtype=np.int64),
         )
 
@@ -130,7 +130,7 @@ def calibrate(
     """Search for every claim, fit the verifier's scale and biases and write them to its config.
 
     Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
-    the calibration error, 0 to 1, of each half with what was fitted to the other halves.
+    the calibration error, 0 to 1 (``crossed_figures``).
 
     Raises:
         IndexUnavailable: there is no index.

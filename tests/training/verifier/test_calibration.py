@@ -101,8 +101,8 @@ def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
 
 
 def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
-    # All opinions are the same. Of one half nearly all are undecided, of the other none, so either
-    # half is told what is right for the other one.
+    # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
+    # half is given the label that is right for the other.
     opinion = (0.5, 0.0, 0.5)
     decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
     halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
