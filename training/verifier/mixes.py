@@ -26,22 +26,30 @@ class Mix:
     """
 
     pairs: Mapping[str, int]
-    everyday: int
-    wrong_together: float
-    fever: int
+    everyday: int = 0
+    wrong_together: float = 0.0
+    fever: int = 0
 
     @property
     def described(self) -> str:
         """What a card says of it."""
+        parts = []
+        if self.everyday:
+            parts.append(
+                f"at most {self.everyday} readings of everyday claims, beside their evidence and"
+                " beside sentences near them that settle nothing, one at a time or, for"
+                f" {self.wrong_together:.0%} of the decided claims, several at once"
+                " (`training/verifier/retrieved.py`)"
+            )
+        if self.fever:
+            parts.append(
+                f"{self.fever} readings of FEVER's claims (`training/reading_examples.py`)"
+            )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
-        return (
-            f"at most {self.everyday} readings of everyday claims, beside their evidence and"
-            " beside sentences near them that settle nothing, one at a time or, for"
-            f" {self.wrong_together:.0%} of the decided claims, several at once"
-            " (`training/verifier/retrieved.py`);"
-            f" {self.fever} readings of FEVER's claims (`training/reading_examples.py`);"
-            f" pairs, drawn anew: {pairs}"
+        parts.append(
+            f"pairs of a claim and its evidence, at most so many of each source, drawn anew: {pairs}"
         )
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +85,11 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     ``classify`` is the verifier after the phase before; it finds the sentences that settle a claim
     though they are not marked as its evidence.
     """
-    everyday = sources.everyday
-    return [
-        *retrieved_examples(
+    everyday, examples = sources.everyday, list[Example]()
+    if mix.everyday:
+        examples += retrieved_examples(
             everyday.claims, everyday.pool, classify, seed, mix.everyday, mix.wrong_together
-        ),
-        *reading_examples(sources.fever, seed, mix.fever),
-        *sources.pair_examples(seed, mix.pairs),
-    ]
+        )
+    if mix.fever:
+        examples += reading_examples(sources.fever, seed, mix.fever)
+    return examples + sources.pair_examples(seed, mix.pairs)

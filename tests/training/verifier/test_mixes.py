@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.claims import AnnotatedClaim
+from evaluation.corpus_claims import CorpusClaim
+from retrieval.types import SUPPORTS
+from tests.encoders import WordEncoder
+from tests.training.pages import pool_of
+from training.data import TrainingData
+from training.everyday import EverydayData
+from training.loop import Example
+from training.verifier.mixes import Mix, Sources, mixed_examples
+
+PAGES = {
+    "Pier": ["The pier is long.", "It was opened in 1931.", "The pier is made of oak."],
+    "Lamp": ["The lamp is red.", "The lamp of the pier is bright."],
+}
+OAK = CorpusClaim("The pier is wooden.", SUPPORTS, ((("Pier", 2),),), "inference", (), None)
+LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
+BOAT = {"claim": "The boat is blue.", "label": SUPPORTS, "evidence": "Its hull is azure."}
+
+
+def settles_nothing(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
+
+
+def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    raise AssertionError(f"asked about {pairs}")
+
+
+def sources_in(folder: Path) -> Sources:
+    (folder / "boats.jsonl").write_text(json.dumps(BOAT) + "\n", encoding="utf-8")
+    pool = pool_of(PAGES, WordEncoder(), folder)
+    return Sources(
+        pairs=folder,
+        everyday=EverydayData([OAK], [], pool, {}),
+        fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
+    )
+
+
+def claims_of(examples: Sequence[Example]) -> Mapping[str, int]:
+    claims = [example.claim for example in examples]
+    return {claim: claims.count(claim) for claim in dict.fromkeys(claims)}
+
+
+def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: Path) -> None:
+    mix = Mix({"boats": 5})
+    examples = mixed_examples(sources_in(tmp_path), mix, 0, not_to_be_asked)
+    assert claims_of(examples) == {BOAT["claim"]: 1}
+
+
+def test_each_kind_gives_as_many_readings_as_the_mix_asks_for(tmp_path: Path) -> None:
+    mix = Mix({"boats": 5}, everyday=2, fever=1)
+    examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
+    assert claims_of(examples) == {OAK.text: 2, LONG.text: 1, BOAT["claim"]: 1}
+
+
+def test_a_card_names_what_a_mix_holds_and_nothing_else() -> None:
+    assert "everyday" not in Mix({"boats": 5}).described
+    told = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10).described
+    assert "20 readings of everyday claims" in told
+    assert "60% of the decided claims" in told
+    assert "10 readings of FEVER's claims" in told
+    assert "boats (5)" in told
