@@ -29,6 +29,8 @@ class RetrievalConfig:
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
         semantic_limit: most relevant sentences of a hop that are ranked so.
         verified_sentences: best sentences that the verifier reads, with those on their paths.
+        verified_ends: sentences at the end of a path that it reads too where none of those settles
+            the claim.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
@@ -62,6 +64,7 @@ class RetrievalConfig:
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
     verified_sentences: int = 8
+    verified_ends: int = 6
     selection_share: float = 0.4
     selection_limit: int = 5
     unproved_share: float = 0.6

@@ -32,6 +32,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.hops.merging import interleaved
 from retrieval.hops.missing_spans import missing_spans, share_a_word
 from retrieval.index.store import DocumentStore
+from retrieval.paths.best_ends import best_ends
 from retrieval.recipes import Recipe
 from retrieval.stages import Stages
 from retrieval.sufficiency.agreement import agreed
@@ -278,19 +279,19 @@ class Pipeline:
             clock.report("paths", f"{_count(len(paths), 'sentence')} read beside what led to them")
         with clock.stage("semantic"):
             found.relevant = stages.semantic.run(claim, relevant, found.relevant)["evidence"]
-            found.evidence = found.relevant
+            ranked = found.relevant
             if found.paths:
-                found.evidence = stages.path_ranking.run(
+                ranked = stages.path_ranking.run(
                     found.relevant, found.paths, way.ranking == "hybrid"
                 )["evidence"]
+            # What was read stays, also what no path leads to any more.
+            still = {item.key for item in ranked}
+            found.evidence = [*ranked, *(i for i in found.evidence if i.key not in still)]
         clock.report("semantic", f"{_count(len(found.evidence), 'sentence')} to choose from")
         if way.selection == "utility":  # taught on the relevance model's scores, not the verifier's
             with clock.stage("selection"):
                 found.evidence = stages.utility.run(claim, found.evidence)["evidence"]
-        with clock.stage("verification"):
-            leads = 0 if way.ranking == "alone" else self._config.path_leads
-            verified = stages.verification.run(claim, found.evidence, found.readings, leads)
-            found.evidence, found.readings = verified["evidence"], verified["readings"]
+        self._verify(claim, found, way, clock)
         if way.selection != "utility":
             with clock.stage("selection"):
                 found.evidence = stages.relative.run(found.evidence)["evidence"]
@@ -300,6 +301,29 @@ class Pipeline:
             f" {len(found.selected)} of them selected as evidence",
         )
         return len(opened), len(relevant)
+
+    def _verify(self, claim: str, found: _Found, way: Recipe, clock: _Clock) -> None:
+        """Label the best sentences. If none settles the claim, read what may complete them too.
+
+        What completes a sentence often says nothing of the claim alone, so the path reader looks
+        for it among all that was read.
+        """
+        stages, config = self._stages, self._config
+        with clock.stage("verification"):
+            verified = stages.verification.run(claim, found.evidence, found.readings)
+        found.evidence, found.readings = verified["evidence"], verified["readings"]
+        if way.ranking == "alone" or any(i.stance != NOT_ENOUGH_INFO for i in found.evidence):
+            return
+        with clock.stage("paths"):
+            found.paths += stages.paths.run(
+                claim, found.evidence, found.read, found.documents, found.paths
+            )["paths"]
+        with clock.stage("verification"):
+            ends = best_ends(found.evidence, found.paths, found.readings, config.verified_ends)
+            verified = stages.verification.run(
+                claim, found.evidence, found.readings, ends, config.path_leads
+            )
+        found.evidence, found.readings = verified["evidence"], verified["readings"]
 
     def _prove(self, doc: Doc, found: _Found, way: Recipe, clock: _Clock) -> Proof:
         """Prove what the selected sentences say of each part of the claim."""

@@ -28,9 +28,9 @@ class Recipe:
         summary: one line for people, with the paper and its sections.
         first: where the first hop's documents come from.
         expansions: what leads to the documents of the next hop.
-        ranking: whether sentences are read alone, or also in pairs and, from the second hop on,
-            beside those that led to them (M3, section 3.3); these are then ranked
-            by the surer of both readings or by Algorithm 1 (section 3.4).
+        ranking: whether sentences are read alone or also beside others: from the second hop on
+            those that led to them (M3, section 3.3), and wherever no sentence settles the claim.
+            These are ranked by the surer of both readings or by Algorithm 1 (section 3.4).
         proof: whether a proof of sufficiency is made (AdMIRaL, section 3.2).
         selection: how the sentences are chosen that the verdict rests on: by relevance, by
             that and the proof, which must be made then, or by their use (FER, section 3.2).
@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def stages_per_hop(self) -> tuple[str, ...]:
-        """What is done in each round, in order; ``paths`` from the second on."""
+        """What is done in each round, in order; ``paths`` is reported from the second on."""
         paths = () if self.ranking == "alone" else ("paths",)
         proof = ("proof",) if self.proof else ()
         following = ("next",) if self.max_hops > 1 else ()

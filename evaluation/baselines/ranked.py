@@ -125,7 +125,7 @@ class RankedBaseline:
             )
             for s in ranked[:MOST_EVIDENCE]
         ]
-        verified = self._verification.run(read.text, best, {}, leads=0)["evidence"]
+        verified = self._verification.run(read.text, best, {})["evidence"]
         evidence = self._selection.run(verified)["evidence"]
         selected = [item for item in evidence if item.selected]
         verdict = self._judge.run(read.text, selected)["verdict"]

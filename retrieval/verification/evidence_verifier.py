@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,26 +40,30 @@ class EvidenceVerifier:
         claim: str,
         evidence: list[Evidence],
         before: Mapping[Reading, Opinion],
-        leads: int,
+        ends: Sequence[Evidence] = (),
+        leads: int = 0,
     ) -> dict[str, Any]:
         """Return what was read of the evidence, best first, and every opinion so far.
 
-        ``evidence`` comes best first. ``before``: the opinions of earlier hops, which are not
-        asked for again; a sentence that was read then stays, wherever it stands now. Where no
-        reading settles the claim, each of the first ``leads`` sentences is also read together
-        with every later one of another document.
+        ``evidence`` comes best first. ``before``: opinions that were given before and are not
+        asked for again; a sentence that was read then stays, wherever it stands now. ``ends``:
+        sentences that are read too, each with its path, which is evidence. Where no reading
+        settles the claim, each of the first ``leads`` sentences is also read together with every
+        later one of another document.
         Of the readings that end with a sentence, the one that decides the most is kept; a path
         only if it decides more than each of its sentences alone (``GAIN``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
         first sentence of a path stands beside the last one.
         """
-        known = {item.key: item for item in evidence}
+        known = {item.key: item for item in (*ends, *evidence)}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
-        best = _with_leads([*evidence[: self._limit], *_already_read(earlier, before)], known)
+        best = _with_leads(
+            [*evidence[: self._limit], *_already_read(earlier, before), *ends], known
+        )
         readings = self._readings(claim, best, known, before)
         read = _labelled(best, readings)
         if all(item.stance == NOT_ENOUGH_INFO for item in read):
-            readings = self._readings(claim, _pairs(best, leads), known, readings)
+            readings = self._readings(claim, _pairs(best, leads, readings), known, readings)
             read = _labelled(best, readings)
         worth = {item.key: item.score for item in read}
         for item in read:
@@ -86,13 +90,17 @@ class EvidenceVerifier:
         return {**before, **opinions}
 
 
-def _pairs(best: Sequence[Evidence], leads: int) -> list[Evidence]:
-    """Return the sentences, each with one of the first ``leads``, of another document, as path."""
+def _pairs(best: Sequence[Evidence], leads: int, read: Container[Reading]) -> list[Evidence]:
+    """Return the sentences, each with one of the first ``leads``, of another document, as path.
+
+    A pair that was read the other way round is left out.
+    """
     return [
         replace(item, path=(lead.key,))
         for position, lead in enumerate(best[:leads])
         for item in best[position + 1 :]
         if item.sentence.document_id != lead.sentence.document_id
+        and ((item.key,), lead.key) not in read
     ]
 
 

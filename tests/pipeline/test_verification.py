@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ import pytest
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import path_text
-from retrieval.models import VERIFIER, verifier
+from retrieval.models import VERIFIER, ModelFolders, verifier
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of
-from retrieval.types import NOT_ENOUGH_INFO, Progress, Report
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Progress, Report
 
 pytestmark = pytest.mark.models
 
@@ -70,7 +71,8 @@ def test_what_shares_no_word_with_any_sentence_is_not_decided(
 def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
-    limit = RetrievalConfig().verified_sentences
+    config = RetrievalConfig()
+    limit = config.verified_sentences + config.verified_ends
     report = check(retriever, claim, recipe)
     led = {key for item in report.evidence for key in item.path}
     alone = [item for item in report.evidence if item.key not in led]
@@ -85,3 +87,17 @@ def test_recipes_that_read_sentences_alone_read_no_pairs(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
     assert {item.path for item in check(retriever, claim, recipe).evidence} == {()}
+
+
+def test_a_sentence_that_is_not_among_the_best_is_read_behind_one_that_it_completes(
+    index: Path, unpacked: Path
+) -> None:
+    # One sentence alone is verified, and it does not settle the claim: either says a half.
+    config = replace(RetrievalConfig(), verified_sentences=1, path_leads=1)
+    retriever = Retriever(index, threads=2, folders=ModelFolders(unpacked), config=config)
+    way = replace(RECIPES["combined"], max_hops=1)
+    report = retriever.follow(way, CLAIMS[0], lambda progress: None)
+    assert {
+        (key.document_id, item.key.document_id) for item in report.evidence for key in item.path
+    }
+    assert report.verdict.label == SUPPORTS

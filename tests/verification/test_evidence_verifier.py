@@ -46,11 +46,16 @@ def verifier(model: Listed, limit: int = 8) -> EvidenceVerifier:
 
 
 def verified(
-    opinions: Mapping[str, Opinion], *found: Evidence, limit: int = 8, leads: int = 0
+    opinions: Mapping[str, Opinion],
+    *found: Evidence,
+    limit: int = 8,
+    ends: Sequence[Evidence] = (),
+    leads: int = 0,
 ) -> tuple[list[Evidence], list[str]]:
     """Return what is made of the evidence, and the texts that the model was asked for."""
     model = Listed(opinions)
-    result: list[Evidence] = verifier(model, limit).run(CLAIM, list(found), {}, leads)["evidence"]
+    verify = verifier(model, limit)
+    result: list[Evidence] = verify.run(CLAIM, list(found), {}, ends, leads)["evidence"]
     return result, model.asked
 
 
@@ -173,11 +178,11 @@ def test_a_path_over_a_sentence_that_is_not_there_is_cut() -> None:
 
 def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
     first = Listed({PIER_ALONE: (0.25, 0.0, 0.75), HOLM_ALONE: (0.125, 0.0, 0.875)})
-    before = verifier(first).run(CLAIM, [PIER, HOLM], {}, 0)["readings"]
+    before = verifier(first).run(CLAIM, [PIER, HOLM], {}, leads=0)["readings"]
     assert before == {((), PIER.key): (0.25, 0.0, 0.75), ((), HOLM.key): (0.125, 0.0, 0.875)}
 
     second = Listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before, 0)
+    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before, leads=0)
     assert second.asked == [HOLM_BEHIND, BOAT_ALONE]
     assert keys(result["evidence"]) == keys([PIER, HOLM, BOAT])
     assert [item.score for item in result["evidence"]] == [0.25, 0.75, 0.0]
@@ -191,22 +196,22 @@ def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
 def test_opinions_of_sentences_that_are_no_longer_among_the_best_are_kept() -> None:
     before = {((), QUAY.key): (0.0, 1.0, 0.0)}
     said = Listed({BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(said).run(CLAIM, [BOAT], before, 0)
+    result = verifier(said).run(CLAIM, [BOAT], before, leads=0)
     assert keys(result["evidence"]) == [BOAT.key]
     assert result["readings"] == {**before, ((), BOAT.key): (0.0, 0.0, 1.0)}
 
 
 def test_without_evidence_nothing_is_read() -> None:
     model = Listed({})
-    assert verifier(model).run(CLAIM, [], {}, 3) == {"evidence": [], "readings": {}}
+    assert verifier(model).run(CLAIM, [], {}, leads=3) == {"evidence": [], "readings": {}}
     assert model.asked == []
 
 
 def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_places() -> None:
     first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
-    readings = verifier(first, 1).run(CLAIM, [PIER], {}, 0)["readings"]
+    readings = verifier(first, 1).run(CLAIM, [PIER], {}, leads=0)["readings"]
     second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
-    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings, 0)[
+    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings, leads=0)[
         "evidence"
     ]
     # The boat is too far down to be read, and the pier's path was not read either.
@@ -289,20 +294,40 @@ def test_sentences_of_one_document_are_no_pair() -> None:
     assert asked == [PIER_ALONE, "Pier : It is of oak."]
 
 
+def test_an_end_is_read_with_its_path_whatever_its_place() -> None:
+    said = {PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.8, 0.0, 0.2)}
+    found, asked = verified(said, PIER, QUAY, limit=1, ends=[behind(HOLM, PIER)])
+    assert asked == [PIER_ALONE, HOLM_ALONE, HOLM_BEHIND]
+    assert keys(found) == keys([PIER, HOLM])
+    assert found[1].path == (PIER.key,)
+
+
+def test_what_was_read_as_an_end_is_not_read_the_other_way_round_as_a_pair() -> None:
+    said = {
+        **ALL_UNDECIDED,
+        f"{PIER_ALONE} [SEP] {QUAY_ALONE}": UNDECIDED,
+        BOAT_AFTER_PIER: UNDECIDED,
+    }
+    # The end is among the best itself, so the quay and the pier are read as its path says.
+    _, asked = verified(said, PIER, QUAY, BOAT, ends=[behind(PIER, QUAY)], leads=1)
+    assert asked[-1] == BOAT_AFTER_PIER
+    assert QUAY_AFTER_PIER not in asked
+
+
 def test_pairs_that_an_earlier_hop_read_are_not_asked_for_again() -> None:
     alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: UNDECIDED}
-    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, 3)["readings"]
+    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, leads=3)["readings"]
     second = Listed({})
-    verifier(second).run(CLAIM, [PIER, QUAY], before, 3)
+    verifier(second).run(CLAIM, [PIER, QUAY], before, leads=3)
     assert second.asked == []
 
 
 @pytest.mark.parametrize("boat", [UNDECIDED, (0.6, 0.0, 0.4)])
 def test_a_pair_stays_where_new_sentences_take_the_first_places(boat: Opinion) -> None:
     alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: (0.0, 0.8, 0.2)}
-    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, 3)["readings"]
+    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, leads=3)["readings"]
     second = Listed({BOAT_ALONE: boat})
-    found = verifier(second).run(CLAIM, [BOAT, PIER, QUAY], before, 3)["evidence"]
+    found = verifier(second).run(CLAIM, [BOAT, PIER, QUAY], before, leads=3)["evidence"]
     # The pair settles the claim, so no other one is read.
     assert second.asked == [BOAT_ALONE]
     assert keys(found) == keys([PIER, QUAY, BOAT])

@@ -46,9 +46,7 @@ class Mix:
                 f"{self.fever} readings of FEVER's claims (`training/reading_examples.py`)"
             )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
-        parts.append(
-            f"pairs of a claim and its evidence, at most so many of each source, drawn anew: {pairs}"
-        )
+        parts.append(f"pairs of a claim and its evidence, at most so many of each source: {pairs}")
         return "; ".join(parts)
 
 

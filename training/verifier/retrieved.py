@@ -1,4 +1,4 @@
-"""Claims beside what retrieval brings: what the verifier reads in all phases but the first.
+"""Claims beside what retrieval brings: what the verifier reads in most phases.
 
 A pipeline brings ten sentences that share the topic, of which one or two settle the claim. So half
 of these examples are sentences that settle nothing, and the evidence stands among wrong sentences

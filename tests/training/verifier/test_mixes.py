@@ -24,6 +24,7 @@ PAGES = {
 OAK = CorpusClaim("The pier is wooden.", SUPPORTS, ((("Pier", 2),),), "inference", (), None)
 LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
 BOAT = {"claim": "The boat is blue.", "label": SUPPORTS, "evidence": "Its hull is azure."}
+SHIP = {"claim": "The ship is green.", "label": SUPPORTS, "evidence": "Its hull is mossy."}
 
 
 def settles_nothing(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -35,7 +36,8 @@ def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 def sources_in(folder: Path) -> Sources:
-    (folder / "boats.jsonl").write_text(json.dumps(BOAT) + "\n", encoding="utf-8")
+    lines = "".join(json.dumps(pair) + "\n" for pair in (BOAT, SHIP))
+    (folder / "boats.jsonl").write_text(lines, encoding="utf-8")
     pool = pool_of(PAGES, WordEncoder(), folder)
     return Sources(
         pairs=folder,
@@ -52,17 +54,21 @@ def claims_of(examples: Sequence[Example]) -> Mapping[str, int]:
 def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: Path) -> None:
     mix = Mix({"boats": 5})
     examples = mixed_examples(sources_in(tmp_path), mix, 0, not_to_be_asked)
-    assert claims_of(examples) == {BOAT["claim"]: 1}
+    assert claims_of(examples) == {BOAT["claim"]: 1, SHIP["claim"]: 1}
 
 
 def test_each_kind_gives_as_many_readings_as_the_mix_asks_for(tmp_path: Path) -> None:
-    mix = Mix({"boats": 5}, everyday=2, fever=1)
+    mix = Mix({"boats": 1}, everyday=2, fever=1)
     examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
-    assert claims_of(examples) == {OAK.text: 2, LONG.text: 1, BOAT["claim"]: 1}
+    read = claims_of(examples)
+    assert (read[OAK.text], read[LONG.text]) == (2, 1)
+    assert len(examples) == 2 + 1 + 1
 
 
 def test_a_card_names_what_a_mix_holds_and_nothing_else() -> None:
-    assert "everyday" not in Mix({"boats": 5}).described
+    alone = Mix({"boats": 5}).described
+    assert "everyday" not in alone
+    assert "FEVER" not in alone
     told = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10).described
     assert "20 readings of everyday claims" in told
     assert "60% of the decided claims" in told
