@@ -49,7 +49,7 @@ class EvidenceVerifier:
         asked for again; a sentence that was read then stays, wherever it stands now. ``ends``:
         sentences that are read too, each with its path, which is evidence. Where no reading
         settles the claim, each of the first ``leads`` sentences is also read together with every
-        later one of another document.
+        later one of another document, the ends left out.
         Of the readings that end with a sentence, the one that decides the most is kept; a path
         only if it decides more than each of its sentences alone (``GAIN``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
@@ -57,13 +57,12 @@ class EvidenceVerifier:
         """
         known = {item.key: item for item in (*ends, *evidence)}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
-        best = _with_leads(
-            [*evidence[: self._limit], *_already_read(earlier, before), *ends], known
-        )
+        found = [*evidence[: self._limit], *_already_read(earlier, before)]
+        best = _with_leads([*found, *ends], known)
         readings = self._readings(claim, best, known, before)
         read = _labelled(best, readings)
         if all(item.stance == NOT_ENOUGH_INFO for item in read):
-            readings = self._readings(claim, _pairs(best, leads, readings), known, readings)
+            readings = self._readings(claim, _pairs(found, leads, readings), known, readings)
             read = _labelled(best, readings)
         worth = {item.key: item.score for item in read}
         for item in read:
