@@ -29,7 +29,7 @@ class RetrievalConfig:
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
         semantic_limit: most relevant sentences of a hop that are ranked so.
         verified_sentences: best sentences that the verifier reads, with those on their paths.
-        verified_ends: sentences at the end of a path that it reads too where none of those settles
+        verified_ends: paths that it reads too, at most, where none of those sentences settles
             the claim.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.

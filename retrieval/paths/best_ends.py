@@ -1,4 +1,4 @@
-"""The sentences that complete the best ones."""
+"""The paths whose last sentence may complete the best sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def best_ends(
     read: Container[Reading],
     count: int,
 ) -> list[Evidence]:
-    """Return the ``count`` sentences, best first, that say the most behind some of the evidence.
+    """Return the ``count`` paths with the highest scores, each as its last sentence, best first.
 
-    ``paths``: sentences at the end of a path, as the path reader finds them. ``read``: what the
-    verifier has read, which is not returned again. Each sentence is returned once and each pair
-    of sentences in one direction, the surer one.
+    ``paths``: what the path reader read. A path is left out if the verifier has ``read`` it or if
+    it starts from a sentence that is not in ``evidence``. Of several paths with the same last
+    sentence, or with the same sentences in another order, the one with the highest score is kept.
     """
     known = {item.key for item in evidence}
     ends: dict[SentenceKey, Evidence] = {}

@@ -69,8 +69,8 @@ def test_a_card_names_what_a_mix_holds_and_nothing_else() -> None:
     alone = Mix({"boats": 5}).described
     assert "everyday" not in alone
     assert "FEVER" not in alone
-    told = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10).described
-    assert "20 readings of everyday claims" in told
-    assert "60% of the decided claims" in told
-    assert "10 readings of FEVER's claims" in told
-    assert "boats (5)" in told
+    whole = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10).described
+    assert "20 readings of everyday claims" in whole
+    assert "60% of the decided claims" in whole
+    assert "10 readings of FEVER's claims" in whole
+    assert "boats (5)" in whole
