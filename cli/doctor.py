@@ -77,7 +77,7 @@ def _parser(settings: Settings) -> str:
 def _readers(settings: Settings) -> str:
     from retrieval.models import reader, verifier
 
-    models = [reader(), verifier(settings.packaged_models)]
+    models = [reader(), verifier(settings.packaged_models, in_search=True)]
     for model in models:
         model.warm_up()
     told = " and ".join(model.version for model in models)

@@ -114,7 +114,7 @@ ABLATIONS: dict[str, Recipe] = {
         "always-three": replace(_WHOLE, ending="never"),
         "without-proof": replace(_WHOLE, proof=False, selection="relative"),
         "without-hybrid": replace(_WHOLE, ranking="surest"),
-        "without-paths": replace(_WHOLE, ranking="alone"),  # nor pairs
+        "without-paths": replace(_WHOLE, ranking="alone"),
         "without-questions": replace(_WHOLE, first=("dense",)),
         **{f"without-{way}": _without(_WHOLE, way) for way in _WHOLE.expansions},
     }.items()

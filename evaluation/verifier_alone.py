@@ -39,7 +39,7 @@ def evaluate_pairs(
     pairs = list(read_pairs(file))
     if not pairs:
         raise bad_line(str(file), "no pairs")
-    model = verifier(unpacked)
+    model = verifier(unpacked, in_search=False)
     opinions = []
     for start in range(0, len(pairs), STEP):
         part = pairs[start : start + STEP]

@@ -29,8 +29,9 @@ class RetrievalConfig:
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
         semantic_limit: most relevant sentences of a hop that are ranked so.
         verified_sentences: best sentences that the verifier reads, with those on their paths.
-        verified_ends: paths that it reads too, at most, where none of those sentences settles
+        verified_paths: paths that it reads too, at most, where none of those sentences settles
             the claim.
+        verified_path_cutoff: least score of such a path, by the path reader.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
@@ -40,9 +41,9 @@ class RetrievalConfig:
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
-        path_leads: best sentences that others are read together with, by the path reader and, where
-            no sentence settles the claim, by the verifier.
-        path_neighbours: sentences known already that are read behind each of them.
+        path_leads: best sentences that the path reader reads others together with, and that dense
+            retrieval goes on from.
+        path_neighbours: sentences that were read before and are read together with each of them.
         path_limit: most paths read per hop.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
@@ -55,16 +56,17 @@ class RetrievalConfig:
     disambiguation_cutoff: float = 0.25
     disambiguation_limit: int = 5
     text_limit: int = 200
-    word_limit: int = 8
+    word_limit: int = 4
     document_cutoff: float = 0.35
-    document_limit: int = 12
+    document_limit: int = 6
     sentence_limit: int = 40
     expansion_sentence_limit: int = 24
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
     verified_sentences: int = 8
-    verified_ends: int = 6
+    verified_paths: int = 12
+    verified_path_cutoff: float = 0.3
     selection_share: float = 0.4
     selection_limit: int = 5
     unproved_share: float = 0.6
@@ -74,8 +76,8 @@ class RetrievalConfig:
     generation_beams: int = 5
     dense_limit: int = 20
     path_leads: int = 3
-    path_neighbours: int = 15
-    path_limit: int = 60
+    path_neighbours: int = 30
+    path_limit: int = 100
     path_threshold: float = 0.02
     path_weight: float = 1.0
     independence_cutoff: float = 0.25

@@ -49,14 +49,15 @@ def path_reader() -> CrossEncoder:
     return CrossEncoder(PATH, FoldedMiniLM())
 
 
-def verifier(unpacked: Path) -> CrossEncoder:
+def verifier(unpacked: Path, in_search: bool) -> CrossEncoder:
     """Return the model that labels evidence, as ``reader`` does.
 
-    ``unpacked`` is the folder that its base weights are unpacked into.
+    ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
+    search found the evidence; otherwise somebody gave it.
     """
     from retrieval.cross_encoders.mpnet import PackagedMPNet
 
-    return CrossEncoder(VERIFIER, PackagedMPNet(unpacked))
+    return CrossEncoder(VERIFIER, PackagedMPNet(unpacked), in_search)
 
 
 def reading_models(recipe: Recipe) -> list[Path]:

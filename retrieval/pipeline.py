@@ -32,7 +32,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.hops.merging import interleaved
 from retrieval.hops.missing_spans import missing_spans, share_a_word
 from retrieval.index.store import DocumentStore
-from retrieval.paths.best_ends import best_ends
+from retrieval.paths.surest_paths import surest_paths
 from retrieval.recipes import Recipe
 from retrieval.stages import Stages
 from retrieval.sufficiency.agreement import agreed
@@ -319,10 +319,14 @@ class Pipeline:
                 claim, found.evidence, found.read, found.documents, found.paths
             )["paths"]
         with clock.stage("verification"):
-            ends = best_ends(found.evidence, found.paths, found.readings, config.verified_ends)
-            verified = stages.verification.run(
-                claim, found.evidence, found.readings, ends, config.path_leads
+            paths = surest_paths(
+                found.evidence,
+                found.paths,
+                found.readings,
+                config.verified_paths,
+                config.verified_path_cutoff,
             )
+            verified = stages.verification.run(claim, found.evidence, found.readings, paths)
         found.evidence, found.readings = verified["evidence"], verified["readings"]
 
     def _prove(self, doc: Doc, found: _Found, way: Recipe, clock: _Clock) -> Proof:

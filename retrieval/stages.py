@@ -194,7 +194,7 @@ class Stages:
 
     @cached_property
     def verification(self) -> EvidenceVerifier:
-        """What each of the best sentences says of the claim, alone, on its path and in pairs."""
+        """What each of the best sentences says of the claim, alone and on its path."""
         return EvidenceVerifier(self._verifier, self._config.verified_sentences)
 
     @cached_property
@@ -246,4 +246,4 @@ class Stages:
 
     @cached_property
     def _verifier(self) -> CrossEncoder:
-        return verifier(self._folders.unpacked)
+        return verifier(self._folders.unpacked, in_search=True)

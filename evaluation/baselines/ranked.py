@@ -66,7 +66,7 @@ class RankedBaseline:
         self._ranker = ranker
         self._store = store
         config = RetrievalConfig()
-        model = verifier(folders.unpacked)
+        model = verifier(folders.unpacked, in_search=True)
         self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(model, judge_name())

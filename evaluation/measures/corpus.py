@@ -9,11 +9,11 @@ import numpy as np
 
 from evaluation.corpus_claims import CorpusClaim
 from evaluation.measures.calibration import calibration_error
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 FIRST = 5  # sentences that evidence recall looks at
 SHOWN = 3  # sentences that a reader sees at once
-_OPPOSITE = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
+OPPOSITE: Mapping[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 
 
 def corpus_results(
@@ -54,7 +54,7 @@ def _measures(pairs: Sequence[tuple[CorpusClaim, Mapping[str, Any]]]) -> dict[st
     right = [document["verdict"]["label"] == claim.label for claim, document in pairs]
     confidence = [document["verdict"]["confidence"] for _, document in pairs]
     opposite = [
-        item["stance"] == _OPPOSITE[claim.label]
+        item["stance"] == OPPOSITE[claim.label]
         for claim, document in decided
         for item in document["evidence"][:SHOWN]
     ]
@@ -74,7 +74,7 @@ def contradicted(document: Mapping[str, Any]) -> bool:
     """Return whether the evidence that is shown speaks against the verdict and none for it."""
     label = document["verdict"]["label"]
     stances = {item["stance"] for item in document["evidence"] if item["selected"]}
-    return label != NOT_ENOUGH_INFO and label not in stances and _OPPOSITE[label] in stances
+    return label != NOT_ENOUGH_INFO and label not in stances and OPPOSITE[label] in stances
 
 
 def _found(claim: CorpusClaim, document: Mapping[str, Any]) -> bool:

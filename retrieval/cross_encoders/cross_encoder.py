@@ -39,14 +39,18 @@ class Base(Protocol):
 class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
     """Scores (claim, evidence) pairs over the labels in the model's ``config.json``."""
 
-    def __init__(self, folder: Path, base: Base) -> None:
+    def __init__(self, folder: Path, base: Base, in_search: bool = False) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
+
+        ``in_search``: use the configuration's calibration ``in_search``, where it has one.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged.
         """
         super().__init__(folder)
         self._untrained = base
+        config = self._config
+        self._calibration = config.get("in_search", config) if in_search else config
 
     def _base(self) -> tuple[nn.Module, PreTrainedTokenizerBase]:
         return self._untrained.model(tuple(self._config["labels"])), self._untrained.tokenizer()
@@ -60,7 +64,7 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs.
 
-        Logits are divided by the configuration's ``temperature``, and its ``bias``, one number for
+        Logits are divided by the calibration's ``temperature``, and its ``bias``, one number for
         each label, is added (vector scaling with one scale, Guo et al. 2017, 4.2). Where the
         evidence is several sentences, ``bias_of_several`` is added too.
 
@@ -74,8 +78,8 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
 
         network, tokenizer = self._loaded()
         labels = self._config["labels"]
-        bias = torch.tensor(self._config.get("bias", [0.0] * len(labels)))
-        of_several = torch.tensor(self._config.get("bias_of_several", [0.0] * len(labels)))
+        bias = torch.tensor(self._calibration.get("bias", [0.0] * len(labels)))
+        of_several = torch.tensor(self._calibration.get("bias_of_several", [0.0] * len(labels)))
         result = np.zeros((len(pairs), len(labels)), dtype=np.float32)
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         # Batches are of few shapes (``token_batches``), so the shortest pair is read again and
@@ -97,7 +101,7 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
             with torch.inference_mode():
                 logits = network(**inputs).logits.float()
             several = torch.tensor([[float(SEPARATOR in pairs[i][1])] for i in part])
-            scaled = logits / self._config["temperature"] + bias + several * of_several
+            scaled = logits / self._calibration["temperature"] + bias + several * of_several
             result[part] = torch.softmax(scaled, dim=-1).numpy()
         return result
 

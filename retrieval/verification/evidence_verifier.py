@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,11 @@ from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import path_text
-from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, Reading, SentenceKey
+from retrieval.types import Evidence, Opinion, Reading, SentenceKey
 
 # A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
 # settles the claim, or not, without it.
-GAIN = 0.1
+GAIN = 0.07
 
 
 @component
@@ -22,7 +22,7 @@ class EvidenceVerifier:
     """Reads the claim with each of the best sentences, alone and after those that led to it.
 
     The relevance model, which is five times as fast, chooses what is read here; from then on its
-    own opinion does not count. Where no sentence settles the claim, pairs of them may.
+    own opinion does not count.
     """
 
     def __init__(self, model: CrossEncoder, limit: int) -> None:
@@ -40,30 +40,25 @@ class EvidenceVerifier:
         claim: str,
         evidence: list[Evidence],
         before: Mapping[Reading, Opinion],
-        ends: Sequence[Evidence] = (),
-        leads: int = 0,
+        paths: Sequence[Evidence] = (),
     ) -> dict[str, Any]:
         """Return what was read of the evidence, best first, and every opinion so far.
 
         ``evidence`` comes best first. ``before``: opinions that were given before and are not
-        asked for again; a sentence that was read then stays, wherever it stands now. ``ends``:
-        sentences that are read too, each with its path, which is evidence. Where no reading
-        settles the claim, each of the first ``leads`` sentences is also read together with every
-        later one of another document, the ends left out.
+        asked for again; a sentence that was read then stays, wherever it stands now. ``paths``
+        are read too. Each is given as its last sentence; its other sentences must be in
+        ``evidence``.
         Of the readings that end with a sentence, the one that decides the most is kept; a path
         only if it decides more than each of its sentences alone (``GAIN``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
         first sentence of a path stands beside the last one.
         """
-        known = {item.key: item for item in (*ends, *evidence)}
+        known = {item.key: item for item in (*paths, *evidence)}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
-        best = _with_leads([*found, *ends], known)
-        readings = self._readings(claim, best, known, before)
-        read = _labelled(best, readings)
-        if all(item.stance == NOT_ENOUGH_INFO for item in read):
-            readings = self._readings(claim, _pairs(found, leads, readings), known, readings)
-            read = _labelled(best, readings)
+        asked = list(_with_leads([*found, *paths], known))
+        readings = self._readings(claim, asked, known, before)
+        read = _labelled(list({item.key: item for item in asked}.values()), readings)
         worth = {item.key: item.score for item in read}
         for item in read:
             for key in item.path:
@@ -75,32 +70,18 @@ class EvidenceVerifier:
     def _readings(
         self,
         claim: str,
-        best: Sequence[Evidence],
+        asked: Sequence[Evidence],
         known: Mapping[SentenceKey, Evidence],
         before: Mapping[Reading, Opinion],
     ) -> dict[Reading, Opinion]:
-        asked = dict.fromkeys((path, item.key) for item in best for path in ((), item.path))
-        new = [reading for reading in asked if reading not in before]
+        wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
+        new = [reading for reading in wanted if reading not in before]
         said = self._model.probabilities([(claim, _text(reading, known)) for reading in new])
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
             for reading, row in zip(new, said, strict=True)
         }
         return {**before, **opinions}
-
-
-def _pairs(best: Sequence[Evidence], leads: int, read: Container[Reading]) -> list[Evidence]:
-    """Return the sentences, each with one of the first ``leads``, of another document, as path.
-
-    A pair that was read the other way round is left out.
-    """
-    return [
-        replace(item, path=(lead.key,))
-        for position, lead in enumerate(best[:leads])
-        for item in best[position + 1 :]
-        if item.sentence.document_id != lead.sentence.document_id
-        and ((item.key,), lead.key) not in read
-    ]
 
 
 def _already_read(
@@ -111,17 +92,14 @@ def _already_read(
         yield item if (item.path, item.key) in before else replace(item, path=())
 
 
-def _with_leads(best: Iterable[Evidence], known: Mapping[SentenceKey, Evidence]) -> list[Evidence]:
-    """Return the sentences and those on their paths, each once; paths of unknown ones are cut."""
-    chosen: dict[SentenceKey, Evidence] = {}
-    for item in best:
-        if not all(key in known for key in item.path):
-            item = replace(item, path=())
-        chosen[item.key] = item
-    for item in list(chosen.values()):
-        for key in item.path:
-            chosen.setdefault(key, replace(known[key], path=()))
-    return list(chosen.values())
+def _with_leads(
+    items: Sequence[Evidence], known: Mapping[SentenceKey, Evidence]
+) -> Iterator[Evidence]:
+    """Yield the sentences, then those on their paths; a path over an unknown sentence is cut."""
+    whole = [item if known.keys() >= set(item.path) else replace(item, path=()) for item in items]
+    yield from whole
+    for item in whole:
+        yield from (replace(known[key], path=()) for key in item.path)
 
 
 def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:

@@ -48,19 +48,24 @@ def test_batches_are_of_few_shapes(model: CrossEncoder) -> None:
     assert all(width % 8 == 0 for _, width in shapes)
 
 
-def test_undecided_is_biased_and_more_where_several_sentences_are_read(
+def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_read(
     model: CrossEncoder, tmp_path: Path
 ) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(READER, folder)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     before = config.get("bias", [0.0, 0.0, 0.0])
-    config["bias"] = [before[0], before[1], before[2] + 0.5]
-    config["bias_of_several"] = [0.0, 0.0, 1.25]
+    config["in_search"] = {
+        "temperature": config["temperature"],
+        "bias": [before[0], before[1], before[2] + 0.5],
+        "bias_of_several": [0.0, 0.0, 1.25],
+    }
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     one, several = "Skerrow Light : It is tall.", "Skerrow Light : It is tall. [SEP] Ann Lee : Hm."
     pairs = [(CLAIM, one), (CLAIM, several)]
     plain = model.probabilities(pairs)
-    biased = CrossEncoder(folder, FoldedMiniLM()).probabilities(pairs)
+    biased = CrossEncoder(folder, FoldedMiniLM(), in_search=True).probabilities(pairs)
     moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
     assert moved == pytest.approx([0.5, 0.5 + 1.25], abs=0.02)
+    given = CrossEncoder(folder, FoldedMiniLM()).probabilities(pairs)
+    assert np.allclose(given, plain, atol=1e-6)

@@ -50,7 +50,7 @@ def test_the_stance_of_every_sentence_is_the_verifiers_whatever_the_round(
     pairs = [
         (claim, path_text(texts[item.key], [texts[key] for key in item.path])) for item in found
     ]
-    said = verifier(unpacked).probabilities(pairs).tolist()
+    said = verifier(unpacked, in_search=True).probabilities(pairs).tolist()
     assert found
     for item, opinion in zip(found, said, strict=True):
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
@@ -72,7 +72,7 @@ def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
     config = RetrievalConfig()
-    limit = config.verified_sentences + config.verified_ends
+    limit = config.verified_sentences + config.verified_paths
     report = check(retriever, claim, recipe)
     led = {key for item in report.evidence for key in item.path}
     alone = [item for item in report.evidence if item.key not in led]
@@ -83,7 +83,7 @@ def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
     "recipe", [name for name, way in RECIPES.items() if way.ranking == "alone"]
 )
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_recipes_that_read_sentences_alone_read_no_pairs(
+def test_recipes_that_read_sentences_alone_read_no_paths(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
     assert {item.path for item in check(retriever, claim, recipe).evidence} == {()}

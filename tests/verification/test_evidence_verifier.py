@@ -49,13 +49,12 @@ def verified(
     opinions: Mapping[str, Opinion],
     *found: Evidence,
     limit: int = 8,
-    ends: Sequence[Evidence] = (),
-    leads: int = 0,
+    paths: Sequence[Evidence] = (),
 ) -> tuple[list[Evidence], list[str]]:
     """Return what is made of the evidence, and the texts that the model was asked for."""
     model = Listed(opinions)
     verify = verifier(model, limit)
-    result: list[Evidence] = verify.run(CLAIM, list(found), {}, ends, leads)["evidence"]
+    result: list[Evidence] = verify.run(CLAIM, list(found), {}, paths)["evidence"]
     return result, model.asked
 
 
@@ -178,11 +177,11 @@ def test_a_path_over_a_sentence_that_is_not_there_is_cut() -> None:
 
 def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
     first = Listed({PIER_ALONE: (0.25, 0.0, 0.75), HOLM_ALONE: (0.125, 0.0, 0.875)})
-    before = verifier(first).run(CLAIM, [PIER, HOLM], {}, leads=0)["readings"]
+    before = verifier(first).run(CLAIM, [PIER, HOLM], {})["readings"]
     assert before == {((), PIER.key): (0.25, 0.0, 0.75), ((), HOLM.key): (0.125, 0.0, 0.875)}
 
     second = Listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before, leads=0)
+    result = verifier(second).run(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before)
     assert second.asked == [HOLM_BEHIND, BOAT_ALONE]
     assert keys(result["evidence"]) == keys([PIER, HOLM, BOAT])
     assert [item.score for item in result["evidence"]] == [0.25, 0.75, 0.0]
@@ -196,139 +195,62 @@ def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
 def test_opinions_of_sentences_that_are_no_longer_among_the_best_are_kept() -> None:
     before = {((), QUAY.key): (0.0, 1.0, 0.0)}
     said = Listed({BOAT_ALONE: (0.0, 0.0, 1.0)})
-    result = verifier(said).run(CLAIM, [BOAT], before, leads=0)
+    result = verifier(said).run(CLAIM, [BOAT], before)
     assert keys(result["evidence"]) == [BOAT.key]
     assert result["readings"] == {**before, ((), BOAT.key): (0.0, 0.0, 1.0)}
 
 
 def test_without_evidence_nothing_is_read() -> None:
     model = Listed({})
-    assert verifier(model).run(CLAIM, [], {}, leads=3) == {"evidence": [], "readings": {}}
+    assert verifier(model).run(CLAIM, [], {}) == {"evidence": [], "readings": {}}
     assert model.asked == []
 
 
 def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_places() -> None:
     first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
-    readings = verifier(first, 1).run(CLAIM, [PIER], {}, leads=0)["readings"]
+    readings = verifier(first, 1).run(CLAIM, [PIER], {})["readings"]
     second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
-    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings, leads=0)[
-        "evidence"
-    ]
+    found = verifier(second, 1).run(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings)["evidence"]
     # The boat is too far down to be read, and the pier's path was not read either.
     assert second.asked == [QUAY_ALONE]
     assert keys(found) == keys([PIER, QUAY])
     assert (found[0].opinion, found[0].path) == (pytest.approx((0.9, 0.0, 0.1)), ())
 
 
-QUAY_AFTER_PIER = f"{QUAY_ALONE} [SEP] {PIER_ALONE}"
 BOAT_AFTER_PIER = f"{BOAT_ALONE} [SEP] {PIER_ALONE}"
 BOAT_AFTER_QUAY = f"{BOAT_ALONE} [SEP] {QUAY_ALONE}"
 UNDECIDED = (0.1, 0.0, 0.9)
-ALL_UNDECIDED = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, BOAT_ALONE: UNDECIDED}
 
 
-def test_where_no_sentence_settles_the_claim_each_is_read_after_the_best_ones() -> None:
-    said = {
-        **ALL_UNDECIDED,
-        QUAY_AFTER_PIER: UNDECIDED,
-        BOAT_AFTER_PIER: (0.0, 0.6, 0.4),
-        BOAT_AFTER_QUAY: (0.0, 0.9, 0.1),
-    }
-    found, asked = verified(said, PIER, QUAY, BOAT, leads=2)
-    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER, BOAT_AFTER_QUAY]
-    # The boat's surest pair counts, and the quay, which is the other half of it, comes with it.
-    assert keys(found) == keys([QUAY, BOAT, PIER])
-    assert found[1].path == (QUAY.key,)
-    assert found[1].opinion == pytest.approx((0.0, 0.9, 0.1))
-    assert [found[0].path, found[2].path] == [(), ()]
-
-
-def test_only_so_many_sentences_have_others_read_after_them() -> None:
-    said = {
-        **ALL_UNDECIDED,
-        QUAY_AFTER_PIER: UNDECIDED,
-        BOAT_AFTER_PIER: UNDECIDED,
-    }
-    found, asked = verified(said, PIER, QUAY, BOAT, leads=1)
-    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER]
-    assert [item.path for item in found] == [(), (), ()]
-
-
-@pytest.mark.parametrize(
-    ("together", "kept"), [(0.1 + GAIN + 0.01, True), (0.1 + GAIN - 0.01, False)]
-)
-def test_a_pair_too_must_decide_more_than_each_of_its_sentences(
-    together: float, kept: bool
-) -> None:
-    said = {
-        PIER_ALONE: UNDECIDED,
-        QUAY_ALONE: UNDECIDED,
-        QUAY_AFTER_PIER: (together, 0.0, 1 - together),
-    }
-    found, _ = verified(said, PIER, QUAY, leads=3)
-    assert found[1].path == ((PIER.key,) if kept else ())
-
-
-def test_pairs_begin_with_the_first_sentences_whatever_these_say() -> None:
-    said = {
-        PIER_ALONE: (0.0, 0.0, 1.0),
-        QUAY_ALONE: (0.3, 0.0, 0.7),
-        BOAT_ALONE: (0.4, 0.0, 0.6),
-        QUAY_AFTER_PIER: UNDECIDED,
-        BOAT_AFTER_PIER: UNDECIDED,
-    }
-    _, asked = verified(said, PIER, QUAY, BOAT, leads=1)
-    assert asked[3:] == [QUAY_AFTER_PIER, BOAT_AFTER_PIER]
-
-
-def test_where_a_sentence_settles_the_claim_no_pairs_are_read() -> None:
-    said = {**ALL_UNDECIDED, QUAY_ALONE: (0.6, 0.0, 0.4)}
-    _, asked = verified(said, PIER, QUAY, BOAT, leads=3)
-    assert asked == [PIER_ALONE, QUAY_ALONE, BOAT_ALONE]
-
-
-def test_sentences_of_one_document_are_no_pair() -> None:
-    second = evidence("Pier", "It is of oak.", 0.5, SUPPORTS, sentence_id=1)
-    said = {PIER_ALONE: UNDECIDED, "Pier : It is of oak.": UNDECIDED}
-    _, asked = verified(said, PIER, second, leads=3)
-    assert asked == [PIER_ALONE, "Pier : It is of oak."]
-
-
-def test_an_end_is_read_with_its_path_whatever_its_place() -> None:
+def test_a_path_is_read_whatever_the_place_of_its_last_sentence() -> None:
     said = {PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.8, 0.0, 0.2)}
-    found, asked = verified(said, PIER, QUAY, limit=1, ends=[behind(HOLM, PIER)])
+    found, asked = verified(said, PIER, QUAY, limit=1, paths=[behind(HOLM, PIER)])
     assert asked == [PIER_ALONE, HOLM_ALONE, HOLM_BEHIND]
     assert keys(found) == keys([PIER, HOLM])
     assert found[1].path == (PIER.key,)
 
 
-def test_what_was_read_as_an_end_is_not_read_the_other_way_round_as_a_pair() -> None:
+def test_of_several_paths_to_a_sentence_all_are_read_and_the_surest_counts() -> None:
     said = {
-        **ALL_UNDECIDED,
-        f"{PIER_ALONE} [SEP] {QUAY_ALONE}": UNDECIDED,
-        BOAT_AFTER_PIER: UNDECIDED,
+        **dict.fromkeys((PIER_ALONE, QUAY_ALONE, BOAT_ALONE), UNDECIDED),
+        BOAT_AFTER_PIER: (0.0, 0.6, 0.4),
+        BOAT_AFTER_QUAY: (0.0, 0.9, 0.1),
     }
-    # The end is among the best itself, so the quay and the pier are read as its path says.
-    _, asked = verified(said, PIER, QUAY, BOAT, ends=[behind(PIER, QUAY)], leads=1)
-    assert asked[-1] == BOAT_AFTER_PIER
-    assert QUAY_AFTER_PIER not in asked
+    # Only the first sentence is among the best; the quay comes in as the lead of a path.
+    paths = [behind(BOAT, QUAY), behind(BOAT, PIER)]
+    found, asked = verified(said, PIER, QUAY, limit=1, paths=paths)
+    assert sorted(asked) == sorted(said)
+    assert keys(found) == keys([BOAT, QUAY, PIER])
+    assert found[0].path == (QUAY.key,)
+    assert found[0].opinion == pytest.approx((0.0, 0.9, 0.1))
+    assert [found[1].path, found[2].path] == [(), ()]
 
 
-def test_pairs_that_an_earlier_hop_read_are_not_asked_for_again() -> None:
-    alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: UNDECIDED}
-    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, leads=3)["readings"]
-    second = Listed({})
-    verifier(second).run(CLAIM, [PIER, QUAY], before, leads=3)
-    assert second.asked == []
-
-
-@pytest.mark.parametrize("boat", [UNDECIDED, (0.6, 0.0, 0.4)])
-def test_a_pair_stays_where_new_sentences_take_the_first_places(boat: Opinion) -> None:
-    alone = {PIER_ALONE: UNDECIDED, QUAY_ALONE: UNDECIDED, QUAY_AFTER_PIER: (0.0, 0.8, 0.2)}
-    before = verifier(Listed(alone)).run(CLAIM, [PIER, QUAY], {}, leads=3)["readings"]
-    second = Listed({BOAT_ALONE: boat})
-    found = verifier(second).run(CLAIM, [BOAT, PIER, QUAY], before, leads=3)["evidence"]
-    # The pair settles the claim, so no other one is read.
+def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
+    first = Listed({PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.0, 0.8, 0.2)})
+    before = verifier(first).run(CLAIM, [PIER, HOLM], {}, [behind(HOLM, PIER)])["readings"]
+    second = Listed({BOAT_ALONE: UNDECIDED})
+    found = verifier(second).run(CLAIM, [BOAT, PIER, HOLM], before)["evidence"]
     assert second.asked == [BOAT_ALONE]
-    assert keys(found) == keys([PIER, QUAY, BOAT])
+    assert keys(found) == keys([PIER, HOLM, BOAT])
     assert found[1].path == (PIER.key,)

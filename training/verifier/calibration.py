@@ -1,10 +1,11 @@
-"""``esoteric train calibration``: how sure the verifier is, fitted to verdicts of whole searches.
+"""``esoteric train calibration``: how sure the verifier is in a search, fitted to whole searches.
 
-With the evidence given, a verifier is surer than beside what a search brings, and leaves more
-undecided than it should or less. A scale of its logits and a bias of NOT ENOUGH INFO are fitted so
-that the verdicts are most probable (vector scaling with one scale, Guo et al. 2017, 4.2); and one
-more bias for several sentences that are read together, of which a search tries many. They go
-into the verifier's ``config.json``, so that stances and verdicts are told by the same numbers.
+Beside what a search brings, a verifier leaves too many or too few claims undecided. A scale of
+its logits and a bias of NOT ENOUGH INFO are fitted so that the verdicts are most probable (vector
+scaling with one scale, Guo et al. 2017, 4.2); and one more bias for several sentences that are read
+together, of which a search tries many. They go into the verifier's ``config.json``, as its
+calibration ``in_search``, so that stances and verdicts come from the same numbers. How sure it is
+of given evidence is fitted by ``esoteric train verifier``.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 
 Everyday claims and FEVER's are fitted to at once, and both count the same. Many claims that FEVER
@@ -127,7 +128,7 @@ class _Searches:
 def calibrate(
     collections: Mapping[str, Claims], threads: int, folders: ModelFolders
 ) -> dict[str, float]:
-    """Search for every claim, fit the verifier's scale and biases and write them to its config.
+    """Search for every claim, fit the calibration ``in_search`` and write it to the config.
 
     Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
     the calibration error, 0 to 1 (``crossed_figures``).
@@ -165,13 +166,17 @@ def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, fl
 
 
 def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
-    """Return the configuration of a model that gives the opinions ``fit.of`` makes of today's."""
-    return {
-        **config,
-        "temperature": round(config["temperature"] / fit.scale, 3),
-        "bias": _moved(config.get("bias"), fit.scale, fit.bias),
-        "bias_of_several": _moved(config.get("bias_of_several"), fit.scale, fit.of_several),
+    """Return the configuration with ``fit`` applied to its calibration ``in_search``.
+
+    The calibration for given evidence is unchanged.
+    """
+    today = config.get("in_search", config)
+    in_search = {
+        "temperature": round(today["temperature"] / fit.scale, 3),
+        "bias": _moved(today.get("bias"), fit.scale, fit.bias),
+        "bias_of_several": _moved(today.get("bias_of_several"), fit.scale, fit.of_several),
     }
+    return {**config, "in_search": in_search}
 
 
 def _moved(bias: Sequence[float] | None, scale: float, more: float) -> list[float]:
@@ -223,7 +228,7 @@ class _Searching:
     def __init__(self, index: Path, folders: ModelFolders) -> None:
         self._retriever = open_retriever(index, 1, folders)
         self._retriever.warm_up()
-        self._judge = CrossEncoderJudge(verifier(folders.unpacked), judge_name())
+        self._judge = CrossEncoderJudge(verifier(folders.unpacked, in_search=True), judge_name())
 
     def __call__(self, asked: tuple[str, Label]) -> Search:
         claim, label = asked

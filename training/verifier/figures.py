@@ -27,14 +27,14 @@ DEFINITIONS = (
     " `one_sentence` and `two_hop` among them; `undecided`, of its undecided claims beside each of"
     f" the {NEAREST} sentences nearest to them, which settle nothing; the others, of a fixed share"
     " of the pairs of `pairs/dev` whose evidence is in no pair of the same source that is trained"
-    " on. calibration_error: expected, ten bins, 0 to 1, of all these pairs; the temperature was"
+    " on. calibration_error: expected, ten bins, 0 to 1, of all these pairs; scale and bias were"
     " fitted to pairs with other evidence of the same files."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DevReadings:
-    """Pairs to measure and pairs to fit the temperature to, and everyday claims to measure."""
+    """Pairs to measure and pairs to fit scale and bias to, and everyday claims to measure."""
 
     measured: list[Pair]
     fitted: list[Pair]

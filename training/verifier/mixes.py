@@ -12,6 +12,7 @@ from training.everyday import EverydayData
 from training.figures import Classify
 from training.loop import Example
 from training.reading_examples import reading_examples
+from training.verifier.misread import misread_examples
 from training.verifier.pairs import QUOTAS, pair_examples
 from training.verifier.retrieved import retrieved_examples
 
@@ -22,13 +23,16 @@ class Mix:
 
     ``pairs``: of each source of public pairs. ``everyday``: of everyday claims beside retrieved
     sentences. Those that settle nothing are several at once for a share ``wrong_together`` of the
-    decided claims. ``fever``: of FEVER's claims beside retrieved sentences.
+    decided claims. ``fever``: of FEVER's claims beside retrieved sentences. ``misread``: of
+    everyday claims and of FEVER's, so many each, beside sentences that settle nothing and that the
+    verifier misreads so far.
     """
 
     pairs: Mapping[str, int]
     everyday: int = 0
     wrong_together: float = 0.0
     fever: int = 0
+    misread: int = 0
 
     @property
     def described(self) -> str:
@@ -44,6 +48,12 @@ class Mix:
         if self.fever:
             parts.append(
                 f"{self.fever} readings of FEVER's claims (`training/reading_examples.py`)"
+            )
+        if self.misread:
+            parts.append(
+                f"at most {self.misread} readings each of everyday and of FEVER's claims, beside"
+                " sentences that settle nothing and that the verifier after the phase before"
+                " misreads (`training/verifier/misread.py`)"
             )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
         parts.append(f"pairs of a claim and its evidence, at most so many of each source: {pairs}")
@@ -81,7 +91,7 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     """Return the examples of a phase, drawn by ``seed``.
 
     ``classify`` is the verifier after the phase before; it finds the sentences that settle a claim
-    though they are not marked as its evidence.
+    though they are not marked as its evidence, and the sentences that it misreads.
     """
     everyday, examples = sources.everyday, list[Example]()
     if mix.everyday:
@@ -90,4 +100,10 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
         )
     if mix.fever:
         examples += reading_examples(sources.fever, seed, mix.fever)
+    if mix.misread:
+        for claims, pool in (
+            (everyday.claims, everyday.pool),
+            (sources.fever.train, sources.fever.pool),
+        ):
+            examples += misread_examples(claims, pool, classify, seed, mix.misread)
     return examples + sources.pair_examples(seed, mix.pairs)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
@@ -15,6 +16,7 @@ from tests.training.pages import pool_of
 from training.data import TrainingData
 from training.everyday import EverydayData
 from training.loop import Example
+from training.verifier import misread
 from training.verifier.mixes import Mix, Sources, mixed_examples
 
 PAGES = {
@@ -29,6 +31,10 @@ SHIP = {"claim": "The ship is green.", "label": SUPPORTS, "evidence": "Its hull 
 
 def settles_nothing(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     return np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
+
+
+def refutes_all(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.tile(np.array([0, 1, 0], dtype=np.float32), (len(pairs), 1))
 
 
 def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -65,12 +71,22 @@ def test_each_kind_gives_as_many_readings_as_the_mix_asks_for(tmp_path: Path) ->
     assert len(examples) == 2 + 1 + 1
 
 
+def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(misread, "DECIDED", 1.0)
+    examples = mixed_examples(sources_in(tmp_path), Mix({}, misread=5), 0, refutes_all)
+    assert claims_of(examples) == {OAK.text: 1, LONG.text: 1}
+
+
 def test_a_card_names_what_a_mix_holds_and_nothing_else() -> None:
     alone = Mix({"boats": 5}).described
     assert "everyday" not in alone
     assert "FEVER" not in alone
-    whole = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10).described
+    assert "misread" not in alone
+    whole = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10, misread=30).described
     assert "20 readings of everyday claims" in whole
     assert "60% of the decided claims" in whole
     assert "10 readings of FEVER's claims" in whole
+    assert "at most 30 readings each" in whole
     assert "boats (5)" in whole

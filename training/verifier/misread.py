@@ -1,0 +1,81 @@
+"""Claims beside sentences that settle nothing and that the verifier of the phase before misreads.
+
+A search reads many pairs of sentences that share the claim's topic, and one wrong reading among
+them decides the verdict. Sentences that are easy to tell apart teach nothing about these.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evaluation.claims import AnnotatedClaim
+from evaluation.measures.corpus import OPPOSITE
+from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from training.candidates import CandidateFinder
+from training.figures import Classify
+from training.loop import Example, labelled
+from training.sentence_pool import SentencePool
+
+ALONE = 2  # readings of one sentence of an undecided claim
+PAIRS = 3  # and of two sentences
+DECIDED = 0.3  # share of decided claims of which one pair is read
+MISREAD = 0.5  # a reading is misread if the wrong labels have at least this probability together
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A claim beside sentences; ``wrong``: labels that these cannot give the claim."""
+
+    claim: str
+    evidence: str
+    wrong: tuple[Label, ...]
+
+
+def misread_examples(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, classify: Classify, seed: int, limit: int
+) -> list[Example]:
+    """Return readings that ``classify`` gets wrong, ``limit`` at most, drawn by the seed.
+
+    ``classify`` is the verifier after the phase before: (claim, evidence) pairs to probabilities.
+    It reads sentences near each claim, alone and in pairs of two pages, none of which is marked as
+    evidence. Beside an undecided claim it is wrong where it takes a side. Beside a decided claim
+    only where it takes the opposite one: what takes the same side may be evidence that nobody
+    marked. Some of FEVER's undecided claims would be called refuted by most people; that they stay
+    undecided is how FEVER counts.
+    """
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([claim.text for claim in claims])
+    readings = [
+        reading
+        for claim, near in zip(claims, found, strict=True)
+        for reading in _readings(claim, near, pool, chance)
+    ]
+    said = classify([(reading.claim, reading.evidence) for reading in readings])
+    misread = [
+        labelled(reading.claim, reading.evidence, NOT_ENOUGH_INFO)
+        for reading, opinion in zip(readings, said, strict=True)
+        if sum(opinion[LABELS.index(label)] for label in reading.wrong) >= MISREAD
+    ]
+    drawn = chance.sample(range(len(misread)), min(limit, len(misread)))
+    return [misread[i] for i in sorted(drawn)]
+
+
+def _readings(
+    claim: AnnotatedClaim, near: Sequence[int], pool: SentencePool, chance: random.Random
+) -> Iterator[_Reading]:
+    marked = {pool.position[key] for key in claim.gold if key in pool.position}
+    rest = [i for i in near if i not in marked]
+    # Sentences of one page mostly go on about the same thing; two pages are what is read wrong.
+    pairs = [(a, b) for a in rest for b in rest if pool.sentences[a].page != pool.sentences[b].page]
+    if claim.label == NOT_ENOUGH_INFO:
+        wrong: tuple[Label, ...] = (SUPPORTS, REFUTES)
+        sets = [(i,) for i in chance.sample(rest, min(ALONE, len(rest)))]
+        count = PAIRS
+    else:
+        wrong, sets, count = (OPPOSITE[claim.label],), [], int(chance.random() < DECIDED)
+    for indices in [*sets, *chance.sample(pairs, min(count, len(pairs)))]:
+        texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
+        yield _Reading(claim.text, evidence_set_text(texts), wrong)
