@@ -56,6 +56,11 @@ class CrossEncoder(TrainedModel["nn.Module", "PreTrainedTokenizerBase"]):
         return self._untrained.model(tuple(self._config["labels"])), self._untrained.tokenizer()
 
     @property
+    def verdict_scale(self) -> float:
+        """The power that the calibration raises a verdict's probabilities to."""
+        return float(self._calibration.get("verdict_scale", 1.0))
+
+    @property
     def precision(self) -> str:
         """What the model computes in, ``float32`` or ``bfloat16``."""
         network, _ = self._loaded()

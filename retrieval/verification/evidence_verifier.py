@@ -14,7 +14,7 @@ from retrieval.types import Evidence, Opinion, Reading, SentenceKey
 
 # A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
 # settles the claim, or not, without it.
-GAIN = 0.07
+GAIN = 0.1
 
 
 @component

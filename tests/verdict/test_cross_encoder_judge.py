@@ -12,6 +12,7 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Opinion, Verdict
 from retrieval.verdict.cross_encoder_judge import (
     CrossEncoderJudge,
+    opinion_of,
     pooled_opinion,
     rationale_of,
     uncontradicted,
@@ -73,6 +74,13 @@ def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> N
     )
 
 
+def test_a_scale_below_1_makes_a_verdict_less_confident_and_keeps_its_label() -> None:
+    item = replace(evidence("Harbour", "It is old.", 0.5, SUPPORTS), opinion=(0.64, 0.0, 0.36))
+    # Square roots: 0.8 and 0.6 of 1.4.
+    assert opinion_of(item.opinion, [item], 0.5) == pytest.approx([0.8 / 1.4, 0.0, 0.6 / 1.4])
+    assert opinion_of(item.opinion, [item], 1.0) == pytest.approx([0.64, 0.0, 0.36])
+
+
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
@@ -92,6 +100,8 @@ def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
 
 class OfOneOpinion:
     """Says the same of every text, and keeps what it was asked."""
+
+    verdict_scale = 1.0
 
     def __init__(self, opinion: Opinion) -> None:
         self._opinion = opinion

@@ -1,11 +1,12 @@
 """``esoteric train calibration``: how sure the verifier is in a search, fitted to whole searches.
 
-Beside what a search brings, a verifier leaves too many or too few claims undecided. A scale of
-its logits and a bias of NOT ENOUGH INFO are fitted so that the verdicts are most probable (vector
-scaling with one scale, Guo et al. 2017, 4.2); and one more bias for several sentences that are read
-together, of which a search tries many. They go into the verifier's ``config.json``, as its
-calibration ``in_search``, so that stances and verdicts come from the same numbers. How sure it is
-of given evidence is fitted by ``esoteric train verifier``.
+Beside what a search brings, a verifier leaves too many or too few claims undecided, and the
+readings that a search chooses are wrong more often than their confidence says. So three numbers are
+fitted together, with which the labels are the most probable: a bias of NOT ENOUGH INFO in every
+reading; one more bias where several sentences are read together, of which a search tries many; and
+a scale of the verdict's log probabilities (as temperature scaling, Guo et al. 2017, 4.2). They go
+into the verifier's ``config.json``, as its calibration ``in_search``. How sure it is of given
+evidence is fitted by ``esoteric train verifier``.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 
 Everyday claims and FEVER's are fitted to at once, and both count the same. Many claims that FEVER
@@ -35,7 +36,7 @@ from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
 from retrieval.verdict.cross_encoder_judge import TOGETHER, CrossEncoderJudge, opinion_of
 
-SCALES = tuple(0.5 + 0.1 * step for step in range(16))
+SCALES = tuple(0.5 + 0.05 * step for step in range(31))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
 OF_SEVERAL = tuple(0.25 * step for step in range(13))
 FEVER_CLAIMS = 300  # of FEVER's development set that are fitted to, the first ones
@@ -62,17 +63,18 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Each logit is multiplied by ``scale``; ``bias`` is then added to NOT ENOUGH INFO's.
+    """``bias`` is added to the logit of NOT ENOUGH INFO of every reading.
 
-    ``of_several`` is added too where several sentences were read together.
+    ``of_several`` is added too where several sentences were read together. The verdict's
+    probabilities are raised to the power ``scale``.
     """
 
-    scale: float
     bias: float
     of_several: float = 0.0
+    scale: float = 1.0
 
     def of(self, opinion: Opinion, several: bool) -> Opinion:
-        """Return the probabilities that this calibration would have given."""
+        """Return the probabilities that this calibration would have given a reading."""
         supports, refutes, undecided = self._of(np.array([opinion]), np.array([several]))[0]
         return float(supports), float(refutes), float(undecided)
 
@@ -86,12 +88,12 @@ class Calibration:
             return 0.0
         together = self._of(searches.together, searches.of_several)
         alone = self._of(searches.alone, searches.with_path)
-        pooled = TOGETHER * together + (1 - TOGETHER) * alone
-        of_labels = pooled[np.arange(len(searches.truth)), searches.truth]
+        odds = (TOGETHER * together + (1 - TOGETHER) * alone) ** self.scale
+        of_labels = odds[np.arange(len(searches.truth)), searches.truth] / odds.sum(axis=1)
         return -float(np.log(np.maximum(of_labels, _LEAST)).mean())
 
     def _of(self, opinions: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArray[np.float64]:
-        odds = np.maximum(opinions, 1e-9) ** self.scale
+        odds = np.maximum(opinions, 1e-9)
         odds[:, _UNDECIDED] *= np.exp(self.bias + self.of_several * several)
         result: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
         return result
@@ -145,7 +147,7 @@ def calibrate(
     fit = fitted(list(searches.values()))
     config = recalibrated(read_config(VERIFIER), fit)
     (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    fit_figures = {"scale": fit.scale, "bias": fit.bias, "bias_of_several": fit.of_several}
+    fit_figures = {"bias": fit.bias, "bias_of_several": fit.of_several, "scale": fit.scale}
     return {**fit_figures, **crossed_figures(searches)}
 
 
@@ -172,18 +174,17 @@ def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
     """
     today = config.get("in_search", config)
     in_search = {
-        "temperature": round(today["temperature"] / fit.scale, 3),
-        "bias": _moved(today.get("bias"), fit.scale, fit.bias),
-        "bias_of_several": _moved(today.get("bias_of_several"), fit.scale, fit.of_several),
+        "temperature": today["temperature"],
+        "bias": _moved(today.get("bias"), fit.bias),
+        "bias_of_several": _moved(today.get("bias_of_several"), fit.of_several),
+        "verdict_scale": round(fit.scale, 3),
     }
     return {**config, "in_search": in_search}
 
 
-def _moved(bias: Sequence[float] | None, scale: float, more: float) -> list[float]:
+def _moved(bias: Sequence[float] | None, more: float) -> list[float]:
     before = bias or [0.0] * len(LABELS)
-    return [
-        round(scale * old + (more if n == _UNDECIDED else 0.0), 3) for n, old in enumerate(before)
-    ]
+    return [round(old + (more if n == _UNDECIDED else 0.0), 3) for n, old in enumerate(before)]
 
 
 def fitted(collections: Sequence[Sequence[Search]]) -> Calibration:
@@ -193,7 +194,7 @@ def fitted(collections: Sequence[Sequence[Search]]) -> Calibration:
     """
     searched = [_Searches.of(searches) for searches in collections]
     candidates = [
-        Calibration(scale, bias, of_several)
+        Calibration(bias, of_several, scale)
         for scale in SCALES
         for bias in BIASES
         for of_several in OF_SEVERAL
@@ -219,7 +220,8 @@ def _opinion(search: Search, calibration: Calibration) -> list[float]:
         replace(item, opinion=calibration.of(item.opinion, bool(item.path)))
         for item in search.selected
     ]
-    return opinion_of(calibration.of(search.together, len(selected) > 1), selected)
+    together = calibration.of(search.together, len(selected) > 1)
+    return opinion_of(together, selected, calibration.scale)
 
 
 class _Searching:

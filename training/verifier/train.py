@@ -167,8 +167,8 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
         definitions=f"{DEFINITIONS} As shipped: cut to that rank, in 8 bits, scaled by temperature"
         f" {temperature:.2f}, with a bias of NOT ENOUGH INFO of {bias[-1]:.2f}; for searches the"
-        " second command then fits both anew to the verdicts of whole searches (`in_search` in"
-        " `config.json`).",
+        " second command then fits biases and a scale of the verdict to whole searches (`in_search`"
+        " in `config.json`).",
     )
     write_card(
         out,

@@ -20,19 +20,15 @@ def search(label: Label, opinion: Opinion) -> Search:
     return Search((item,), opinion, label)
 
 
-def test_a_scale_makes_an_opinion_surer_and_a_bias_moves_the_odds_of_undecided() -> None:
-    # Squares of 0.5, 0.3 and 0.2, divided by their sum, 0.38.
-    assert Calibration(2.0, 0.0).of((0.5, 0.3, 0.2), several=False) == pytest.approx(
-        (0.658, 0.237, 0.105), abs=1e-3
-    )
+def test_a_bias_moves_the_odds_of_undecided() -> None:
     # The odds of the last are halved: 0.4, 0.4 and 0.1 of 0.9.
-    halved = Calibration(1.0, -0.6931).of((0.4, 0.4, 0.2), several=False)
+    halved = Calibration(-0.6931).of((0.4, 0.4, 0.2), several=False)
     assert halved == pytest.approx((0.444, 0.444, 0.111), abs=1e-3)
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_recalibrated_model_gives_the_opinions_that_the_fit_makes(several: bool) -> None:
-    fit, logits = Calibration(0.8, -0.4, 1.5), np.array([2.0, -1.0, 0.5])
+    fit, logits = Calibration(-0.4, 1.5, 0.8), np.array([2.0, -1.0, 0.5])
     config = {
         "name": "Verifier",
         "temperature": 1.6,
@@ -41,11 +37,13 @@ def test_a_recalibrated_model_gives_the_opinions_that_the_fit_makes(several: boo
     }
     changed = recalibrated(config, fit)
     assert {**changed, **config} == changed  # what it says of given evidence stays
+    assert changed["in_search"]["verdict_scale"] == 0.8
     supports, refutes, undecided = opinion(logits, config, several).tolist()
     once = fit.of((supports, refutes, undecided), several)
     assert opinion(logits, changed["in_search"], several) == pytest.approx(once)
     again = recalibrated(changed, fit)["in_search"]
-    assert opinion(logits, again, several) == pytest.approx(fit.of(once, several), abs=1e-3)
+    assert opinion(logits, again, several) == pytest.approx(fit.of(once, several))
+    assert again["verdict_scale"] == 0.8  # it is fitted to readings, which no scale has changed
 
 
 def opinion(
@@ -73,8 +71,8 @@ def test_a_verifier_that_leaves_too_much_undecided_is_biased_against_it() -> Non
     searches = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 7
     searches += [search(NOT_ENOUGH_INFO, (0.5, 0.0, 0.5))] * 3
     found = fitted([searches])
-    # log(3 / 7) is -0.85: the scale changes nothing where both are equal.
-    assert found.bias == pytest.approx(-0.8)
+    # The scale multiplies what the bias adds: log(3 / 7) is -0.85.
+    assert found.scale * found.bias == pytest.approx(-0.85, abs=0.03)
 
 
 def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
@@ -82,7 +80,8 @@ def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> N
     # log(1 / 3) is -1.1.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
-    assert fitted([half, decided]).bias == pytest.approx(-1.1)
+    found = fitted([half, decided])
+    assert found.scale * found.bias == pytest.approx(-1.1, abs=0.03)
 
 
 def test_a_verifier_that_is_too_sure_is_scaled_down() -> None:
@@ -124,5 +123,5 @@ def test_sentences_that_settle_less_together_than_they_seem_to_get_a_bias_of_the
     ]
     found = fitted([[*alone, *other, *pairs]])
     # Alone they are as right as they are sure; of those read together half are wrong, and to make
-    # 0.5 of 0.9 takes the logarithm of 9, which is 2.2.
-    assert found.of_several == pytest.approx(2.25)
+    # 0.5 of 0.9 takes the logarithm of 9, which is 2.2. The scale multiplies it.
+    assert found.scale * found.of_several == pytest.approx(2.2, abs=0.1)
