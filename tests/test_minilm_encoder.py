@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
 
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.encoders.minilm_weights import minilm_folder
 
 pytestmark = pytest.mark.models
 
@@ -20,6 +22,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch, has_bfloat16: bool) -> NDArray[np.f
     encoder = MiniLMEncoder()
     vectors = encoder.encode(TEXTS)
     precision = torch.bfloat16 if has_bfloat16 else torch.float32
+    assert encoder._model is not None
     assert next(encoder._model.parameters()).dtype == precision
     return vectors
 
@@ -42,6 +45,13 @@ def documents_of(*texts: list[str]) -> list[EncodableDocument]:
         bounds = tuple((a, a + len(s)) for a, s in zip(starts, sentences, strict=True))
         found.append(EncodableDocument("Pier", text, bounds))
     return found
+
+
+def test_a_text_has_the_vector_that_sentence_transformers_gives_it(encoder: MiniLMEncoder) -> None:
+    model = SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
+    texts = [*TEXTS, " ".join(["The pier is long."] * 80)]  # the last is cut
+    expected = model.encode(texts, normalize_embeddings=True)
+    assert (encoder.encode(texts) * expected).sum(axis=1).min() > 0.999
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +85,9 @@ def test_a_document_has_the_vector_of_its_title_and_text(encoder: MiniLMEncoder)
 
 def test_a_sentence_is_the_mean_of_its_tokens_within_the_document(encoder: MiniLMEncoder) -> None:
     _, (vectors,) = encoder.encode_documents(documents_of(["Cats sleep.", "Dogs bark."]))
+    model = SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
     with torch.inference_mode():
-        out = encoder._model(encoder._model.preprocess(["Pier. Cats sleep. Dogs bark."]))
+        out = model(model.preprocess(["Pier. Cats sleep. Dogs bark."]))
     # [CLS] pier . cats sleep . dogs bark . [SEP]
     states = out["token_embeddings"][0].float().numpy()
     assert len(states) == 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,18 @@ from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.late_chunking import Window, windows
 from retrieval.encoders.minilm_weights import minilm_folder
 
+if TYPE_CHECKING:
+    from transformers import BertModel, PreTrainedTokenizerBase
+
 _WINDOWS = 32  # that are read together; sorted by length, they pad each other little
+_TOKENS = 256  # that are read at once, the special ones too (``sentence_bert_config.json``)
 
 
 class MiniLMEncoder:
     """Sentence-transformers' 384-dimensional MiniLM, on the CPU.
 
-    It computes in ``fastest_precision``; the vectors come back as float32.
+    It is read without that package, whose import takes seconds. It computes in
+    ``fastest_precision``; the vectors come back as float32.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -27,7 +32,7 @@ class MiniLMEncoder:
 
     def __init__(self) -> None:
         """Load nothing yet."""
-        self._model: Any = None
+        self._model: BertModel | None = None
 
     def warm_up(self) -> None:
         """Load the weights.
@@ -35,19 +40,23 @@ class MiniLMEncoder:
         Raises:
             ModelUnavailable: the weights are missing or damaged.
         """
+        self._loaded()
+
+    def _loaded(self) -> tuple[BertModel, PreTrainedTokenizerBase]:
         if self._model is None:
-            from sentence_transformers import SentenceTransformer
+            from transformers import AutoTokenizer, BertModel
             from transformers.utils import logging
 
             from retrieval.precision import fastest_precision
 
             logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-            self._model = SentenceTransformer(
-                str(minilm_folder()),
-                device="cpu",
-                local_files_only=True,
-                model_kwargs={"dtype": fastest_precision()},
-            ).eval()
+            folder = minilm_folder()
+            self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            model = BertModel.from_pretrained(
+                folder, dtype=fastest_precision(), local_files_only=True
+            )
+            self._model = model.train(False)
+        return self._model, self._tokenizer
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(texts), 384)``; texts past 256 tokens are cut."""
@@ -55,9 +64,9 @@ class MiniLMEncoder:
             return np.zeros((0, self.dimension), dtype=np.float32)
         from retrieval.token_batches import STEP, rows_for
 
-        self.warm_up()
-        rows: list[list[int]] = self._model.tokenizer(
-            list(texts), truncation=True, max_length=self._model.max_seq_length, padding=False
+        _, tokenizer = self._loaded()
+        rows: list[list[int]] = tokenizer(
+            list(texts), truncation=True, max_length=_TOKENS, padding=False
         )["input_ids"]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
@@ -112,7 +121,8 @@ class MiniLMEncoder:
     def _windows(self, documents: Sequence[EncodableDocument]) -> Iterator[list[Window]]:
         """Yield the windows of each document."""
         heads = [f"{document.title}. " for document in documents]
-        read = self._model.tokenizer(
+        _, tokenizer = self._loaded()
+        read = tokenizer(
             [head + document.text for head, document in zip(heads, documents, strict=True)],
             add_special_tokens=False,
             truncation=False,
@@ -120,7 +130,7 @@ class MiniLMEncoder:
             return_offsets_mapping=True,
             verbose=False,  # texts are longer than a window; that is no mistake here
         )
-        size = self._model.max_seq_length - 2  # the special tokens
+        size = _TOKENS - 2  # the special ones
         for head, document, tokens, offsets in zip(
             heads, documents, read["input_ids"], read["offset_mapping"], strict=True
         ):
@@ -128,23 +138,23 @@ class MiniLMEncoder:
             yield windows(tokens, offsets, len(head), sentences, size)
 
     def _whole(self, window: Window) -> list[int]:
-        tokenizer = self._model.tokenizer
+        _, tokenizer = self._loaded()
         return [tokenizer.cls_token_id, *window.tokens, tokenizer.sep_token_id]
 
     def _read(
         self, rows: Sequence[Sequence[int]]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the pooled vector of each row of tokens and their last hidden states."""
+        """Return the mean vector of each row of tokens and their last hidden states."""
         import torch
 
         from retrieval.token_batches import padded
 
-        ids, mask = padded([torch.tensor(row) for row in rows], self._model.tokenizer.pad_token_id)
+        model, tokenizer = self._loaded()
+        ids, mask = padded([torch.tensor(row) for row in rows], tokenizer.pad_token_id)
         with torch.inference_mode():
-            out = self._model({"input_ids": ids, "attention_mask": mask})
-        pooled: NDArray[np.float32] = out["sentence_embedding"].float().numpy()
-        states: NDArray[np.float32] = out["token_embeddings"].float().numpy()
-        return pooled, states
+            states = model(input_ids=ids, attention_mask=mask)[0].float()
+        read = mask[..., None].float()
+        return ((states * read).sum(1) / read.sum(1)).numpy(), states.numpy()
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.index.codes import rotation
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_array, write_whole
 from retrieval.index.layout import (
@@ -30,8 +31,9 @@ from retrieval.index.layout import (
 )
 from retrieval.index.lexical import LexicalWriter
 from retrieval.index.merging import merge_segments, merge_vectors, mergeable, merged_digest
+from retrieval.index.packaged_vectors import packaged_vectors
 from retrieval.index.segment import Segment
-from retrieval.index.vector_writer import write_vectors
+from retrieval.index.vector_writer import encoded_parts, write_vectors
 from retrieval.index.versions import BAD_PAGES, META, current_version, swap_in, sweep
 
 SAVED = "saved.json"
@@ -163,7 +165,13 @@ class NewVersion:
             parts = self._building / f"{encoder.name}-{checksum[:16]}.parts"
             parts.mkdir(exist_ok=True)
             segment = self._place(SEGMENTS, name)
-            digest = write_vectors(made, parts, segment, encoder, processes, count)
+            packaged = packaged_vectors(encoder.name, checksum)
+            if packaged:
+                digest = write_vectors(made, packaged.turn, [packaged.part], count)
+            else:
+                turn = rotation(encoder.dimension)
+                encoded = encoded_parts(parts, segment, encoder, turn, processes)
+                digest = write_vectors(made, turn, encoded, count)
             place = self._building / VECTORS / _name(digest)
             place.parent.mkdir(exist_ok=True)
             made.rename(place)

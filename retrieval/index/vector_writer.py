@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index import vectors
 from retrieval.index.array_file import ArrayFile
-from retrieval.index.codes import codes, rotation, signs
+from retrieval.index.codes import codes, signs
 from retrieval.index.files import write_array, write_whole
 from retrieval.index.records import encodable
 from retrieval.index.segment import Segment
@@ -25,20 +25,56 @@ from retrieval.on_all_cores import in_order
 
 # What is encoded together: enough that like lengths meet, few enough that little is lost.
 _BLOCKS = 16
+PART_ARRAYS = ("documents", "signs", "codes")  # of the files that are made, in order
 
 
 def write_vectors(
     folder: Path,
-    parts: Path,
-    segment: Path,
-    encoder: DocumentEncoder,
-    processes: int,
+    turn: NDArray[np.float32],
+    parts: Iterable[Path],
     on_progress: Callable[[int], None],
 ) -> str:
     """Write the files of a segment's vectors into a folder that is there; return their digest.
 
-    ``parts`` keeps what is done before the end; an earlier try's is gone on with. ``on_progress``
-    is told how many more documents are encoded.
+    ``parts``: files as ``encoded_parts`` makes them with the same ``turn``, all of the segment in
+    order. ``on_progress`` is told how many more documents have vectors.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    dimension = len(turn)
+    write_array(folder / vectors.ROTATION, turn)
+    digest = hashlib.sha256()
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(ArrayFile(folder / name, columns, kind))
+            for name, columns, kind in (
+                (vectors.DOCUMENTS, dimension, np.int8),
+                (vectors.DOCUMENT_SIGNS, -(-dimension // 8), np.uint8),
+                (vectors.SENTENCE_CODES, -(-dimension // 8) + 2, np.uint8),
+            )
+        ]
+        for part in parts:
+            with np.load(part) as arrays:
+                rows = [arrays[name] for name in PART_ARRAYS]
+            for file, array in zip(files, rows, strict=True):
+                digest.update(array.tobytes())
+                file.append(array)
+            on_progress(len(rows[0]))
+    return digest.hexdigest()
+
+
+def encoded_parts(
+    folder: Path,
+    segment: Path,
+    encoder: DocumentEncoder,
+    turn: NDArray[np.float32],
+    processes: int,
+) -> Iterator[Path]:
+    """Yield files of the vectors of some blocks of a segment each, in order (``PART_ARRAYS``).
+
+    ``turn`` is what they are turned by (``codes.rotation``). ``folder`` keeps the files; what an
+    earlier try left there is not made again.
 
     Raises:
         ModelUnavailable: the encoder cannot be loaded.
@@ -46,28 +82,8 @@ def write_vectors(
     """
     blocks = Segment(segment).block_count
     firsts = [*range(0, blocks, _BLOCKS), blocks]
-    turn = rotation(encoder.dimension)
-    write_array(folder / vectors.ROTATION, turn)
-    digest = hashlib.sha256()
-    width = encoder.dimension
-    with ExitStack() as stack:
-        files = [
-            stack.enter_context(ArrayFile(folder / name, columns, kind))
-            for name, columns, kind in (
-                (vectors.DOCUMENTS, width, np.int8),
-                (vectors.DOCUMENT_SIGNS, -(-width // 8), np.uint8),
-                (vectors.SENTENCE_CODES, -(-width // 8) + 2, np.uint8),
-            )
-        ]
-        prepare = partial(_Encoding, segment, parts, encoder, turn, processes)
-        for part in in_order(prepare, pairwise(firsts), processes):
-            with np.load(part) as arrays:
-                rows = [arrays[name] for name in ("documents", "signs", "codes")]
-            for file, array in zip(files, rows, strict=True):
-                digest.update(array.tobytes())
-                file.append(array)
-            on_progress(len(rows[0]))
-    return digest.hexdigest()
+    prepare = partial(_Encoding, segment, folder, encoder, turn, processes)
+    return in_order(prepare, pairwise(firsts), processes)
 
 
 class _Encoding:
