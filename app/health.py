@@ -26,10 +26,13 @@ def healthz() -> Response:
 
 @blueprint.get("/readyz")
 def readyz() -> tuple[Response, HTTPStatus]:
-    """Say whether a claim submitted now would be checked, or all that is missing."""
+    """Say whether a claim submitted now would be checked, or all that is missing.
+
+    ``home`` tells which of several services this is (``Settings.home_id``).
+    """
     problems = _problems()
     if not problems:
-        return jsonify(status="ready"), HTTPStatus.OK
+        return jsonify(status="ready", home=services().settings.home_id), HTTPStatus.OK
     body = {
         **error_body(problems[0]),
         "problems": [error_body(problem)["error"] for problem in problems],

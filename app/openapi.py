@@ -46,6 +46,7 @@ def openapi_document() -> Schema:
             "schemas": {
                 "Error": _object(error=_ref("Problem")),
                 "Problem": _object(code=_TEXT, message=_TEXT, hint=_TEXT),
+                "Ready": _object(status=_TEXT, home=_TEXT),
                 "NotReady": _object(error=_ref("Problem"), problems=_list(_ref("Problem"))),
                 "Status": _object(status=_TEXT),
                 "Submission": {
@@ -215,7 +216,7 @@ def _health_paths() -> Schema:
     }
     ready = _operation(
         "Would a claim submitted now be checked?",
-        {200: _json("Status", "Yes"), 503: _json("NotReady", "No: what is missing, and its mend")},
+        {200: _json("Ready", "Yes"), 503: _json("NotReady", "No: what is missing, and its mend")},
     )
     return {
         "/healthz": {"get": _operation("Does the process answer?", {200: _json("Status", "Yes")})},

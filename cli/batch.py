@@ -6,17 +6,17 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-from tqdm import tqdm
 
 from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
+from cli.long_work import LongWork
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
@@ -65,9 +65,10 @@ def command(file: Path, output: Path, recipe: str) -> None:
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings.index, threads, folders, recipe)
     # Opened before the models take their seconds to load: a bad path is told at once.
-    with _opened(output) as stream:
+    with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
-        for line in tqdm(checked, initial=done, total=len(claims), unit=" claims", disable=None):
+        for number, line in enumerate(checked, start=done + 1):
+            work.show(number, f"{number} of {len(claims)} claims")
             failed += "error" in line
             stream.write(encoded_line(line))
             stream.flush()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from tqdm import tqdm
 
 from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
+from cli.long_work import LongWork
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
 from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
@@ -221,17 +221,20 @@ def _progress_bars() -> Iterator[
 ]:
     """Show one bar at a time: of the pages while they are indexed, then of each system's claims."""
     index = IndexBar("Indexing")
-    bars: dict[str, Any] = {}
+    works: dict[str, LongWork] = {}
+
+    def close() -> None:
+        index.close()
+        for work in works.values():
+            work.close()
 
     def show(name: str, done: int, of: int) -> None:
-        if name not in bars:
-            for bar in (index, *bars.values()):
-                bar.close()
-            bars[name] = tqdm(desc=name, unit=" claims", total=of, initial=done, disable=None)
-        bars[name].update(done - bars[name].n)
+        if name not in works:
+            close()
+            works[name] = LongWork(name, of, done)
+        works[name].show(done, f"{done} of {of} claims")
 
     try:
         yield index.show, show
     finally:
-        for bar in (index, *bars.values()):
-            bar.close()
+        close()

@@ -1,45 +1,37 @@
-"""The progress bar of a build."""
+"""How far the build of an index is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
+from cli.long_work import LongWork
 
 if TYPE_CHECKING:
     from retrieval.index.store import BuildProgress
 
-_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {postfix} [{elapsed}<{remaining}]"
-
 
 class IndexBar:
-    """Shows how much of a corpus is read, then how much encoded; nothing where nobody looks."""
+    """Shows how much of a corpus is read, then how much is encoded."""
 
     def __init__(self, label: str) -> None:
-        """Show a bar on standard error when the first progress comes."""
+        """Show something when the first progress comes."""
         self._label = label
         self._step = ""
-        self._bar: tqdm[None] | None = None
+        self._work: LongWork | None = None
 
     def show(self, progress: BuildProgress) -> None:
         """Show how far the build is."""
-        if self._bar is None or self._step != progress.step:
+        if self._work is None or self._step != progress.step:
             self.close()
             self._step = progress.step
-            self._bar = tqdm(
-                desc=f"{self._label}, {progress.step}",
-                total=progress.of,
-                initial=progress.done,
-                bar_format=_FORMAT,
-                disable=None,
-            )
+            what = f"{self._label}, {progress.step}"
+            self._work = LongWork(what, progress.of, progress.done)
             self._before = progress.documents
-        seconds = self._bar.format_dict["elapsed"]
+        seconds = self._work.seconds
         rate = f", {(progress.documents - self._before) / seconds:,.0f}/s" if seconds >= 1 else ""
-        self._bar.set_postfix_str(f"{progress.documents:,} documents{rate}", refresh=False)
-        self._bar.update(progress.done - self._bar.n)
+        self._work.show(progress.done, f"{progress.documents:,} documents{rate}")
 
     def close(self) -> None:
         """Leave the line as it is."""
-        if self._bar is not None:
-            self._bar.close()
+        if self._work is not None:
+            self._work.close()

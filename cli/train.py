@@ -49,7 +49,7 @@ def command() -> None:
 @_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the model that labels evidence and teaches the reader (three hours with bfloat16)."""
+    """Train the model that labels evidence and teaches the reader (five hours with bfloat16)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
@@ -181,6 +181,16 @@ def static(data: Path, run: Path, out: Path) -> None:
 
     _prepared()
     train_static(data, run, out)
+
+
+@command.command("vectors", epilog="Example: esoteric train vectors")
+@_out_and_run("vital-vectors")
+@reports_errors
+def vectors(run: Path, out: Path) -> None:
+    """Encode the default corpus, for its vectors to come with the project (a minute)."""
+    from training.vital_vectors import encode_vital
+
+    encode_vital(run, out, _prepared().threads)
 
 
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import fcntl
-import http.client
 import ipaddress
-import json
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 from types import FrameType
-from typing import IO
+from typing import Any
 
 import click
 
 from cli.errors import reports_errors
+from cli.service import CannotStart, Service, running
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
-from retrieval.errors import EsotericError
 from retrieval.index.versions import lacks_index
 from retrieval.mends import esoteric_command
 from settings import Settings
 
 _DEFAULT_SOURCE = "vital"
-
-
-class CannotStart(EsotericError):
-    """Something is in the way of starting, or of going on."""
+_WAITING_SECONDS = 10.0  # between two lines that say what is waited for
 
 
 @click.command("up", epilog="Example: esoteric up --port 8080 --home ~/esoteric")
@@ -57,7 +51,7 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     # The programs are started elsewhere, so a relative path is settled here.
     environment["ESOTERIC_HOME"] = str(settings.home)
     stop = _told_to_stop()
-    with _locked_home(settings.home):
+    with running(settings.home, os.getpid(), _local_host(settings.host), settings.port):
         _check_address(settings)
         _build_default_index(settings, environment, stop)
         if not stop.is_set():
@@ -77,6 +71,7 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
             click.echo(f"ESOTERIC is ready at {address(settings)}")
         return stop.is_set()
 
+    _complain("Starting the web server and the worker, which loads the models.")
     try:
         for program in programs:
             program.start()
@@ -91,33 +86,32 @@ class _Readiness:
     """Asks the web server whether claims can be checked, and tells why not, once."""
 
     def __init__(self, settings: Settings) -> None:
-        self._host = _local_host(settings.host)
-        self._port = settings.port
+        self._service = Service(_local_host(settings.host), settings.port, settings.home_id)
         self._told = ""
+        self._started = self._last_line = time.monotonic()
         self.reached = False
 
     def look(self) -> bool:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=2)
-        try:
-            connection.request("GET", "/readyz")
-            answer = connection.getresponse()
-            body = answer.read()
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
-        self.reached = answer.status == http.client.OK
+        self.reached, answer = self._service.ready()
         if not self.reached:
-            self._tell(body)
+            self._tell(answer)
         return self.reached
 
-    def _tell(self, body: bytes) -> None:
+    def _tell_waiting(self) -> None:
+        now = time.monotonic()
+        if now - self._last_line >= _WAITING_SECONDS:
+            self._last_line = now
+            _complain(f"Still waiting for the worker, {now - self._started:.0f} s so far.")
+
+    def _tell(self, answer: Mapping[str, Any]) -> None:
         try:
-            error = json.loads(body)["error"]
+            error = answer["error"]
             code, message = error["code"], f"{error['message']} {error['hint']}"
-        except (ValueError, LookupError, TypeError):
+        except (LookupError, TypeError):
             return
-        if code not in ("worker_loading", "no_worker") and message != self._told:
+        if code in ("worker_loading", "no_worker"):
+            self._tell_waiting()
+        elif message != self._told:
             self._told = message
             _complain(f"Not ready: {message}")
 
@@ -169,38 +163,6 @@ def _check_address(settings: Settings) -> None:
             "End what uses it, or choose another with --host or --port:"
             f" {esoteric_command(f'up --port {min(settings.port + 80, 65535)}')}",
         ) from error
-
-
-@contextmanager
-def _locked_home(home: Path) -> Iterator[None]:
-    """Make the folder and hold it for one ``up`` at a time."""
-    try:
-        (home / "logs").mkdir(parents=True, exist_ok=True)
-        lock = (home / "up.lock").open("a+")
-    except OSError as error:
-        raise CannotStart(
-            "home",
-            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
-            f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
-        ) from error
-    with lock:
-        _lock(lock, home)
-        yield
-
-
-def _lock(lock: IO[str], home: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.seek(0)
-        raise CannotStart(
-            "already_running",
-            f"ESOTERIC already runs on {home} (process {lock.read().strip() or 'unknown'}).",
-            f"Stop that one, or choose another folder: {esoteric_command('up --home DIR')}",
-        ) from error
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
 
 
 def _told_to_stop() -> Event:

@@ -19,10 +19,15 @@ def test_a_live_process_says_so(client: FlaskClient) -> None:
     assert (answer.status_code, answer.json) == (200, {"status": "ok"})
 
 
-def test_it_is_ready_with_an_index_and_a_ready_worker(client: FlaskClient, store: JobStore) -> None:
+def test_it_is_ready_with_an_index_and_a_ready_worker(
+    client: FlaskClient, store: JobStore, settings: Settings
+) -> None:
     store.beat("by-hand", datetime.now(UTC), "ready")
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.json) == (200, {"status": "ready"})
+    assert (answer.status_code, answer.json) == (
+        200,
+        {"status": "ready", "home": settings.home_id},
+    )
 
 
 def test_it_is_not_ready_without_a_worker(client: FlaskClient) -> None:

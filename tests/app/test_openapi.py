@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -117,5 +118,7 @@ def test_errors_are_as_described(client: FlaskClient, method: str, path: str) ->
     check("Error", client.open(path, method=method.upper()).json)
 
 
-def test_what_is_not_ready_is_as_described(client: FlaskClient) -> None:
+def test_readiness_is_as_described(client: FlaskClient, store: JobStore) -> None:
     check("NotReady", client.get("/readyz").json)
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    check("Ready", client.get("/readyz").json)

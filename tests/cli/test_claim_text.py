@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cli.check import as_text
+from cli.claim_text import as_text
+from retrieval.document import claim_document
 from retrieval.types import (
     CorpusInfo,
     Document,
@@ -68,8 +69,12 @@ def report(
     )
 
 
+def text_of(made: Report) -> str:
+    return as_text(claim_document(made))
+
+
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
-    assert as_text(report(PROOF)).splitlines() == [
+    assert text_of(report(PROOF)).splitlines() == [
         f"NOT ENOUGH INFORMATION (80% confident): {CLAIM}",
         "",
         "Varnby says so.",
@@ -90,14 +95,14 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
 
 
 def test_a_verdict_against_the_proof_is_told() -> None:
-    assert as_text(report(PROOF, "REFUTES")).startswith(
+    assert text_of(report(PROOF, "REFUTES")).startswith(
         "REFUTED (80% confident, lowered because the proof below does not agree): Varnby"
     )
 
 
 @pytest.mark.parametrize("label", ["NOT ENOUGH INFO", "REFUTES"])
 def test_what_several_contradictions_come_to_is_left_to_the_verdict(label: Label) -> None:
-    text = " ".join(as_text(report(Proof(PROOF.mutations[:4], "SUPPORTS"), label)).split())
+    text = " ".join(text_of(report(Proof(PROOF.mutations[:4], "SUPPORTS"), label)).split())
     assert (
         "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
         " verdict follows the evidence read as a whole. The search ended"
@@ -108,17 +113,17 @@ def test_where_a_whole_sentence_is_meant_no_words_are_quoted() -> None:
     made = report(Proof((Mutation(0, 6, "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
     assert (
         "\n= Varnby: the evidence says the same (by the title or the whole sentence, Varnby)\n"
-    ) in as_text(made)
+    ) in text_of(made)
 
 
 def test_a_verdict_that_rests_on_no_sentence_has_no_confidence() -> None:
     unselected = replace(SENTENCE, selected=False)
-    text = as_text(replace(report(None), evidence=(unselected,)))
+    text = text_of(replace(report(None), evidence=(unselected,)))
     assert text.startswith(f"NOT ENOUGH INFORMATION: {CLAIM}\n")
 
 
 def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:
-    text = as_text(report(None))
+    text = text_of(report(None))
     assert "part by part" not in text
     assert "The search ended after round 2" in text
 
@@ -135,12 +140,12 @@ def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:
     ],
 )
 def test_why_the_search_ended_is_told(stopped: Stopped, words: str) -> None:
-    assert f"The search ended after round 2: {words}.\n" in as_text(report(None, stopped=stopped))
+    assert f"The search ended after round 2: {words}.\n" in text_of(report(None, stopped=stopped))
 
 
 def test_words_of_the_corpus_drive_no_terminal() -> None:
     hostile = Document("Varnby", "\x1b[2J{0}", None, "\x07{} red", ())
     made = report(Proof((Mutation(0, 6, "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
-    text = as_text(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
+    text = text_of(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
     assert '= Varnby: the evidence says the same ("\N{REPLACEMENT CHARACTER}{} red"' in text
     assert "\x1b" not in text

@@ -1,0 +1,88 @@
+"""A claim document as text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from cli.errors import printable
+from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION
+from retrieval.wording import STOPPED
+
+WIDTH = 88
+_WORDS = {
+    "SUPPORTS": "SUPPORTED",
+    "REFUTES": "REFUTED",
+    "NOT ENOUGH INFO": "NOT ENOUGH INFORMATION",
+}
+_SHOWN = 5
+_OPERATORS = {
+    "equivalence": "= {}: the evidence says the same",
+    "negation": "! {}: the evidence says the opposite",
+    "alternation": "! {}: the evidence gives a different answer",
+    "independence": "? {}: nothing found yet",
+}
+
+
+def as_text(document: Mapping[str, Any]) -> str:
+    """Return the verdict, its evidence, the proof and why the search ended."""
+    verdict = document["verdict"]
+    selected = [item for item in document["evidence"] if item["selected"]]
+    confidence = _confidence(document) if selected else ""
+    lines = [f"{_WORDS[verdict['label']]}{confidence}: {document['claim']}"]
+    lines += [f"Note: {notice}" for notice in document["notices"]]
+    lines += ["", *_wrapped(verdict["rationale"], "")]
+    if selected:
+        lines += ["", "Evidence, best first:"]
+    for number, item in enumerate(selected[:_SHOWN], start=1):
+        stance, score = item["stance"].lower(), item["score"]
+        head = f"{number}. [{stance}, relevance {score:.2f}] {item['title']}: "
+        lines += _wrapped(head + item["sentence"], "   ")
+        if item["url"]:
+            lines.append(f"   {item['url']}")
+    lines += ["", *_proof(document)] if document["proof"] else []
+    last = document["hops"][-1]
+    lines += ["", f"The search ended after round {last['hop']}: {STOPPED[last['stopped']]}."]
+    corpus, seconds = document["corpus"], document["seconds"]["total"]
+    searched = f"{corpus['name']}, {corpus['documents']} documents, built {corpus['built_at'][:10]}"
+    lines.append(f"{searched}; judged by {verdict['judge']}; {seconds:.2f} s.")
+    return "\n".join(printable(line) for line in lines)
+
+
+def _confidence(document: Mapping[str, Any]) -> str:
+    verdict = document["verdict"]
+    told = f"{verdict['confidence']:.0%} confident"
+    if document["proof"] and document["proof_label"] != verdict["label"]:
+        told += ", lowered because the proof below does not agree"
+    return f" ({told})"
+
+
+def _proof(document: Mapping[str, Any]) -> list[str]:
+    claim = document["claim"]
+    texts = {found["id"]: found for found in document["documents"]}
+    whole = {(item["document"], item["start"], item["end"]) for item in document["evidence"]}
+    lines = ["The proof, part by part:"]
+    for part in document["proof"]:
+        start, end = part["claim_span"]
+        line = _OPERATORS[part["operator"]].format(claim[start:end])
+        if part["evidence"]:
+            name, _, first, last = part["evidence"]
+            words = f'"{texts[name]["text"][first:last]}"'
+            entire = (name, first, last) in whole
+            by = "by the title or the whole sentence" if entire else words
+            line += f" ({by}, {texts[name]['title']})"
+        lines += _wrapped(line, "  ")
+    operators = [part["operator"] for part in document["proof"]]
+    contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
+    if contradicted > 1 and INDEPENDENCE not in operators:
+        lines += _wrapped(
+            "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
+            " verdict follows the evidence read as a whole.",
+            "",
+        )
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent) or [""]

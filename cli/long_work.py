@@ -1,0 +1,60 @@
+"""How far long work is: a bar on a terminal; elsewhere a line after two seconds, then every ten."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+from tqdm import tqdm
+
+_FIRST_SECONDS = 2.0
+_SECONDS = 10.0
+_FORMAT = "{desc}|{bar}| {percentage:3.0f}% [{elapsed}<{remaining}]"
+
+
+class LongWork:
+    """Tells on standard error how far work is, and how long it still takes."""
+
+    def __init__(self, what: str, of: int, done: int = 0) -> None:
+        """Begin; ``done`` of ``of`` were done before, by an earlier try."""
+        self._what = what
+        self._of = of
+        self._started = time.monotonic()
+        self._begun: tuple[int, float] | None = None  # what was done when the first was shown
+        self._next_line = self._started + _FIRST_SECONDS
+        self._bar: tqdm[None] | None = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(desc=what, total=of, initial=done, bar_format=_FORMAT)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes so far."""
+        return time.monotonic() - self._started
+
+    def show(self, done: int, told: str) -> None:
+        """Tell that so many are done; ``told`` is what else to say of it.
+
+        The time that is left is told from the first time on: loading the models is no work.
+        """
+        self._begun = self._begun or (done, time.monotonic())
+        if self._bar is not None:
+            self._bar.set_description_str(f"{self._what}: {told} ", refresh=False)
+            self._bar.update(done - self._bar.n)
+        elif time.monotonic() >= self._next_line and done < self._of:
+            self._next_line = time.monotonic() + _SECONDS
+            share = f"{100 * done // self._of} %"
+            click.echo(", ".join([f"{self._what}: {share}", told, *self._left(done)]), err=True)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _left(self, done: int) -> list[str]:
+        assert self._begun is not None  # ``show`` sets it
+        before, started = self._begun
+        if done <= before:
+            return []
+        seconds = (time.monotonic() - started) * (self._of - done) / (done - before)
+        return [f"about {seconds:.0f} s left"]

@@ -1,0 +1,151 @@
+"""A command finds the service of its folder and lets it check the claim."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from cli.service import CannotStart, Service, ServiceFailed, ready_service, running
+from retrieval.errors import EsotericError
+from retrieval.recipes import DEFAULT_RECIPE
+from retrieval.types import Progress
+from settings import Settings
+from tests.app.documents import claim_document
+from tests.app.web_process import WebProcess
+from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from worker.jobs import Job
+
+pytestmark = pytest.mark.server
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[WebProcess]:
+    web = WebProcess(tmp_path)
+    yield web
+    web.close()
+
+
+def of_home(home: Path) -> Settings:
+    return Settings.from_environment({"ESOTERIC_HOME": str(home)})
+
+
+def service(web: WebProcess) -> Service:
+    return Service("127.0.0.1", web.port, web.settings.home_id)
+
+
+def asked(web: WebProcess, answer: Callable[[Job], None]) -> tuple[dict[str, Any], list[str]]:
+    """Ask the service, whose worker does ``answer``; return the document and the stages told."""
+
+    def work() -> None:
+        while not (jobs := web.store.recent(1)):
+            time.sleep(0.01)
+        answer(web.store.get(jobs[0].id))
+
+    stages: list[str] = []
+
+    def told(progress: Progress) -> None:
+        if progress.stage != "queued":  # told or not: the worker may have begun before
+            stages.append(progress.stage)
+
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        document = service(web).check(CLAIM, DEFAULT_RECIPE, told)
+    finally:
+        worker.join(10)
+    return document, stages
+
+
+def test_the_service_answers_with_the_claim_document_and_every_stage(web: WebProcess) -> None:
+    wanted = claim_document(CLAIM)
+    document, stages = asked(web, lambda job: WorkerByHand(web.store).finish(job, wanted))
+    assert document == wanted
+    assert stages == [stage for stage, _ in (*FIRST_ROUND, *SECOND_ROUND)]
+
+
+def test_what_the_service_could_not_check_is_told_in_its_words(web: WebProcess) -> None:
+    error = EsotericError("index_damaged", "The index is damaged.", "Run: esoteric index build")
+    with pytest.raises(ServiceFailed, match=r"The index is damaged\. Run: esoteric index build"):
+        asked(web, lambda job: WorkerByHand(web.store).fail(job, error))
+
+
+def test_a_claim_that_is_cancelled_in_the_pages_ends_the_command(web: WebProcess) -> None:
+    def cancel(job: Job) -> None:
+        web.store.cancel(job.id)
+
+    with pytest.raises(ServiceFailed, match="was cancelled"):
+        asked(web, cancel)
+
+
+def test_a_service_that_ends_meanwhile_is_told(web: WebProcess) -> None:
+    def end(_job: Job) -> None:
+        web.process.kill()
+
+    with pytest.raises(ServiceFailed, match=r"does not answer .*Run the command again"):
+        asked(web, end)
+
+
+def test_whoever_no_longer_waits_leaves_the_claim_to_others(web: WebProcess) -> None:
+    told: list[Progress] = []
+
+    def interrupted(progress: Progress) -> None:
+        told.append(progress)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        service(web).check(CLAIM, DEFAULT_RECIPE, interrupted)
+    assert told[0].message == "Waiting for the service's other claims"
+    assert web.store.recent(1)[0].state == "queued"
+
+
+def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_path: Path) -> None:
+    assert ready_service(web.settings) is None
+    with running(tmp_path, os.getpid(), "127.0.0.1", web.port):
+        assert ready_service(web.settings) is None  # no worker yet
+        web.store.beat("by-hand", datetime.now(UTC), "ready")
+        assert ready_service(web.settings) is not None
+    assert ready_service(web.settings) is None
+
+
+def test_a_service_on_another_home_is_not_asked(web: WebProcess, tmp_path: Path) -> None:
+    web.store.beat("by-hand", datetime.now(UTC), "ready")
+    other = of_home(tmp_path / "other")
+    other.home.mkdir()
+    with running(other.home, os.getpid(), "127.0.0.1", web.port):
+        assert ready_service(other) is None
+
+
+def test_nothing_is_asked_where_nothing_listens(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        with running(tmp_path, os.getpid(), "127.0.0.1", probe.getsockname()[1]):
+            assert ready_service(of_home(tmp_path)) is None
+
+
+@pytest.mark.parametrize("content", ["", "4711", "{}", '{"host": 1}', "not JSON"])
+def test_what_another_version_wrote_is_no_service(tmp_path: Path, content: str) -> None:
+    with running(tmp_path, os.getpid(), "127.0.0.1", 1):
+        (tmp_path / "up.lock").write_text(content)
+        assert ready_service(of_home(tmp_path)) is None
+
+
+def test_one_folder_is_held_by_one_service(tmp_path: Path) -> None:
+    with (
+        running(tmp_path, 4711, "127.0.0.1", 8000),
+        pytest.raises(CannotStart, match=r"already runs on .* \(process 4711\)"),
+        running(tmp_path, 4712, "127.0.0.1", 8001),
+    ):
+        pass
+    with running(tmp_path, 4712, "127.0.0.1", 8001):
+        assert json.loads((tmp_path / "up.lock").read_text())["process"] == 4712
