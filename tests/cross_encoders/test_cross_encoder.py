@@ -59,13 +59,17 @@ def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_re
         "temperature": config["temperature"],
         "bias": [before[0], before[1], before[2] + 0.5],
         "bias_of_several": [0.0, 0.0, 1.25],
+        "verdict_scale": 0.5,
     }
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     one, several = "Skerrow Light : It is tall.", "Skerrow Light : It is tall. [SEP] Ann Lee : Hm."
     pairs = [(CLAIM, one), (CLAIM, several)]
     plain = model.probabilities(pairs)
-    biased = CrossEncoder(folder, FoldedMiniLM(), in_search=True).probabilities(pairs)
+    searching = CrossEncoder(folder, FoldedMiniLM(), in_search=True)
+    biased = searching.probabilities(pairs)
+    assert searching.verdict_scale == 0.5  # and no reading is scaled
     moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
     assert moved == pytest.approx([0.5, 0.5 + 1.25], abs=0.02)
-    given = CrossEncoder(folder, FoldedMiniLM()).probabilities(pairs)
-    assert np.allclose(given, plain, atol=1e-6)
+    given = CrossEncoder(folder, FoldedMiniLM())
+    assert given.verdict_scale == 1.0
+    assert np.allclose(given.probabilities(pairs), plain, atol=1e-6)

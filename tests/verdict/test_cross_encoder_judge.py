@@ -101,10 +101,9 @@ def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
 class OfOneOpinion:
     """Says the same of every text, and keeps what it was asked."""
 
-    verdict_scale = 1.0
-
-    def __init__(self, opinion: Opinion) -> None:
+    def __init__(self, opinion: Opinion, verdict_scale: float = 1.0) -> None:
         self._opinion = opinion
+        self.verdict_scale = verdict_scale
         self.asked: list[tuple[str, str]] = []
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -129,6 +128,13 @@ def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again() -
     assert (undecided.label, undecided.confidence) == (NOT_ENOUGH_INFO, 0.75)
     assert (refuted.label, refuted.confidence) == (REFUTES, 0.75)
     assert model.asked == []
+
+
+def test_the_model_says_how_the_verdict_is_scaled() -> None:
+    verdict = judged(
+        OfOneOpinion((1.0, 0.0, 0.0), verdict_scale=0.5), item("Pier", (0.64, 0, 0.36))
+    )
+    assert (verdict.label, verdict.confidence) == (SUPPORTS, pytest.approx(0.8 / 1.4))
 
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
