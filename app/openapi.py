@@ -216,7 +216,10 @@ def _health_paths() -> Schema:
     }
     ready = _operation(
         "Would a claim submitted now be checked?",
-        {200: _json("Ready", "Yes"), 503: _json("NotReady", "No: what is missing, and its mend")},
+        {
+            200: _json("Ready", "Yes"),
+            503: _json("NotReady", "No: what is missing, and how to fix it"),
+        },
     )
     return {
         "/healthz": {"get": _operation("Does the process answer?", {200: _json("Status", "Yes")})},

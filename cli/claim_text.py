@@ -52,10 +52,10 @@ def as_text(document: Mapping[str, Any]) -> str:
 
 def _confidence(document: Mapping[str, Any]) -> str:
     verdict = document["verdict"]
-    told = f"{verdict['confidence']:.0%} confident"
+    text = f"{verdict['confidence']:.0%} confident"
     if document["proof"] and document["proof_label"] != verdict["label"]:
-        told += ", lowered because the proof below does not agree"
-    return f" ({told})"
+        text += ", lowered because the proof below does not agree"
+    return f" ({text})"
 
 
 def _proof(document: Mapping[str, Any]) -> list[str]:

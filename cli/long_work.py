@@ -14,10 +14,10 @@ _FORMAT = "{desc}|{bar}| {percentage:3.0f}% [{elapsed}<{remaining}]"
 
 
 class LongWork:
-    """Tells on standard error how far work is, and how long it still takes."""
+    """Reports on standard error how far work is, and how long it still takes."""
 
     def __init__(self, what: str, of: int, done: int = 0) -> None:
-        """Begin; ``done`` of ``of`` were done before, by an earlier try."""
+        """Begin; an earlier run did ``done`` of ``of``."""
         self._what = what
         self._of = of
         self._started = time.monotonic()
@@ -32,19 +32,19 @@ class LongWork:
         """How long it takes so far."""
         return time.monotonic() - self._started
 
-    def show(self, done: int, told: str) -> None:
-        """Tell that so many are done; ``told`` is what else to say of it.
+    def show(self, done: int, detail: str) -> None:
+        """Report that ``done`` are done; ``detail`` is shown beside the share.
 
-        The time that is left is told from the first time on: loading the models is no work.
+        The time left is estimated from the first call on, so loading the models does not count.
         """
         self._begun = self._begun or (done, time.monotonic())
         if self._bar is not None:
-            self._bar.set_description_str(f"{self._what}: {told} ", refresh=False)
+            self._bar.set_description_str(f"{self._what}: {detail} ", refresh=False)
             self._bar.update(done - self._bar.n)
         elif time.monotonic() >= self._next_line and done < self._of:
             self._next_line = time.monotonic() + _SECONDS
             share = f"{100 * done // self._of} %"
-            click.echo(", ".join([f"{self._what}: {share}", told, *self._left(done)]), err=True)
+            click.echo(", ".join([f"{self._what}: {share}", detail, *self._left(done)]), err=True)
 
     def close(self) -> None:
         """Leave the bar as it is."""

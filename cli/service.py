@@ -1,35 +1,21 @@
-"""The service that ``esoteric up`` runs on a folder, found and asked by the other commands.
-
-``up`` holds ``up.lock`` in the folder locked while it runs, and writes its process and its address
-there.
-"""
+"""The API of the service that ``esoteric up`` runs, as the other commands ask it."""
 
 from __future__ import annotations
 
-import fcntl
 import http.client
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from cli.home_lock import address_of_running
 from retrieval.errors import EsotericError
-from retrieval.mends import esoteric_command
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
 
-_LOCK = "up.lock"
 _PENDING = ("queued", "running")
 _POLL_SECONDS = 0.05
 _TIMEOUT_SECONDS = 30.0
 _READY_SECONDS = 2.0
-_LOCK_TRIES = 3  # of ``running``: whoever looks for a service holds the lock for a moment
-
-
-class CannotStart(EsotericError):
-    """Something is in the way of starting, or of going on."""
 
 
 class ServiceFailed(EsotericError):
@@ -79,13 +65,13 @@ class Service:
     def _wait(self, progress: str, on_progress: ProgressListener) -> None:
         since = 0
         while True:
-            told = self._answer("GET", f"{progress}?since={since}")
-            since = told["next"]
-            if told["state"] == "queued":
+            answer = self._answer("GET", f"{progress}?since={since}")
+            since = answer["next"]
+            if answer["state"] == "queued":
                 on_progress(Progress("queued", "Waiting for the service's other claims", 0, 1))
-            for event in told["events"]:
+            for event in answer["events"]:
                 on_progress(Progress(event["stage"], event["message"], event["done"], event["of"]))
-            if told["state"] not in _PENDING:
+            if answer["state"] not in _PENDING:
                 return
             time.sleep(_POLL_SECONDS)
 
@@ -118,59 +104,9 @@ class Service:
 
 def ready_service(settings: Settings) -> Service | None:
     """Return the service that runs on this home and can check claims, if there is one."""
-    try:
-        with (settings.home / _LOCK).open() as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return None  # nobody holds it: what the file says is of a service that has ended
-            except BlockingIOError:
-                running = json.load(lock)
-        service = Service(running["host"], running["port"], settings.home_id)
-    except (OSError, ValueError, LookupError, TypeError):
+    address = address_of_running(settings.home)
+    if address is None:
         return None
+    service = Service(*address, settings.home_id)
     ready, _ = service.ready()
     return service if ready else None
-
-
-@contextmanager
-def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
-    """Hold the folder for one service, and say where it listens.
-
-    Raises:
-        CannotStart: another one runs on it, or the folder cannot be used.
-    """
-    try:
-        (home / "logs").mkdir(parents=True, exist_ok=True)
-        lock = (home / _LOCK).open("a+")
-    except OSError as error:
-        raise CannotStart(
-            "home",
-            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
-            f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
-        ) from error
-    with lock:
-        _hold(lock, home)
-        lock.truncate(0)
-        json.dump({"process": process, "host": host, "port": port}, lock)
-        lock.flush()
-        yield
-
-
-def _hold(lock: IO[str], home: Path) -> None:
-    for _ in range(_LOCK_TRIES):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            time.sleep(_POLL_SECONDS)
-        else:
-            return
-    lock.seek(0)
-    try:
-        process = json.load(lock)["process"]
-    except (ValueError, LookupError, TypeError):
-        process = "unknown"
-    raise CannotStart(
-        "already_running",
-        f"ESOTERIC already runs on {home} (process {process}).",
-        f"Stop that one, or choose another folder: {esoteric_command('up --home DIR')}",
-    )

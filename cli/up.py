@@ -17,7 +17,8 @@ from typing import Any
 import click
 
 from cli.errors import reports_errors
-from cli.service import CannotStart, Service, running
+from cli.home_lock import CannotStart, running
+from cli.service import Service
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
 from retrieval.index.versions import lacks_index
 from retrieval.mends import esoteric_command

@@ -37,7 +37,7 @@ def write_vectors(
     """Write the files of a segment's vectors into a folder that is there; return their digest.
 
     ``parts``: files as ``encoded_parts`` makes them with the same ``turn``, all of the segment in
-    order. ``on_progress`` is told how many more documents have vectors.
+    order. ``on_progress`` gets the number of documents that have vectors since the last call.
 
     Raises:
         OSError: the folder cannot be written.

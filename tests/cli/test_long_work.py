@@ -31,15 +31,15 @@ def test_a_log_gets_a_line_after_two_seconds_and_then_every_ten(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work = LongWork("Indexing islands", of=400)
-    told = []
+    lines = []
     for second in range(25):
         clock.now = 100.0 + second
         work.show(10 * second, f"{10 * second} documents")
         if line := capsys.readouterr().err:
-            told.append((second, line))
+            lines.append((second, line))
     work.close()
     # Ten a second: 380 are left after two seconds.
-    assert told == [
+    assert lines == [
         (2, "Indexing islands: 5 %, 20 documents, about 38 s left\n"),
         (12, "Indexing islands: 30 %, 120 documents, about 28 s left\n"),
         (22, "Indexing islands: 55 %, 220 documents, about 18 s left\n"),

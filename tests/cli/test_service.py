@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from cli.service import CannotStart, Service, ServiceFailed, ready_service, running
+from cli.home_lock import CannotStart, running
+from cli.service import Service, ServiceFailed, ready_service
 from retrieval.errors import EsotericError
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
@@ -45,7 +46,7 @@ def service(web: WebProcess) -> Service:
 
 
 def asked(web: WebProcess, answer: Callable[[Job], None]) -> tuple[dict[str, Any], list[str]]:
-    """Ask the service, whose worker does ``answer``; return the document and the stages told."""
+    """Ask the service, whose worker does ``answer``; return the document and the stages."""
 
     def work() -> None:
         while not (jobs := web.store.recent(1)):
@@ -54,14 +55,14 @@ def asked(web: WebProcess, answer: Callable[[Job], None]) -> tuple[dict[str, Any
 
     stages: list[str] = []
 
-    def told(progress: Progress) -> None:
-        if progress.stage != "queued":  # told or not: the worker may have begun before
+    def on_progress(progress: Progress) -> None:
+        if progress.stage != "queued":  # it comes only if the worker has not begun yet
             stages.append(progress.stage)
 
     worker = Thread(target=work, daemon=True)
     worker.start()
     try:
-        document = service(web).check(CLAIM, DEFAULT_RECIPE, told)
+        document = service(web).check(CLAIM, DEFAULT_RECIPE, on_progress)
     finally:
         worker.join(10)
     return document, stages
@@ -97,15 +98,15 @@ def test_a_service_that_ends_meanwhile_is_told(web: WebProcess) -> None:
 
 
 def test_whoever_no_longer_waits_leaves_the_claim_to_others(web: WebProcess) -> None:
-    told: list[Progress] = []
+    seen: list[Progress] = []
 
     def interrupted(progress: Progress) -> None:
-        told.append(progress)
+        seen.append(progress)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         service(web).check(CLAIM, DEFAULT_RECIPE, interrupted)
-    assert told[0].message == "Waiting for the service's other claims"
+    assert seen[0].message == "Waiting for the service's other claims"
     assert web.store.recent(1)[0].state == "queued"
 
 

@@ -159,10 +159,10 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     address = f"/api/v1/claims/{submitted['id']}"
     wait_until(lambda: up.ask(address)["state"] == "done", "the result")
 
-    told = esoteric("check", "A samovar is an urn.", "--json", home=up.home)
+    checked = esoteric("check", "A samovar is an urn.", "--json", home=up.home)
     with urllib.request.urlopen(f"{up.address}/claims", timeout=5) as history:
         assert b"A samovar is an urn." in history.read()  # the service has checked it
-    assert json.loads(told.stdout)["claim"] == "A samovar is an urn."
+    assert json.loads(checked.stdout)["claim"] == "A samovar is an urn."
 
     other = esoteric("up", "--port", str(free_port()), home=up.home)
     assert other.returncode == 1

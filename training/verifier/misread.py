@@ -1,4 +1,4 @@
-"""Claims beside sentences that settle nothing and that the verifier of the phase before misreads.
+"""Claims with sentences that settle nothing and that the verifier of the previous phase misreads.
 
 A search reads many pairs of sentences that share the claim's topic, and one wrong reading among
 them decides the verdict. Sentences that are easy to tell apart teach nothing about these.
@@ -39,12 +39,11 @@ def misread_examples(
 ) -> list[Example]:
     """Return readings that ``classify`` gets wrong, ``limit`` at most, drawn by the seed.
 
-    ``classify`` is the verifier after the phase before: (claim, evidence) pairs to probabilities.
-    It reads sentences near each claim, alone and in pairs of two pages, none of which is marked as
-    evidence. Beside an undecided claim it is wrong where it takes a side. Beside a decided claim
-    only where it takes the opposite one: what takes the same side may be evidence that nobody
-    marked. Some of FEVER's undecided claims would be called refuted by most people; that they stay
-    undecided is how FEVER counts.
+    ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
+    It reads sentences near each claim, alone and in pairs from two pages. None is annotated as
+    evidence. If the claim is NOT ENOUGH INFO, both other labels are wrong. If it is decided, only
+    the opposite label is: a sentence with the claim's own label may be evidence that was not
+    annotated. Most people would call some of FEVER's undecided claims refuted; FEVER does not.
     """
     chance = random.Random(seed)
     found = CandidateFinder(pool).find([claim.text for claim in claims])

@@ -52,7 +52,7 @@ class Mix:
         if self.misread:
             parts.append(
                 f"at most {self.misread} readings each of everyday and of FEVER's claims, beside"
-                " sentences that settle nothing and that the verifier after the phase before"
+                " sentences that settle nothing and that the verifier of the previous phase"
                 " misreads (`training/verifier/misread.py`)"
             )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
@@ -90,8 +90,8 @@ class Sources:
 def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) -> list[Example]:
     """Return the examples of a phase, drawn by ``seed``.
 
-    ``classify`` is the verifier after the phase before; it finds the sentences that settle a claim
-    though they are not marked as its evidence, and the sentences that it misreads.
+    ``classify`` is the verifier after the previous phase. It finds the sentences that settle a
+    claim though they are not marked as its evidence, and the sentences that it misreads.
     """
     everyday, examples = sources.everyday, list[Example]()
     if mix.everyday:

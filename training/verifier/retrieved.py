@@ -56,7 +56,7 @@ def retrieved_examples(
     ``limit`` examples at most, drawn by the seed from those of all claims. A decided claim is also
     read with a sentence that settles nothing or, for a share ``wrong_together`` of these claims,
     with several of them at once.
-    ``classify`` is the verifier after the phase before: (claim, evidence) pairs to probabilities.
+    ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
     It finds the sentences that settle a claim though they are not marked as its evidence.
     """
     chance = random.Random(seed)

@@ -1,0 +1,84 @@
+"""One service for each home: ``esoteric up`` holds ``up.lock`` locked while it runs.
+
+The file holds the number of its process and the address that it listens on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from retrieval.errors import EsotericError
+from retrieval.mends import esoteric_command
+
+_LOCK = "up.lock"
+# ``address_of_running`` holds the lock for a moment, so ``running`` tries more than once.
+_TRIES = 3
+_PAUSE_SECONDS = 0.05
+
+
+class CannotStart(EsotericError):
+    """Something is in the way of starting, or of going on."""
+
+
+def address_of_running(home: Path) -> tuple[str, int] | None:
+    """Return host and port of the service that runs on this home, if there is one."""
+    try:
+        with (home / _LOCK).open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return None  # not locked: the file is left from a service that has ended
+            except BlockingIOError:
+                running = json.load(lock)
+        return str(running["host"]), int(running["port"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+@contextmanager
+def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
+    """Hold the folder for one service, and say where it listens.
+
+    Raises:
+        CannotStart: another one runs on it, or the folder cannot be used.
+    """
+    try:
+        (home / "logs").mkdir(parents=True, exist_ok=True)
+        lock = (home / _LOCK).open("a+")
+    except OSError as error:
+        raise CannotStart(
+            "home",
+            f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
+            f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
+        ) from error
+    with lock:
+        _hold(lock, home)
+        lock.truncate(0)
+        json.dump({"process": process, "host": host, "port": port}, lock)
+        lock.flush()
+        yield
+
+
+def _hold(lock: IO[str], home: Path) -> None:
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
+    lock.seek(0)
+    try:
+        process = json.load(lock)["process"]
+    except (ValueError, LookupError, TypeError):
+        process = "unknown"
+    raise CannotStart(
+        "already_running",
+        f"ESOTERIC already runs on {home} (process {process}).",
+        f"Stop that one, or choose another folder: {esoteric_command('up --home DIR')}",
+    )
