@@ -1,8 +1,11 @@
 """``make bench``: every measurement, side by side in one run.
 
 The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
-with ``python -m benchmarks claims`` (or ``index``, ``service``, ``wiring``, ``encoders``,
-``waiting``, ``first_run``). Medians and ratios are worth quoting; single times are not.
+with ``python -m benchmarks claims`` (or ``index``, ``service``, ``wiring``, ``networks``,
+``first_run``). Medians and ratios are worth quoting; single times are not.
+
+``ESOTERIC_CPU=avx2 make bench`` measures what a processor with AVX2 and nothing newer takes, on one
+that has CPUID faulting (``processor``).
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from benchmarks import claims, encoders, first_run, index, service, waiting, wiring
+from benchmarks import claims, first_run, index, networks, processor, service, wiring
 from benchmarks.row import Row
 from settings import CHECKOUT, Settings
 
@@ -21,8 +24,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "claims": claims.measure,
     "service": service.measure,
     "wiring": wiring.measure,
-    "encoders": encoders.measure,
-    "waiting": waiting.measure,
+    "networks": networks.measure,
     "first_run": first_run.measure,
 }
 REPORT = CHECKOUT / "docs" / "benchmarks.md"
@@ -37,6 +39,8 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"No benchmark is named {unknown[0]!r}; use {', '.join(SUITES)}.", file=sys.stderr)
         return 2
+    processor.limit()
+    print(processor.described(), file=sys.stderr, flush=True)
     table, aimed_at = list(HEAD), list(HEAD)
     for name in names or SUITES:
         print(f"{name} ...", file=sys.stderr, flush=True)
@@ -64,11 +68,13 @@ def _report(table: list[str]) -> str:
     day = datetime.now(UTC).date().isoformat()
     return f"""# Benchmarks
 
-Written by `make bench` on {day}: {threads} threads, Python {platform.python_version()},
-{platform.system()} {platform.machine()}. The corpus is `vital` (10,033 Wikipedia introductions);
-the claims are `benchmarks/claims.txt`. Machines are noisy: medians and ratios are worth quoting,
-single times are not. The report's own figure for a claim is 31.75 s, on other hardware and the 5.4
-million pages of FEVER; the two are not the same measurement.
+Written by `make bench` on {day}: {processor.described()}; {threads} threads,
+Python {platform.python_version()}, {platform.system()} {platform.machine()}.
+The corpus is `vital` (10,033 Wikipedia introductions). Easy claims are those of
+`benchmarks/claims.txt`, everyday claims a sample of `datasets/everyday`.
+Machines are noisy: medians and ratios are worth quoting, single times are not.
+The report's own figure for a claim is 31.75 s, on other hardware and the 5.4 million pages of
+FEVER; the two are not the same measurement.
 
 {chr(10).join(table)}
 """

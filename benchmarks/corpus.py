@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from cli.index import build_with_progress
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -27,3 +29,9 @@ def claims() -> list[str]:
     """Return the claims to measure with."""
     path = CHECKOUT / "benchmarks" / "claims.txt"
     return path.read_text(encoding="utf-8").splitlines()
+
+
+def everyday_claims() -> list[dict[str, Any]]:
+    """Return the project's own everyday claims, with their labels and evidence."""
+    path = CHECKOUT / "datasets" / "everyday" / "claims.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

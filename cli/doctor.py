@@ -1,4 +1,4 @@
-"""``esoteric doctor``."""
+"""``esoteric doctor``: looks at files and services; it loads no model, which takes seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 
@@ -58,55 +57,45 @@ def _examined(subject: str, look: Callable[[Settings], str], settings: Settings)
         return Finding(subject, False, error.message, error.hint)
 
 
-def _encoder(settings: Settings) -> str:
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
-
-    encoder = MiniLMEncoder()
-    encoder.warm_up()
-    return f"{encoder.name}, {encoder.dimension} dimensions"
+def _runtime(settings: Settings) -> str:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        return f"PyTorch, float32, about half as fast: ONNX Runtime does not load here ({error})"
+    return f"ONNX Runtime {onnxruntime.__version__}, 8 bits"
 
 
 def _parser(settings: Settings) -> str:
-    from retrieval.language.english import EnglishParser
+    from retrieval.language.english import english_folder
 
-    parser = EnglishParser()
-    parser.warm_up()
-    return "en_core_web_sm"
+    return english_folder().name
 
 
-def _readers(settings: Settings) -> str:
-    from retrieval.models import reader, verifier
+def _base_weights(settings: Settings) -> str:
+    from retrieval.cross_encoders.mpnet_weights import NAME, packaged_parts
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.encoders.minilm_weights import minilm_folder
 
-    models = [reader(), verifier(settings.packaged_models, in_search=True)]
-    for model in models:
-        model.warm_up()
-    told = " and ".join(model.version for model in models)
-    return f"{told}, in {models[0].precision}"
+    minilm_folder()
+    packaged_parts()
+    return f"{MiniLMEncoder.name}, {NAME}"
 
 
-def _stage_models(settings: Settings) -> str:
-    from retrieval.dense.query_encoder import QueryEncoder
-    from retrieval.generation.bart import BartTitleModel
-    from retrieval.generation.minilm import MiniLMTitleModel
-    from retrieval.models import DENSE, PROVER, READER, SELECTOR, TITLES, path_reader
-    from retrieval.selection.utility_model import UtilityModel
-    from retrieval.sufficiency.proof_model import ProofModel
-    from retrieval.trained.trained_model import TrainedModel
+def _trained_models(settings: Settings) -> str:
+    from retrieval.generation.bart import weight_files
+    from retrieval.models import trained_folders
+    from retrieval.trained.difference import read_difference
+    from retrieval.trained.trained_model import read_config, version_of
 
-    models: list[TrainedModel[Any, Any]] = [
-        path_reader(),
-        ProofModel(PROVER),
-        QueryEncoder(DENSE),
-        MiniLMTitleModel(TITLES),
-        UtilityModel(SELECTOR, READER),
-    ]
-    for model in models:
-        model.warm_up()
-    told = [model.version for model in models]
+    found = []
+    for folder in trained_folders():
+        config = read_config(folder)
+        read_difference(folder, config["sha256"])
+        found.append(version_of(config))
     if settings.bart:
-        BartTitleModel(settings.bart).warm_up()
-        told.append(f"titles by {settings.bart}")
-    return ", ".join(told)
+        weight_files(settings.bart)
+        found.append(f"titles by {settings.bart}")
+    return ", ".join(found)
 
 
 def _index(settings: Settings) -> str:
@@ -138,10 +127,10 @@ def _queue(settings: Settings) -> str:
 
 
 _LOOKS: dict[str, Callable[[Settings], str]] = {
+    "runtime of the models": _runtime,
     "language model (parser)": _parser,
-    "encoder": _encoder,
-    "reader and verifier of evidence": _readers,
-    "models of the other stages": _stage_models,
+    "base weights": _base_weights,
+    "trained models": _trained_models,
     "index": _index,
     "database": _database,
     "queue": _queue,

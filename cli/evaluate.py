@@ -106,11 +106,10 @@ def command(
 
 
 def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
-    import torch
-
     from evaluation.verifier_alone import evaluate_pairs
+    from retrieval.networks import runtime
 
-    torch.set_num_threads(settings.threads)
+    runtime.use_threads(settings.threads)
     with _progress_bars() as (_, on_pairs):
         results = evaluate_pairs(
             pairs,

@@ -102,12 +102,11 @@ def calibration(data: Path) -> None:
 @reports_errors
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
     """Train the model that reads evidence, after its teacher (90 minutes on two cores)."""
-    from retrieval.cross_encoders.cross_encoder import CrossEncoder
-    from retrieval.cross_encoders.mpnet import PackagedMPNet
+    from retrieval.models import verifier
     from training.reader import train_reader
 
-    base = PackagedMPNet(_prepared().packaged_models)
-    train_reader(data, run, out, CrossEncoder(teacher, base))
+    unpacked = _prepared().packaged_models
+    train_reader(data, run, out, verifier(unpacked, in_search=False, folder=teacher))
 
 
 @command.command("path", epilog="Example: esoteric train path --data ../data")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.leave_out_torch import leave_out_torch
 from retrieval.models import ModelFolders
+from retrieval.networks import runtime
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
@@ -43,9 +45,8 @@ class Retriever:
             ModelUnavailable: a model is missing or damaged.
         """
         if self._pipeline is None:
-            import torch
-
-            torch.set_num_threads(self._threads)
+            runtime.use_threads(self._threads)
+            runtime.keep_in(self._folders.networks)
             from retrieval.index.embedded_index import EmbeddedIndex
 
             index = EmbeddedIndex(self._folder)
@@ -76,8 +77,9 @@ class Retriever:
         return self._pipeline.check(claim, recipe, on_progress)
 
     def _assembled(self, index: Index) -> Pipeline:
-        from retrieval.pipeline import Pipeline
-        from retrieval.stages import Stages
+        with leave_out_torch():
+            from retrieval.pipeline import Pipeline
+            from retrieval.stages import Stages
 
         encoder = MiniLMEncoder()
         store = index.open(encoder.name)

@@ -43,7 +43,8 @@ class RetrievalConfig:
         dense_limit: nearest sentences whose documents dense retrieval proposes.
         path_leads: best sentences that the path reader reads others together with, and that dense
             retrieval goes on from.
-        path_neighbours: sentences that were read before and are read together with each of them.
+        path_neighbours: sentences that are read together with each of them, at most so many of the
+            documents that it led to and so many of the others.
         path_limit: most paths read per hop.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
@@ -76,7 +77,7 @@ class RetrievalConfig:
     generation_beams: int = 5
     dense_limit: int = 20
     path_leads: int = 3
-    path_neighbours: int = 30
+    path_neighbours: int = 8
     path_limit: int = 100
     path_threshold: float = 0.02
     path_weight: float = 1.0

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
 from retrieval.generation.bart import weight_files
 from retrieval.index.layout import digest_of
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.mpnet import MPNet
 from retrieval.recipes import Recipe
 from retrieval.trained.trained_model import read_config, version_of
 
@@ -30,34 +33,38 @@ class ModelFolders:
     unpacked: Path
     bart: Path | None = None
 
+    @property
+    def networks(self) -> Path:
+        """Where networks are kept as they are computed, in 8 bits."""
+        return self.unpacked / "networks"
 
-def reader() -> CrossEncoder:
-    """Return the model that reads every sentence; its weights are not loaded yet.
+
+def minilm_classifier(folder: Path) -> CrossEncoder:
+    """Return the small cross-encoder in this folder; its weights are not loaded yet.
 
     Raises:
         ModelUnavailable: it is missing.
     """
-    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
+    return CrossEncoder(folder, MiniLM(), OF_FIRST)
 
-    return CrossEncoder(READER, FoldedMiniLM())
+
+def reader() -> CrossEncoder:
+    """Return the model that reads every sentence, as ``minilm_classifier`` does."""
+    return minilm_classifier(READER)
 
 
 def path_reader() -> CrossEncoder:
-    """Return the model that reads sentences beside those that led to them, as ``reader`` does."""
-    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-
-    return CrossEncoder(PATH, FoldedMiniLM())
+    """Return the model that reads sentences beside those that led to them, likewise."""
+    return minilm_classifier(PATH)
 
 
-def verifier(unpacked: Path, in_search: bool) -> CrossEncoder:
-    """Return the model that labels evidence, as ``reader`` does.
+def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossEncoder:
+    """Return the model that labels evidence, likewise.
 
     ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
     search found the evidence; otherwise somebody gave it.
     """
-    from retrieval.cross_encoders.mpnet import PackagedMPNet
-
-    return CrossEncoder(VERIFIER, PackagedMPNet(unpacked), in_search)
+    return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
@@ -71,6 +78,11 @@ def reading_models(recipe: Recipe) -> list[Path]:
     if recipe.selection == "utility":
         folders.append(SELECTOR)
     return folders
+
+
+def trained_folders() -> list[Path]:
+    """Return the folders of the models that claims are checked with, whatever the recipe."""
+    return [READER, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
 
 
 def judge_name() -> str:

@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _AHEAD = 2  # things a process has waiting, so that it never waits itself
-_MEMORY = 2_500_000_000  # bytes that a process takes while it loads the models
+_MEMORY = 1_500_000_000  # bytes that a process takes while it loads the models
 _CLAIMS = 20  # checked in the time that loading takes
 
 

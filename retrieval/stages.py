@@ -32,6 +32,7 @@ from retrieval.models import (
     reader,
     verifier,
 )
+from retrieval.paths.nearness import Nearness
 from retrieval.paths.path_ranker import PathRanker
 from retrieval.paths.path_reader import PathReader
 from retrieval.phrases.phrase_matcher import PhraseMatcher
@@ -161,7 +162,7 @@ class Stages:
     @cached_property
     def dense(self) -> DenseSentenceRetriever:
         """Documents by their sentences' nearness to the claim and a path."""
-        return DenseSentenceRetriever(self._store, QueryEncoder(DENSE), self._config.dense_limit)
+        return DenseSentenceRetriever(self._store, self._query_encoder, self._config.dense_limit)
 
     @cached_property
     def preranking(self) -> SentencePreranker:
@@ -184,7 +185,11 @@ class Stages:
         """What a sentence says behind those that led to it."""
         config = self._config
         return PathReader(
-            path_reader(), config.path_leads, config.path_neighbours, config.path_limit
+            path_reader(),
+            Nearness(self._store, self._query_encoder),
+            config.path_leads,
+            config.path_neighbours,
+            config.path_limit,
         )
 
     @cached_property
@@ -239,6 +244,10 @@ class Stages:
             bart = BartTitleModel(self._folders.bart)
             return TitleGenerator(bart, bart.trie(self._store.titled()), beams, limit)
         return TitleGenerator(MiniLMTitleModel(TITLES), self._store.titles(), beams, limit)
+
+    @cached_property
+    def _query_encoder(self) -> QueryEncoder:
+        return QueryEncoder(DENSE)
 
     @cached_property
     def _reader(self) -> CrossEncoder:

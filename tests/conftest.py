@@ -14,6 +14,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
 from retrieval.models import ModelFolders
+from retrieval.networks import runtime
 from tests.islands import write_source
 
 
@@ -53,6 +54,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("models")
     mpnet_folder(folder)
+    runtime.keep_in(folder / "networks")
     return folder
 
 

@@ -32,14 +32,31 @@ ALLOWED = {
 }
 
 
+# Where the service may import PyTorch: a fallback, BART, and the making of the static encoder.
+WITH_TORCH = {
+    "retrieval/encoders/static_encoder.py",
+    "retrieval/generation/bart.py",
+    "retrieval/networks/base.py",
+    "retrieval/networks/minilm.py",
+    "retrieval/networks/mpnet.py",
+    "retrieval/networks/torch_network.py",
+    "retrieval/precision.py",
+}
+
+
 def imported_modules(path: Path) -> set[str]:
+    """Modules of this repository that a file imports."""
+    return {m for m in imports(path) if m.split(".")[0] in {*PACKAGES, "settings"}}
+
+
+def imports(path: Path) -> set[str]:
     modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules.add(node.module)
-    return {m for m in modules if m.split(".")[0] in {*PACKAGES, "settings"}}
+    return modules
 
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
@@ -51,6 +68,16 @@ def test_imports_run_one_way(package: str) -> None:
         if module not in ALLOWED[package] and module.split(".")[0] not in ALLOWED[package]
     ]
     assert wrong == []
+
+
+def test_the_service_imports_pytorch_in_few_places() -> None:
+    found = {
+        str(path.relative_to(CHECKOUT))
+        for package in ("app", "retrieval", "worker")
+        for path in (CHECKOUT / package).rglob("*.py")
+        if {m.split(".")[0] for m in imports(path)} & {"torch", "transformers"}
+    }
+    assert found <= WITH_TORCH
 
 
 def test_only_the_settings_read_the_environment() -> None:

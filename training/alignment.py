@@ -18,12 +18,11 @@ import torch
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.language.english import english_folder
 from retrieval.sufficiency.claim_cutter import cut
-from retrieval.types import LABELS
 from training.lexicon import EXCLUSIVE, PLACES, Lexicon, Relation, Word
+from training.networks.minilm import packaged_body, pair_tokenizer
 
 # Parts of speech that tell something, as WordNet calls them.
 _TELLING = {
@@ -91,8 +90,7 @@ class MiniLMTokens:
         Raises:
             ModelUnavailable: they are missing or damaged.
         """
-        base = FoldedMiniLM()
-        self._tokenizer, self._model = base.tokenizer(), base.model(LABELS).distilbert
+        self._tokenizer, self._model = pair_tokenizer(), packaged_body()
         self._model.train(False)
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:

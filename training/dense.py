@@ -20,17 +20,15 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy, softplus
-from transformers import PreTrainedTokenizerBase
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.dense.query_encoder import Query, QueryEncoder, encoded
-from retrieval.dense.query_network import QueryNetwork, packaged_query_network, query_inputs
+from retrieval.dense.query_encoder import Query, QueryEncoder
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.trained.delta import save_delta
+from retrieval.models import minilm_classifier
+from retrieval.networks.tokenizer import Tokenizer
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
@@ -46,6 +44,9 @@ from training.dense_examples import (
 )
 from training.dense_figures import Searches, by_bm25, search_figures
 from training.loop import Loss, Recipe, train
+from training.networks.delta import save_delta
+from training.networks.minilm import row_tokenizer
+from training.networks.query import QueryNetwork, encoded, packaged_query_network, query_inputs
 from training.sentence_pool import SentencePool
 
 RECIPE = Recipe(
@@ -84,7 +85,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
     decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
-    ignored = likely_evidence(decided, data.pool, CrossEncoder(reader, FoldedMiniLM()), run)
+    ignored = likely_evidence(decided, data.pool, minilm_classifier(reader), run)
     # A contrast claim has its original's evidence, marked or not.
     ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
     made = compositions(data, RECIPE.seed, COMPOSED)
@@ -97,7 +98,8 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
         *page_examples(data.pool, FROM_PAGES, chance),
     ]
 
-    tokenizer, network = FoldedMiniLM().tokenizer(), JointNetwork(packaged_query_network())
+    tokenizer = row_tokenizer(RECIPE.max_tokens)
+    network = JointNetwork(packaged_query_network()).train(False)
     # With the embeddings as they are the change is small enough to ship as a delta.
     network.query.distilbert.embeddings.requires_grad_(False)
     searches = Searches.of(data.dev, data.dev_pool)
@@ -122,7 +124,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
             purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
             " to search the index's sentence vectors with.",
             architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
-            " all-MiniLM-L6-v2 weights (`retrieval/dense/query_network.py`) plus a difference of"
+            " all-MiniLM-L6-v2 weights (`training/networks/query.py`) plus a difference of"
             f" rank {RANK}; the embeddings are as they were. The sentence vectors are those of the"
             " packaged model and were not trained.",
             data=f"{data.described}. {len(examples)} queries (`training/dense_examples.py`):"
@@ -184,7 +186,7 @@ class JointNetwork(nn.Module):
 
 def joint_loss(
     network: JointNetwork,
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: Tokenizer,
     vectors: torch.Tensor,
     max_tokens: int,
 ) -> Loss[DenseExample]:

@@ -17,12 +17,12 @@ from evaluation.measures.calibration import calibration_error
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.selection.relative_selector import RelativeSelector
-from retrieval.token_batches import STEP
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
 from retrieval.verdict.cross_encoder_judge import pooled_opinion
 from training.candidates import CandidateFinder
 from training.contrast import Contrast, refuting, symmetric
 from training.data import TrainingData
+from training.networks.batches import STEP
 from training.sentence_pool import PoolSentence, SentencePool
 
 # Parts of the dev claims: in each run of so many, those in these places. The card is of one in

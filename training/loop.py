@@ -17,8 +17,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
-from retrieval.token_batches import STEP
 from retrieval.types import LABELS, Label
+from training.networks.batches import STEP
 from training.weights import weights_digest
 
 Model = TypeVar("Model", bound=nn.Module)

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from evaluation.claims import FeverClaim
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_text, path_text
-from retrieval.trained.delta import save_delta
+from retrieval.models import minilm_classifier
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.card import Card, write_card, write_config
@@ -26,6 +24,8 @@ from training.compositions import compositions
 from training.data import load_data
 from training.figures import Classify, probabilities, temperature_of
 from training.loop import Recipe, classification_loss, switch_off_dropout, train
+from training.networks.delta import save_delta
+from training.networks.minilm import packaged_classifier, pair_tokenizer, trained_classifier
 from training.path_examples import path_examples
 from training.sentence_pool import SentencePool
 
@@ -59,8 +59,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     steps = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2 == 0]
     others = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2]
 
-    base = FoldedMiniLM()
-    tokenizer, model = base.tokenizer(), base.trained(reader)
+    tokenizer, model = pair_tokenizer(), trained_classifier(reader)
     model.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(model)
 
@@ -70,12 +69,12 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     def figures(_: Module) -> dict[str, float]:
         return step_figures(classify, steps)
 
-    alone = step_figures(CrossEncoder(reader, base).probabilities, steps, beside=False)
+    alone = step_figures(minilm_classifier(reader).probabilities, steps, beside=False)
     loss_of = classification_loss(model, tokenizer, RECIPE.max_tokens)
     train(model, examples, loss_of, RECIPE, run, figures)
     trained = figures(model)
     temperature = _temperature(classify, others)
-    digest = save_delta(model, base.model(LABELS), out / "delta.safetensors", RANK)
+    digest = save_delta(model, packaged_classifier(LABELS), out / "delta.safetensors", RANK)
     write_config(
         out,
         "MiniLM path reader",
@@ -85,7 +84,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
         temperature=round(temperature, 2),
         labels=LABELS,
     )
-    shipped = step_figures(CrossEncoder(out, base).probabilities, steps)
+    shipped = step_figures(minilm_classifier(out).probabilities, steps)
     card = Card(
         name="Path reader",
         purpose="Reads a claim beside a sentence and the sentences that led to it: does it, with"

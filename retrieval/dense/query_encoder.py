@@ -11,35 +11,36 @@ tokens', where the paper takes the first token's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.tokenizer import Row, Tokenizer
+from retrieval.networks.weights import unit
 from retrieval.trained.trained_model import TrainedModel
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from retrieval.dense.query_network import QueryNetwork
 
 Query: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """A claim and the (title, sentence) pairs of a path, first step first; none for the claim alone."""
 
-_BATCH = 32
+_BATCH = 8  # queries that are read together; of more the longest pads too many
 
 
-class QueryEncoder(TrainedModel["QueryNetwork", "PreTrainedTokenizerBase"]):
+class QueryEncoder(TrainedModel):
     """Turns claims with their paths into unit vectors to search the sentence vectors with."""
 
     dimension = 384
 
-    def _base(self) -> tuple[QueryNetwork, PreTrainedTokenizerBase]:
-        from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-        from retrieval.dense.query_network import packaged_query_network
+    def __init__(self, folder: Path) -> None:
+        """Read ``folder``; no weights are loaded yet.
 
-        return packaged_query_network(), FoldedMiniLM().tokenizer()
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
+        """
+        super().__init__(folder, MiniLM())
 
     def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(queries), 384)``, in the order of the queries.
@@ -47,32 +48,25 @@ class QueryEncoder(TrainedModel["QueryNetwork", "PreTrainedTokenizerBase"]):
         Where claim and path are longer than the model's window, the end of the
         path is left out, and the claim is cut only if it alone is too long.
         """
-        return encoded(*self._loaded(), queries, self._config["max_tokens"])
+        result = np.zeros((len(queries), self.dimension), dtype=np.float32)
+        rows = query_rows(self._tokenizer, queries, self._config["max_tokens"])
+        order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
+        for start in range(0, len(order), _BATCH):
+            part = order[start : start + _BATCH]
+            result[part] = unit(self._network.states([rows[row] for row in part]).mean)
+        return result
 
 
-def encoded(
-    network: QueryNetwork,
-    tokenizer: PreTrainedTokenizerBase,
-    queries: Sequence[Query],
-    max_tokens: int,
-) -> NDArray[np.float32]:
-    """Return what a network makes of queries, as ``QueryEncoder.encode`` does."""
-    import torch
+def query_rows(tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int) -> list[Row]:
+    """Return the token ids of claims with paths.
 
-    from retrieval.dense.query_network import query_inputs
-
-    result = np.zeros((len(queries), QueryEncoder.dimension), dtype=np.float32)
-    # Queries of like length are read together, so that little is padded.
-    order = sorted(range(len(queries)), key=lambda i: query_length(queries[i]))
-    for start in range(0, len(order), _BATCH):
-        part = order[start : start + _BATCH]
-        inputs = query_inputs(tokenizer, [queries[i] for i in part], max_tokens)
-        with torch.inference_mode():
-            result[part] = network(**inputs).numpy()
-    return result
-
-
-def query_length(query: Query) -> int:
-    """Return how many characters a query has."""
-    claim, path = query
-    return len(claim) + len(evidence_set_text(path))
+    A claim, a separator, and the sentences of its path with their titles, first
+    step first; what is past ``max_tokens`` is left out.
+    """
+    claims = tokenizer.texts([claim for claim, _ in queries])
+    paths = tokenizer.placed([evidence_set_text(path) for _, path in queries])
+    rows = []
+    for claim, (path, _) in zip(claims, paths, strict=True):
+        kept = path[: max(0, max_tokens - len(claim) - 1)]
+        rows.append([*claim, *kept, tokenizer.end] if kept else claim)
+    return rows

@@ -24,6 +24,7 @@ from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.errors import ModelUnavailable
 from retrieval.index.layout import digest_of
 from retrieval.mends import restore_model
+from retrieval.networks.minilm import MiniLM
 from retrieval.trained.trained_model import read_config, version_of
 
 if TYPE_CHECKING:
@@ -171,12 +172,10 @@ def token_vectors() -> torch.Tensor:
     import torch
     from torch.nn.functional import normalize
 
-    from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-    from retrieval.precision import fastest_precision
-    from retrieval.types import LABELS
-
-    model = FoldedMiniLM().model(LABELS).distilbert.train(False).to(fastest_precision())
-    words: torch.Tensor = model.get_input_embeddings().weight.detach()
+    base = MiniLM()
+    weights = base.weights()
+    model = base.torch_body(weights).train(False)
+    words = torch.from_numpy(base.body(weights, places=1).words)
     tokens = torch.arange(len(words))
     begin, end = word_pieces().encode("").ids  # [CLS] and [SEP]
     alone = torch.empty(words.shape)

@@ -1,67 +1,197 @@
-"""The shipped title model: packaged MiniLM, a trained difference and a small decoder."""
+"""The shipped title model: MiniLM reads, a small decoder writes (AdMIRaL, section 3.1).
+
+AdMIRaL takes BART, which has learnt from much text to copy what it reads. Two
+decoder layers of our own have not, so they are given a way to: a token is
+either generated or copied from the input (See et al. 2017, "Get To The Point:
+Summarization with Pointer-Generator Networks"), and what is copied is found by
+the token that stands before it. ``training/networks/titles.py`` trains it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.generation.inputs import FIRST, MARKUP, PADDING, identifiers_in, input_tokens
+from retrieval.generation.inputs import FIRST, MARKUP, identifiers_in, input_tokens
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.network import word_embeddings
+from retrieval.networks.weights import Array, gelu, linear, normed, softmax, standardised
+from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.trained.trained_model import TrainedModel
 
-if TYPE_CHECKING:
-    from retrieval.generation.network import KeysAndValues, TitleNetwork
-    from retrieval.titles.title_tokenizer import TitleTokenizer
+KeysAndValues: TypeAlias = tuple[Array, Array]
+"""Of an attention: two arrays of shape ``(rows, heads, tokens, width / heads)``."""
+
+LAYERS = 2
+HEADS = 12
+POSITIONS = 64  # of a generated sequence; what is longer shares the last one
 
 
-class MiniLMTitleModel(TrainedModel["TitleNetwork", "TitleTokenizer"]):
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the decoder sees of the input.
+
+    ``layers``: keys and values of each decoder layer's cross-attention. ``copy_keys``:
+    ``(tokens, width)``. ``tokens``: the input's.
+    """
+
+    layers: list[KeysAndValues]
+    copy_keys: Array
+    tokens: NDArray[np.int64]
+
+
+class MiniLMTitleModel(TrainedModel):
     """Generates titles in MiniLM's tokens, those of an index's trie."""
 
     markup = MARKUP
 
-    def _base(self) -> tuple[TitleNetwork, TitleTokenizer]:
-        from retrieval.generation.network import packaged_title_network
-        from retrieval.titles.title_tokenizer import TitleTokenizer
+    def __init__(self, folder: Path) -> None:
+        """Read ``folder``; no weights are loaded yet.
 
-        return packaged_title_network(), TitleTokenizer()
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
+        """
+        super().__init__(folder, MiniLM())
 
-    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> NetworkReading:
+    def warm_up(self) -> None:
+        """Load base weights and difference.
+
+        Raises:
+            ModelUnavailable: either is missing or damaged.
+        """
+        super().warm_up()
+        _ = self._decoder, self._titles
+
+    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> DecoderReading:
         """Read a claim and (title, sentence) pairs, cut at their end to the model's window."""
-        network, tokenizer = self._loaded()
-        tokens = input_tokens(tokenizer, claim, sentences, self._config["max_tokens"])
-        return NetworkReading(network, tokens)
+        tokens = input_tokens(self._titles, claim, sentences, self._config["max_tokens"])
+        return DecoderReading(self._decoder, tokens, self._network.states([tokens]).vectors[0])
+
+    @cached_property
+    def _titles(self) -> TitleTokenizer:
+        return TitleTokenizer()
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return Decoder(self._heads, word_embeddings(self._base))
 
 
-class NetworkReading:
-    """An input that the network has read; see ``decoding.Reading``."""
+class Decoder:
+    """Two layers, normed before each part (Xiong et al. 2020), and the choice of a token.
 
-    def __init__(self, network: TitleNetwork, tokens: Sequence[int]) -> None:
-        """Encode the tokens of ``input_tokens``."""
-        import torch
+    Its word embeddings, in and out, are the encoder's.
+    """
 
-        from retrieval.token_batches import padded
+    def __init__(self, weights: Mapping[str, Array], words: Array) -> None:
+        """Compute with these weights and word embeddings, ``(vocabulary, width)``."""
+        self._weights = weights
+        self._words = words
 
+    def memory(self, tokens: Sequence[int], states: Array) -> Memory:
+        """Return what the decoder sees of tokens and their states, ``(tokens, width)``."""
+        before = standardised(self._words[[0, *tokens[:-1]]])
+        return Memory(
+            layers=[
+                self._keys_and_values(f"layers.{n}.cross_attention", states[None])
+                for n in range(LAYERS)
+            ],
+            copy_keys=self._linear(states, "copy_key") + self._linear(before, "copy_previous"),
+            tokens=np.array(tokens),
+        )
+
+    def next_tokens(
+        self, memory: Memory, tokens: NDArray[np.int64], past: Sequence[KeysAndValues]
+    ) -> tuple[Array, list[KeysAndValues]]:
+        """Return log-probabilities of what follows each row, ``(rows, vocabulary)``, and the past.
+
+        ``tokens`` holds the last one of each row, ``(rows,)``; ``past`` is what this returned for
+        those before, cut to the rows that go on.
+        """
+        place = min(past[0][0].shape[2] if past else 0, POSITIONS - 1)
+        hidden = self._words[tokens] + self._weights["positions.weight"][place]
+        hidden = self._norm(hidden, "input_norm")[:, None]
+        made: list[KeysAndValues] = []
+        for n in range(LAYERS):
+            hidden, longer = self._layer(n, hidden, memory.layers[n], past[n] if past else None)
+            made.append(longer)
+        hidden = self._norm(hidden[:, 0], "output_norm")
+        generated = self._linear(hidden, "output") @ self._words.T + self._weights["output_bias"]
+        width = np.float32(hidden.shape[-1] ** 0.5)
+        copied = self._linear(hidden, "copy_query") @ memory.copy_keys.T / width
+        gate = softmax(self._linear(hidden, "copy_gate"))
+        probabilities = gate[:, 1:] * softmax(generated)
+        np.add.at(probabilities.T, memory.tokens, (gate[:, :1] * softmax(copied)).T)
+        with np.errstate(divide="ignore"):  # what is as good as impossible
+            return np.log(probabilities), made
+
+    def _layer(
+        self, n: int, hidden: Array, memory: KeysAndValues, past: KeysAndValues | None
+    ) -> tuple[Array, KeysAndValues]:
+        """Return what becomes of ``hidden``, ``(rows, 1, width)``, and the longer past."""
+        name = f"layers.{n}"
+        asked = self._norm(hidden, f"{name}.self_norm")
+        made = self._keys_and_values(f"{name}.self_attention", asked)
+        if past is not None:
+            made = (
+                np.concatenate([past[0], made[0]], axis=2),
+                np.concatenate([past[1], made[1]], axis=2),
+            )
+        hidden = hidden + self._attended(f"{name}.self_attention", asked, made)
+        asked = self._norm(hidden, f"{name}.cross_norm")
+        hidden = hidden + self._attended(f"{name}.cross_attention", asked, memory)
+        wide = gelu(self._linear(self._norm(hidden, f"{name}.feed_forward_norm"), f"{name}.widen"))
+        return hidden + self._linear(wide, f"{name}.narrow"), made
+
+    def _keys_and_values(self, name: str, hidden: Array) -> KeysAndValues:
+        return (
+            _split(self._linear(hidden, f"{name}.key")),
+            _split(self._linear(hidden, f"{name}.value")),
+        )
+
+    def _attended(self, name: str, hidden: Array, keys_and_values: KeysAndValues) -> Array:
+        keys, values = keys_and_values
+        query = _split(self._linear(hidden, f"{name}.query"))
+        scores = query @ keys.swapaxes(-1, -2) / np.float32(query.shape[-1] ** 0.5)
+        found = (softmax(scores) @ values).swapaxes(1, 2)
+        return self._linear(found.reshape(hidden.shape), f"{name}.out")
+
+    def _linear(self, inputs: Array, name: str) -> Array:
+        return linear(inputs, self._weights, name)
+
+    def _norm(self, vectors: Array, name: str) -> Array:
+        return normed(vectors, self._weights, name)
+
+
+class DecoderReading:
+    """An input that the model has read; see ``decoding.Reading``."""
+
+    def __init__(self, decoder: Decoder, tokens: Sequence[int], states: Array) -> None:
+        """Generate from the tokens of ``input_tokens`` and their states, ``(tokens, width)``."""
         self.identifiers = identifiers_in(tokens)
-        self._network = network
-        with torch.inference_mode():
-            self._memory = network.read(*padded([torch.tensor(tokens)], PADDING))
+        self._decoder = decoder
+        self._memory = decoder.memory(tokens, states)
         self._rows: dict[tuple[int, ...], int] = {}
         self._past: list[KeysAndValues] = []
 
-    def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+    def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> Array:
         """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
-        import torch
-
+        past, last = [], [FIRST]
         if self._past:
-            parents = torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes])
+            parents = [self._rows[prefix[:-1]] for prefix in prefixes]
             past = [(keys[parents], values[parents]) for keys, values in self._past]
-            tokens = torch.tensor([[prefix[-1]] for prefix in prefixes])
-        else:
-            past, tokens = [], torch.tensor([[FIRST]])
-        with torch.inference_mode():
-            scores, self._past = self._network.next_tokens(self._memory, tokens, past)
+            last = [prefix[-1] for prefix in prefixes]
+        scores, self._past = self._decoder.next_tokens(self._memory, np.array(last), past)
         self._rows = {prefix: row for row, prefix in enumerate(prefixes)}
-        result: NDArray[np.float32] = scores.numpy()
-        return result
+        return scores
+
+
+def _split(hidden: Array) -> Array:
+    """Return ``(rows, places, width)`` as ``(rows, heads, places, width / heads)``."""
+    rows, places, width = hidden.shape
+    return hidden.reshape(rows, places, HEADS, width // HEADS).swapaxes(1, 2)

@@ -21,6 +21,7 @@ from retrieval.index.codes import codes, signs
 from retrieval.index.files import write_array, write_whole
 from retrieval.index.records import encodable
 from retrieval.index.segment import Segment
+from retrieval.networks import runtime
 from retrieval.on_all_cores import in_order
 
 # What is encoded together: enough that like lengths meet, few enough that little is lost.
@@ -97,10 +98,8 @@ class _Encoding:
         turn: NDArray[np.float32],
         threads: int,
     ) -> None:
-        import torch
-
         # Where there are several processes, each of them is one of the threads.
-        torch.set_num_threads(1 if multiprocessing.parent_process() else threads)
+        runtime.use_threads(1 if multiprocessing.parent_process() else threads)
         self._segment = Segment(segment)
         self._parts = parts
         self._encoder = encoder

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ModelUnavailable
+from retrieval.leave_out_torch import leave_out_torch
 from retrieval.mends import install_command
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class EnglishParser:
             ModelUnavailable: it is not installed.
         """
         if self._nlp is None:
-            import spacy
+            with leave_out_torch():
+                import spacy
 
             self._nlp = spacy.load(english_folder())
 

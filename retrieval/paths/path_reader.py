@@ -10,6 +10,7 @@ from haystack import component
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import path_text
+from retrieval.paths.nearness import Nearness
 from retrieval.types import Evidence, RankedDocument, SentenceKey
 
 
@@ -21,20 +22,24 @@ class PathReader:
     Guernica" before the sentence that names him stands beside it.
     """
 
-    def __init__(self, model: CrossEncoder, leads: int, neighbours: int, limit: int) -> None:
+    def __init__(
+        self, model: CrossEncoder, nearness: Nearness, leads: int, neighbours: int, limit: int
+    ) -> None:
         """Go on from the ``leads`` best sentences, ``limit`` candidates in all at most.
 
-        ``neighbours``: how many sentences are read behind each lead beside those of the
-        documents that it led to.
+        ``neighbours``: how many sentences are read after each lead, at most so many of the
+        documents that it led to and so many of the others.
         """
         self._model = model
+        self._nearness = nearness
         self._leads = leads
         self._neighbours = neighbours
         self._limit = limit
 
     def warm_up(self) -> None:
-        """Load the model."""
+        """Load the models."""
         self._model.warm_up()
+        self._nearness.warm_up()
 
     @component.output_types(paths=list[Evidence])
     def run(
@@ -59,9 +64,19 @@ class PathReader:
             item if (item.path, item.key) in done else replace(item, path=())
             for item in found[: self._leads]
         ]
-        pairs = self._pairs(leads, read, led_by, done)
+        orders = self._nearness.orders(
+            [(claim, _texts(lead, known)) for lead in leads],
+            [ranked.document for ranked in documents],
+        )
+        pairs = self._pairs(leads, orders, read, led_by, done)
         opinions = self._model.probabilities(
-            [(claim, _text(candidate, lead, known)) for lead, candidate in pairs]
+            [
+                (
+                    claim,
+                    path_text((item.title, item.sentence.text), _texts(lead, known)),
+                )
+                for lead, item in pairs
+            ]
         )
         return {
             "paths": [
@@ -77,27 +92,36 @@ class PathReader:
     def _pairs(
         self,
         leads: Sequence[Evidence],
+        orders: Sequence[Mapping[SentenceKey, int]],
         read: Sequence[Evidence],
         led_by: Mapping[str, SentenceKey | None],
         done: Collection[tuple[tuple[SentenceKey, ...], SentenceKey]],
     ) -> list[tuple[Evidence, Evidence]]:
-        """Return leads with candidates: of what each led to and of the rest the best, by turns."""
-        near = sorted(read, key=lambda item: -item.score)
+        """Return leads with candidates: of what each led to and of the rest the best, by turns.
+
+        The best are those that say the most of the claim alone and those that are the nearest to
+        claim and lead together, by turns.
+        """
+        by_score = {
+            item.key: place for place, item in enumerate(sorted(read, key=lambda item: -item.score))
+        }
         ways = []
-        for lead in leads:
+        for lead, by_nearness in zip(leads, orders, strict=True):
             path = (*lead.path, lead.key)
+            near = sorted(
+                read,
+                key=lambda item: min(by_score[item.key], by_nearness.get(item.key, len(by_score))),
+            )
             left = [i for i in near if i.key not in path and (path, i.key) not in done]
             opened = [i for i in left if led_by.get(i.sentence.document_id) == lead.key]
             beside = [i for i in left if led_by.get(i.sentence.document_id) != lead.key]
-            ways.append([(lead, item) for item in opened])
+            ways.append([(lead, item) for item in opened[: self._neighbours]])
             ways.append([(lead, item) for item in beside[: self._neighbours]])
         turns = (pair for turn in zip_longest(*ways) for pair in turn if pair is not None)
         return list(islice(turns, self._limit))
 
 
-def _text(candidate: Evidence, lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> str:
+def _texts(lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> list[tuple[str, str]]:
+    """Return the (title, sentence) pairs of a path that ends with the lead."""
     path = [*(known[key] for key in lead.path), lead]
-    return path_text(
-        (candidate.title, candidate.sentence.text),
-        [(item.title, item.sentence.text) for item in path],
-    )
+    return [(item.title, item.sentence.text) for item in path]

@@ -1,20 +1,25 @@
-"""The shipped model of a proof: packaged base weights, a trained difference and small heads."""
+"""The model of a proof: what the evidence says of each span of a claim, and where.
+
+AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence
+model. Here the claim is cut beforehand (``claim_cutter``) and one pass over claim
+and evidence tells all spans at once: two pointers say which words of the evidence
+a span is rewritten into, and the operator is told from the span and those words.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.weights import Array, gelu, linear, softmax
+from retrieval.sufficiency.proof_row import proof_row
 from retrieval.trained.trained_model import TrainedModel
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from retrieval.sufficiency.network import ProofNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,8 @@ class ProofReading:
     ``operators``: calibrated probabilities, ``(spans, 4)`` in the order of
     ``OPERATORS``. ``seen``: ``(spans,)``, false for a span without tokens.
     ``starts`` and ``ends``: how much each token is where a span's words begin and
-    end, ``(spans, tokens)``. ``evidence``: ``(tokens,)``, true for the evidence's.
+    end, ``(spans, tokens)``; minus infinity outside the evidence.
+    ``evidence``: ``(tokens,)``, true for the evidence's.
     ``offsets``: ``(tokens, 2)``, where these lie in the evidence text.
     """
 
@@ -36,55 +42,39 @@ class ProofReading:
     offsets: NDArray[np.int64]
 
 
-class ProofModel(TrainedModel["ProofNetwork", "PreTrainedTokenizerBase"]):
+class ProofModel(TrainedModel):
     """Reads a claim, cut into spans, beside evidence."""
 
-    def _base(self) -> tuple[ProofNetwork, PreTrainedTokenizerBase]:
-        from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-        from retrieval.sufficiency.network import packaged_proof_network
+    def __init__(self, folder: Path) -> None:
+        """Read ``folder``; no weights are loaded yet.
 
-        return packaged_proof_network(), FoldedMiniLM().tokenizer()
-
-    def _quickened(self, network: ProofNetwork) -> ProofNetwork:
-        """Leave the heads in float32.
-
-        They are small, and where a span begins is told from differences that
-        bfloat16 rounds away.
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged.
         """
-        from retrieval.precision import fastest_precision
-
-        network.distilbert.to(fastest_precision())  # type: ignore[arg-type]
-        return network
+        super().__init__(folder, MiniLM())
 
     def read(self, claim: str, spans: Sequence[tuple[int, int]], evidence: str) -> ProofReading:
         """Return what the network says of the spans, claim offsets; evidence is cut at its end."""
-        max_tokens, temperature = self._config["max_tokens"], self._config["temperature"]
-        return proof_reading(*self._loaded(), claim, spans, evidence, max_tokens, temperature)
+        row = proof_row(self._tokenizer, claim, spans, evidence, self._config["max_tokens"])
+        tokens = self._network.states([row.ids]).vectors[0]
+        of_spans = row.spans @ tokens
+        starts = _pointed(linear(of_spans, self._heads, "start"), tokens)
+        ends = _pointed(linear(of_spans, self._heads, "end"), tokens)
+        # The operator is told from the words pointed at, so that it can be read off them.
+        scores = np.where(row.evidence, (starts + ends) / 2, np.finfo(np.float32).min)
+        words = (softmax(scores) * row.evidence) @ tokens
+        both = np.concatenate([of_spans, words, of_spans * words, of_spans - words], axis=-1)
+        logits = linear(gelu(linear(both, self._heads, "compared")), self._heads, "operator")
+        return ProofReading(
+            softmax(logits / np.float32(self._config["temperature"])),
+            row.seen,
+            np.where(row.evidence, starts, np.float32(-np.inf)),
+            np.where(row.evidence, ends, np.float32(-np.inf)),
+            row.evidence,
+            row.offsets,
+        )
 
 
-def proof_reading(
-    network: ProofNetwork,
-    tokenizer: PreTrainedTokenizerBase,
-    claim: str,
-    spans: Sequence[tuple[int, int]],
-    evidence: str,
-    max_tokens: int,
-    temperature: float,
-) -> ProofReading:
-    """Return what a network says of a claim's spans, as ``ProofModel.read`` does."""
-    import torch
-
-    from retrieval.sufficiency.network import read
-
-    inputs = read(tokenizer, [claim], [spans], [evidence], max_tokens)
-    with torch.inference_mode():
-        logits = network(inputs)
-        operators = torch.softmax(logits.operators[0] / temperature, dim=-1)
-    return ProofReading(
-        operators.numpy(),
-        inputs.span_mask[0].numpy(),
-        logits.starts[0].numpy(),
-        logits.ends[0].numpy(),
-        inputs.evidence[0].numpy(),
-        inputs.offsets[0].numpy(),
-    )
+def _pointed(spans: Array, tokens: Array) -> Array:
+    """Return how much each span points to each token, scaled as attention is."""
+    return spans @ tokens.T / np.float32(math.sqrt(tokens.shape[-1]))

@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any
 
 from retrieval.errors import ModelUnavailable
 from retrieval.mends import restore_model
+from retrieval.networks.base import Base
+from retrieval.networks.network import open_network
+from retrieval.networks.states import Network
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.networks.weights import Array
+from retrieval.trained.difference import heads, read_difference, trained_body
 
-if TYPE_CHECKING:
-    from torch import nn
 
-Network = TypeVar("Network", bound="nn.Module")
-Tokenizer = TypeVar("Tokenizer")
-
-
-class TrainedModel(ABC, Generic[Network, Tokenizer]):
+class TrainedModel:
     """A folder with ``config.json`` and ``delta.safetensors``, loaded when it is first needed.
 
-    A kind of model says what its base is and what it does with its network.
+    A kind of model says what it does with the body's states and the heads' weights.
     """
 
-    def __init__(self, folder: Path) -> None:
+    first_only = False
+    """Whether the model reads no other state than that of the first token."""
+
+    def __init__(self, folder: Path, base: Base) -> None:
         """Read the folder's configuration; no weights are loaded yet.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged.
         """
         self._folder = folder
+        self._base = base
         self._config = read_config(folder)
-        self._parts: tuple[Network, Tokenizer] | None = None
-
-    @abstractmethod
-    def _base(self) -> tuple[Network, Tokenizer]:
-        """Return the network before it was trained, and the tokenizer that belongs to it.
-
-        Raises:
-            ModelUnavailable: the packaged weights are missing or damaged.
-        """
-
-    def _quickened(self, network: Network) -> Network:
-        """Return the network in the precision that is fastest here."""
-        from retrieval.precision import fastest_precision
-
-        return network.to(fastest_precision())
 
     @property
     def version(self) -> str:
@@ -59,25 +48,50 @@ class TrainedModel(ABC, Generic[Network, Tokenizer]):
         """SHA-256 of all that was trained: the difference and how its opinions are scaled."""
         return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def kind(self) -> str:
+        """What computes the model, and in which numbers."""
+        return self._network.kind
+
     def warm_up(self) -> None:
         """Load base weights and difference.
 
         Raises:
             ModelUnavailable: either is missing or damaged.
         """
-        self._loaded()
+        _ = self._network, self._heads, self._tokenizer
 
-    def _loaded(self) -> tuple[Network, Tokenizer]:
-        if self._parts is None:
-            from retrieval.trained.delta import add_delta
-            from retrieval.trained.embeddings import share_embeddings
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer(self._base.tokenizer_file(), self._config["max_tokens"])
 
-            network, tokenizer = self._base()
-            add_delta(network, self._folder / "delta.safetensors", self._config["sha256"])
-            network = self._quickened(network.train(False))
-            share_embeddings(network)
-            self._parts = network, tokenizer
-        return self._parts
+    @cached_property
+    def _heads(self) -> dict[str, Array]:
+        return heads(read_difference(self._folder, self._config["sha256"]))
+
+    @cached_property
+    def _network(self) -> Network:
+        return open_network(
+            self._folder.name,
+            self._base,
+            self._trained_body,
+            self._key,
+            self._config["max_tokens"],
+            self.first_only,
+        )
+
+    @property
+    def _key(self) -> str:
+        """The digest of all that the network's weights come from beside the base's."""
+        return str(self._config["sha256"])
+
+    def _base_weights(self) -> Mapping[str, Array]:
+        """Return the weights that training began with."""
+        return self._base.weights()
+
+    def _trained_body(self) -> Mapping[str, Array]:
+        difference = read_difference(self._folder, self._config["sha256"])
+        return trained_body(self._base_weights(), difference, self._folder)
 
 
 def version_of(config: Mapping[str, Any]) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.models import READER, reader
+from retrieval.cross_encoders.heads import OF_FIRST
+from retrieval.models import READER, minilm_classifier, reader
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.states import Network, States
+from retrieval.networks.tokenizer import Row
 
 pytestmark = pytest.mark.models
 
@@ -30,22 +33,38 @@ def test_each_pair_is_read_as_if_it_were_alone(model: CrossEncoder, count: int) 
     together = model.probabilities(PAIRS[:count])
     alone = [model.probabilities([pair])[0] for pair in PAIRS[:count:11]]
     assert together.shape == (count, 3)
-    # bfloat16 rounds differently where the same stands in a batch of another shape.
-    assert np.allclose(together[::11], np.reshape(alone, (-1, 3)), atol=0.03)
+    assert np.allclose(together[::11], np.reshape(alone, (-1, 3)), atol=1e-4)
 
 
-def test_batches_are_of_few_shapes(model: CrossEncoder) -> None:
-    shapes: set[tuple[int, ...]] = set()
+class Watched:
+    """A network that remembers how long the rows were that it read together."""
 
-    def look(network: Any, args: Any, inputs: dict[str, Any]) -> None:
-        shapes.add(tuple(inputs["input_ids"].shape))
+    def __init__(self, network: Network) -> None:
+        self.kind = network.kind
+        self.lengths: list[list[int]] = []
+        self._network = network
 
-    network, _ = model._loaded()
-    with network.register_forward_pre_hook(look, with_kwargs=True):
-        for count in range(1, 46):
-            model.probabilities(PAIRS[:count])
-    assert {rows for rows, _ in shapes} == {1, 2, 4, 8}
-    assert all(width % 8 == 0 for _, width in shapes)
+    def states(self, rows: Sequence[Row]) -> States:
+        self.lengths.append([len(row) for row in rows])
+        return self._network.states(rows)
+
+
+def test_pairs_of_like_length_are_read_together_eight_at_most(
+    model: CrossEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.warm_up()
+    watched = Watched(model._network)
+    monkeypatch.setitem(vars(model), "_network", watched)
+    model.probabilities(PAIRS[::-1])
+    assert [len(lengths) for lengths in watched.lengths] == [8, 8, 8, 8, 8, 5]
+    read = [length for lengths in watched.lengths for length in lengths]
+    assert read == sorted(read)
+    assert len(set(read)) == 45
+
+
+def test_a_pair_longer_than_the_window_does_not_fit(model: CrossEncoder) -> None:
+    assert model.fits(CLAIM, PAIRS[-1][1])
+    assert not model.fits(CLAIM, PAIRS[-1][1] * 20)
 
 
 def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_read(
@@ -65,11 +84,11 @@ def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_re
     one, several = "Skerrow Light : It is tall.", "Skerrow Light : It is tall. [SEP] Ann Lee : Hm."
     pairs = [(CLAIM, one), (CLAIM, several)]
     plain = model.probabilities(pairs)
-    searching = CrossEncoder(folder, FoldedMiniLM(), in_search=True)
+    searching = CrossEncoder(folder, MiniLM(), OF_FIRST, in_search=True)
     biased = searching.probabilities(pairs)
     assert searching.verdict_scale == 0.5  # and no reading is scaled
     moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
     assert moved == pytest.approx([0.5, 0.5 + 1.25], abs=0.02)
-    given = CrossEncoder(folder, FoldedMiniLM())
+    given = minilm_classifier(folder)
     assert given.verdict_scale == 1.0
     assert np.allclose(given.probabilities(pairs), plain, atol=1e-6)

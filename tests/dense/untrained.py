@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from retrieval.dense.query_encoder import QueryEncoder
-from retrieval.dense.query_network import packaged_query_network
-from retrieval.trained.delta import save_delta
+from training.networks.delta import save_delta
+from training.networks.query import packaged_query_network
 
 
 def untrained_query_encoder(folder: Path, max_tokens: int = 256) -> QueryEncoder:

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from retrieval.dense.query_encoder import Query
 from retrieval.paths.path_reader import PathReader
-from retrieval.types import Evidence, RankedDocument, SentenceKey
+from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
 from tests.evidence import document, evidence
 
 
@@ -24,6 +26,23 @@ class EchoReader:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         self.asked += pairs
         return np.tile(np.array([1.0, 0.0, 0.0], dtype=np.float32), (len(pairs), 1))
+
+
+class Places:
+    """Gives the same place of each sentence to every lead; none unless they are named."""
+
+    def __init__(self, nearest: Sequence[SentenceKey] = ()) -> None:
+        self.nearest = nearest
+        self.asked: list[Query] = []
+
+    def warm_up(self) -> None:
+        pass
+
+    def orders(
+        self, queries: Sequence[Query], documents: Sequence[Document]
+    ) -> list[dict[SentenceKey, int]]:
+        self.asked += queries
+        return [{key: place for place, key in enumerate(self.nearest)} for _ in queries]
 
 
 CLAIM = "The builder of the pier kept bees."
@@ -45,15 +64,18 @@ def read(
     neighbours: int = 5,
     limit: int = 10,
     before: Sequence[Evidence] = (),
+    places: Places | None = None,
 ) -> list[Evidence]:
-    reader = PathReader(model, leads, neighbours, limit)  # type: ignore[arg-type]
+    nearness: Any = places or Places()
+    classifier: Any = model
+    reader = PathReader(classifier, nearness, leads, neighbours, limit)
     return reader.run(CLAIM, found, everything, documents, list(before))["paths"]
 
 
 def test_a_sentence_is_read_beside_the_one_that_led_to_its_document() -> None:
     model = EchoReader()
     documents = [opened("Pier", None), opened("Ann Lee", PIER.key)]
-    paths = read(model, [PIER], [PIER, BEES], documents, neighbours=0)
+    paths = read(model, [PIER], [PIER, BEES], documents, neighbours=1)
     assert model.asked == [
         (CLAIM, "Ann Lee : She kept bees. [SEP] Pier : It was built by Ann Lee.")
     ]
@@ -66,12 +88,29 @@ def test_what_is_known_already_is_read_behind_the_best_sentence_too_nearest_firs
     assert [p.key for p in paths] == [LAMP.key, BEES.key]
 
 
+def test_what_is_near_to_claim_and_lead_together_is_read_before_what_says_more_alone() -> None:
+    documents = [opened(title, None) for title in ("Pier", "Ann Lee", "Lamp")]
+    oslo = evidence("Oslo", "It is a city.", 0.2)
+    places = Places([BEES.key, PIER.key])
+    everything = [PIER, BEES, LAMP, oslo]
+    paths = read(EchoReader(), [PIER], everything, documents, neighbours=2, places=places)
+    # Alone PIER, LAMP, Oslo and Ann Lee say the most in this order; near are Ann Lee, PIER.
+    assert [p.key for p in paths] == [BEES.key, LAMP.key]
+    assert places.asked == [(CLAIM, [("Pier", "It was built by Ann Lee.")])]
+
+
+def test_of_the_documents_that_a_lead_led_to_no_more_is_read_than_of_the_others() -> None:
+    documents = [opened("Ann Lee", PIER.key), opened("Lamp", PIER.key)]
+    paths = read(EchoReader(), [PIER], [PIER, BEES, LAMP], documents, neighbours=1)
+    assert [p.key for p in paths] == [LAMP.key]
+
+
 def test_a_third_hop_reads_the_whole_path_from_its_end() -> None:
     model = EchoReader()
     bees = replace(BEES, path=(PIER.key,))
     documents = [opened("Lamp", BEES.key)]
     everything = [PIER, BEES, LAMP]
-    paths = read(model, [bees, PIER], everything, documents, neighbours=0, before=[bees])
+    paths = read(model, [bees, PIER], everything, documents, neighbours=1, before=[bees])
     assert model.asked[0][1] == (
         "Lamp : It is bright. [SEP] Ann Lee : She kept bees. [SEP] Pier : It was built by Ann Lee."
     )
@@ -82,7 +121,7 @@ def test_a_lead_whose_path_only_the_verifier_read_leads_on_without_it() -> None:
     model = EchoReader()
     bees = replace(BEES, path=(PIER.key,))
     documents = [opened("Lamp", BEES.key)]
-    paths = read(model, [bees, PIER], [PIER, BEES, LAMP], documents, neighbours=0)
+    paths = read(model, [bees, PIER], [BEES, LAMP], documents)
     assert model.asked == [(CLAIM, "Lamp : It is bright. [SEP] Ann Lee : She kept bees.")]
     assert paths[0].path == (BEES.key,)
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.models import READER
+from retrieval.models import reader
 from retrieval.relevance.cross_encoder_relevance_classifier import CrossEncoderRelevanceClassifier
 from retrieval.types import RankedDocument, Sentence
 from tests.evidence import ranked
@@ -22,7 +21,7 @@ def sentences_of(*documents: RankedDocument) -> list[tuple[RankedDocument, Sente
 
 @pytest.fixture(scope="module")
 def model() -> CrossEncoder:
-    return CrossEncoder(READER, FoldedMiniLM())
+    return reader()
 
 
 def test_the_sentence_that_says_so_is_most_relevant_and_supports(

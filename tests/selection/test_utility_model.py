@@ -6,19 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer as Rust
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.errors import ModelUnavailable
 from retrieval.models import READER
-from retrieval.selection.joint_reading import (
-    JointReader,
-    longest_that_fits,
-    pieces,
-    read_jointly,
-)
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.selection.joint_reading import joint_row, log_odds, longest_that_fits, pieces
 from retrieval.selection.utility_model import UtilityModel
-from retrieval.trained.delta import save_delta
 from retrieval.trained.trained_model import read_config
+from training.networks.delta import save_delta
+from training.networks.joint import JointReader
+from training.networks.minilm import trained_classifier
 
 CLAIM = "The Skerrow Light was designed by Ann Lee."
 DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
@@ -28,9 +27,8 @@ CITY = ("Dundee", "It is a city in Scotland.")
 
 def write_model(folder: Path, network: JointReader, reader: str) -> Path:
     """Write what training ships."""
-    digest = save_delta(
-        network, JointReader(FoldedMiniLM().trained(READER)), folder / "delta.safetensors", 4
-    )
+    begun = JointReader(trained_classifier(READER))
+    digest = save_delta(network, begun, folder / "delta.safetensors", 4)
     config = {"name": "Selector", "version": "1", "max_tokens": 512, "reader": reader}
     (folder / "config.json").write_text(json.dumps(config | {"sha256": digest}))
     return folder
@@ -38,7 +36,7 @@ def write_model(folder: Path, network: JointReader, reader: str) -> Path:
 
 @pytest.mark.models
 def test_untrained_it_adds_nothing_to_the_relevance(tmp_path: Path) -> None:
-    network = JointReader(FoldedMiniLM().trained(READER))
+    network = JointReader(trained_classifier(READER))
     folder = write_model(tmp_path, network, read_config(READER)["sha256"])
     useful = UtilityModel(folder, READER).usefulness(CLAIM, [DESIGNED, CITY], [0.8, 0.25])
     assert np.allclose(useful, [0.8, 0.25], atol=1e-3)
@@ -46,7 +44,7 @@ def test_untrained_it_adds_nothing_to_the_relevance(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
-    network = JointReader(FoldedMiniLM().trained(READER))
+    network = JointReader(trained_classifier(READER))
     with torch.no_grad():
         network.classifier.weight[1] = torch.linspace(-1, 1, 384)
     folder = write_model(tmp_path, network, read_config(READER)["sha256"])
@@ -66,23 +64,23 @@ def test_a_model_of_another_reader_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
-def test_every_sentence_has_a_cls_before_it_and_its_relevance_as_log_odds() -> None:
-    tokenizer = FoldedMiniLM().tokenizer()
-    inputs = read_jointly(
-        tokenizer, [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.0]], 512
-    )
-    read = tokenizer.decode(inputs.input_ids[0]).replace(" ", "").replace("[PAD]", "")
+def test_every_sentence_has_a_cls_before_it() -> None:
+    file = MiniLM().tokenizer_file()
+    row = joint_row(Tokenizer(file, 512), CLAIM, [TALL, CITY], 512)
+    rust = Rust.from_file(str(file))
+    read = rust.decode(row.ids, skip_special_tokens=False).replace(" ", "")
     # [CLS] claim [SEP] [CLS] sentence [CLS] sentence
     assert read == (
         "[CLS]theskerrowlightwasdesignedbyannlee.[SEP]"
         "[CLS]skerrowlight:itistall.[CLS]dundee:itisacityinscotland."
     )
-    assert (inputs.input_ids[0, inputs.heads[0]] == tokenizer.cls_token_id).all()
-    assert inputs.heads[0, 0] > 0
-    assert inputs.present.tolist() == [[True, True], [True, False]]
+    assert [rust.id_to_token(row.ids[head]) for head in row.heads] == ["[CLS]", "[CLS]"]
+    assert row.heads[0] > 0
+
+
+def test_relevance_is_known_as_log_odds() -> None:
     # log(0.5 / 0.5), log(0.9 / 0.1); 0 counts as 0.005: log(0.005 / 0.995)
-    assert np.allclose(inputs.log_odds[0], [0.0, 2.1972], atol=1e-4)
-    assert np.allclose(inputs.log_odds[1, 0], -5.2933, atol=1e-4)
+    assert log_odds([0.5, 0.9, 0.0]) == pytest.approx([0.0, 2.1972, -5.2933], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +97,8 @@ def test_the_longest_sentences_are_cut_first(lengths: list[int], room: int, long
 
 @pytest.mark.models
 def test_ten_long_sentences_fit_behind_a_long_claim() -> None:
-    claim, rest = pieces(
-        FoldedMiniLM().tokenizer(), "pier " * 400, [("Pier", "oak " * 300)] * 10, 512
-    )
+    tokenizer = Tokenizer(MiniLM().tokenizer_file(), 512)
+    claim, rest = pieces(tokenizer, "pier " * 400, [("Pier", "oak " * 300)] * 10, 512)
     # Half of the window for the claim; of the other 256 ten are for [CLS], so 24 for each.
     assert len(claim) == 256
     assert [len(ids) for ids in rest] == [24] * 10

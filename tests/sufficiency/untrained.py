@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from retrieval.sufficiency.network import packaged_proof_network
 from retrieval.sufficiency.proof_model import ProofModel
-from retrieval.trained.delta import save_delta
+from training.networks.delta import save_delta
+from training.networks.proof import packaged_proof_network
 
 
 def untrained_proof_model(folder: Path, max_tokens: int = 192) -> ProofModel:

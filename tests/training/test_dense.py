@@ -9,8 +9,6 @@ import torch
 from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.dense.query_network import packaged_query_network
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.types import LABELS, REFUTES, SUPPORTS
 from tests.encoders import WordEncoder
@@ -26,6 +24,8 @@ from training.dense import (
 )
 from training.dense_examples import DenseExample
 from training.loop import Recipe, train
+from training.networks.minilm import row_tokenizer
+from training.networks.query import packaged_query_network
 
 PAGES = {
     "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
@@ -138,7 +138,7 @@ class TestJointNetwork:
         return network
 
     def test_both_objectives_are_weighed_thirty_to_one(self) -> None:
-        network, tokenizer = self.network(), FoldedMiniLM().tokenizer()
+        network, tokenizer = self.network(), row_tokenizer(64)
         with torch.no_grad():
             network.classifier.weight.zero_()
             network.classifier.bias.copy_(torch.tensor([2.0, 3.0, 5.0]).log())
@@ -164,7 +164,7 @@ class TestJointNetwork:
         ends = []
         for folder in ("one", "other"):
             network = self.network()
-            loss_of = joint_loss(network, FoldedMiniLM().tokenizer(), self.vectors, 64)
+            loss_of = joint_loss(network, row_tokenizer(64), self.vectors, 64)
             before = loss_of(self.examples).item()
             train(network, self.examples, loss_of, recipe, tmp_path / folder, lambda _: {})
             assert loss_of(self.examples).item() < before

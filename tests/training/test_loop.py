@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from training.loop import Example, Recipe, classification_loss, labelled, train
+from training.networks.minilm import packaged_classifier, pair_tokenizer
 
 RECIPE = Recipe(
     epochs=2,
@@ -36,7 +36,7 @@ def run(
     folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0, moved: float = 0.0
 ) -> tuple[torch.Tensor, int]:
     """Train, and return a weight of the result and the steps that it took."""
-    model, tokenizer = FoldedMiniLM().model(LABELS), FoldedMiniLM().tokenizer()
+    model, tokenizer = packaged_classifier(LABELS), pair_tokenizer()
     with torch.no_grad():
         model.classifier.bias.add_(moved)
     steps = 0

@@ -10,8 +10,7 @@ import torch
 from evaluation.claims import FeverClaim
 from retrieval.generation.decoding import Reading
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.generation.minilm import NetworkReading
-from retrieval.generation.network import POSITIONS, packaged_title_network
+from retrieval.generation.minilm import POSITIONS
 from retrieval.hops.mention_expander import MentionExpander
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.types import SUPPORTS
@@ -19,6 +18,7 @@ from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.data import TrainingData
 from training.loop import Recipe, switch_off_dropout, train
+from training.networks.titles import NetworkReading, packaged_title_network
 from training.title_examples import TitleExample
 from training.titles import (
     PoolTitles,

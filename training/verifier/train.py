@@ -17,16 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
+from transformers import PreTrainedTokenizerBase
 
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.mpnet import PackagedMPNet
-from retrieval.trained.delta import save_delta
+from retrieval.models import verifier
 from retrieval.types import LABELS
 from training.card import Card, write_card, write_config
 from training.data import load_data
 from training.everyday import load_everyday
 from training.figures import Classify, probabilities
 from training.loop import Recipe, classification_loss, switch_off_dropout, train
+from training.networks.delta import save_delta
+from training.networks.mpnet import packaged_verifier, pair_tokenizer
 from training.verifier.figures import DEFINITIONS, DevReadings
 from training.verifier.mixes import Mix, Sources, mixed_examples
 from training.verifier.pairs import QUOTAS
@@ -108,8 +109,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         BadSource: the data cannot be read.
         ModelUnavailable: the packaged base weights are missing.
     """
-    base = PackagedMPNet(cache)
-    vectors = run.parent / "vectors"
+    tokenizer, vectors = pair_tokenizer(cache), run.parent / "vectors"
     sources = Sources(
         pairs=data_folder / "pairs" / "train",
         everyday=load_everyday(data_folder, vectors),
@@ -118,14 +118,14 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     dev = DevReadings.of(data_folder / "pairs", sources.everyday)
 
     def figures(network: nn.Module) -> dict[str, float]:
-        return dev.figures(_classifies(network, base))
+        return dev.figures(_classifies(network, tokenizer))
 
-    network = base.model(LABELS)
+    network = packaged_verifier(cache, LABELS)
     # With the embeddings as they are the change is small enough to ship as a delta.
     network.mpnet.embeddings.requires_grad_(False)
     switch_off_dropout(network.mpnet)
-    loss_of = classification_loss(network, base.tokenizer(), PAIRS.max_tokens)
-    classify = _classifies(network, base)
+    loss_of = classification_loss(network, tokenizer, PAIRS.max_tokens)
+    classify = _classifies(network, tokenizer)
     ends = []
     for phase, (recipe, mix) in PHASES.items():
         examples = mixed_examples(sources, mix, recipe.seed, classify)
@@ -139,7 +139,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         [pair.label for pair in dev.fitted],
     )
     trained = figures(network)
-    digest = save_delta(network, base.model(LABELS), out / "delta.safetensors", RANK)
+    digest = save_delta(network, packaged_verifier(cache, LABELS), out / "delta.safetensors", RANK)
     write_config(
         out,
         "MPNet verifier",
@@ -150,14 +150,14 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         temperature=temperature,
         bias=bias,
     )
-    shipped = dev.figures(CrossEncoder(out, base).probabilities)
+    shipped = dev.figures(verifier(cache, in_search=False, folder=out).probabilities)
     card = Card(
         name="Verifier",
         purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
         " labels are the stances that are shown, and the verdict rests on them.",
         architecture="all-mpnet-base-v2 (12 layers, 109 million weights, Apache 2.0, in five"
         " packages) with a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the first and"
-        " the mean vector (`retrieval/cross_encoders/mpnet.py`). Trained whole but for the"
+        " the mean vector (`training/networks/mpnet.py`). Trained whole but for the"
         f" embeddings; `delta.safetensors` is the difference, cut to rank {RANK}.",
         data="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in PHASES.items())
         + "Of these a phase reads as many batches as its recipe has steps. The mean of the weights"
@@ -178,6 +178,5 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     )
 
 
-def _classifies(network: nn.Module, base: PackagedMPNet) -> Classify:
-    tokenizer = base.tokenizer()
+def _classifies(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> Classify:
     return lambda pairs: probabilities(network, tokenizer, pairs, PAIRS.max_tokens)

@@ -1,26 +1,16 @@
 from __future__ import annotations
 
-import json
-from copy import deepcopy
-from pathlib import Path
-
 import pytest
 import torch
 
-from retrieval.errors import ModelUnavailable
-from retrieval.generation.decoding import generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.generation.minilm import MiniLMTitleModel, NetworkReading
-from retrieval.generation.network import TitleNetwork, packaged_title_network
 from retrieval.titles.title_tokenizer import TitleTokenizer
-from retrieval.titles.title_trie import TitleTrie
-from retrieval.trained.delta import save_delta
+from training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 
 pytestmark = pytest.mark.models
 
 CLAIM = "The lamp was made by an engineer."
 SENTENCES = [("Lamp", "It was made in Oslo by Ann Lee."), ("Pier", "It is long.")]
-TITLES = ["Ann Lee", "Ann Lee (singer)", "Oslo", "Lamp", "Pier"]
 
 
 @pytest.fixture(scope="module")
@@ -92,49 +82,3 @@ def test_untrained_it_goes_on_as_its_input_does(
         prefix = (*prefix, token)
     (scores,) = reading.next_tokens([prefix])
     assert int(scores.argmax()) == lee
-
-
-def shipped(network: TitleNetwork, folder: Path) -> MiniLMTitleModel:
-    digest = save_delta(network, packaged_title_network(), folder / "delta.safetensors", rank=2)
-    config = {"name": "MiniLM titles", "version": "7", "max_tokens": 64, "sha256": digest}
-    (folder / "config.json").write_text(json.dumps(config))
-    return MiniLMTitleModel(folder)
-
-
-def test_a_model_is_shipped_as_its_difference_and_its_decoder(
-    tmp_path: Path, tokenizer: TitleTokenizer
-) -> None:
-    trained = packaged_title_network().train(False)
-    with torch.no_grad():
-        trained.output_bias[MARKUP.title_begin] = 3.0
-        trained.distilbert.transformer.layer[0].ffn.lin1.weight += 0.01  # of rank one
-    model = shipped(trained, tmp_path)
-    model.warm_up()
-    assert model.version == "MiniLM titles 7"
-    assert (tmp_path / "delta.safetensors").stat().st_size < 14e6
-    tokens = input_tokens(tokenizer, CLAIM, SENTENCES, 64)
-    network, _ = model._loaded()
-    # A copy, since other models look their words up in the same embeddings.
-    loaded = NetworkReading(deepcopy(network).float(), tokens).next_tokens([()])
-    assert loaded[0] == pytest.approx(NetworkReading(trained, tokens).next_tokens([()])[0], abs=0.1)
-    fresh = NetworkReading(packaged_title_network(), tokens).next_tokens([()])
-    begin = MARKUP.title_begin
-    assert loaded[0, begin] > fresh[0, begin] + 1
-
-
-def test_a_shipped_model_generates_titles_that_exist(
-    tmp_path: Path, network: TitleNetwork, tokenizer: TitleTokenizer
-) -> None:
-    model = shipped(network, tmp_path)
-    tokens = tokenizer.tokens(TITLES)
-    trie = TitleTrie.of(tokens, TITLES)
-    found = generate(model.read(CLAIM, SENTENCES), model.markup, trie, beams=20)
-    assert {document.document_id for document in found} == set(TITLES)
-    probabilities = [document.probability for document in found]
-    assert probabilities == sorted(probabilities, reverse=True)
-    assert 0 < sum(probabilities) <= 1.001
-
-
-def test_a_folder_without_a_model_is_refused_with_the_mend(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match="is missing or damaged"):
-        MiniLMTitleModel(tmp_path)

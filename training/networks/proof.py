@@ -1,10 +1,4 @@
-"""The network of a proof: what the evidence says of each span of a claim, and where.
-
-AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence
-model. Here the claim is cut beforehand (``claim_cutter``) and one pass over claim
-and evidence tells all spans at once: two pointers say which words of the evidence
-a span is rewritten into, and the operator is told from the span and those words.
-"""
+"""The network of a proof, and what it reads; see ``retrieval.sufficiency.proof_model``."""
 
 from __future__ import annotations
 
@@ -14,11 +8,14 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from transformers import DistilBertModel, PreTrainedTokenizerBase
+from transformers import DistilBertModel
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.token_batches import width_for
-from retrieval.types import LABELS, OPERATORS
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.sufficiency.proof_row import proof_row
+from retrieval.types import OPERATORS
+from training.networks.batches import width_for
+from training.networks.minilm import packaged_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ class ProofNetwork(nn.Module):
         outside = ~inputs.evidence[:, None, :]
         starts = _pointed(self.start(spans), vectors)
         ends = _pointed(self.end(spans), vectors)
-        # The operator is told from the words pointed at, so that it can be read off them.
+        # The operator is decided from the words pointed at, so that it can be read off them.
         scores = ((starts + ends) / 2).masked_fill(outside, torch.finfo(starts.dtype).min)
         weights = torch.softmax(scores, dim=-1) * inputs.evidence[:, None, :]
         words = torch.bmm(weights.to(vectors.dtype), vectors)
@@ -96,77 +93,45 @@ def packaged_proof_network() -> ProofNetwork:
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
     """
-    distilbert = FoldedMiniLM().model(LABELS).distilbert
+    distilbert = packaged_body()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return ProofNetwork(distilbert)
 
 
-def read(
-    tokenizer: PreTrainedTokenizerBase,
+def proof_inputs(
+    tokenizer: Tokenizer,
     claims: Sequence[str],
     spans: Sequence[Sequence[tuple[int, int]]],
     evidence: Sequence[str],
     max_tokens: int,
 ) -> ProofInputs:
-    """Return claims, their spans and evidence texts as the network reads them.
-
-    Evidence beyond ``max_tokens`` is cut at its end. An English claim of 500
-    characters leaves room for it; of a claim that does not fit at all, such as one
-    in Chinese, the end is cut and the spans there are masked. The marks between
-    sentences are none of the evidence's tokens.
-    """
-    marks = tokenizer.cls_token_id, tokenizer.sep_token_id
-    rows = []
-    told = _tokens(tokenizer, claims, max_tokens - 3)
-    shown = _tokens(tokenizer, evidence, max_tokens - 3)
-    for (claim_ids, claim_offsets), (ids, offsets) in zip(told, shown, strict=True):
-        room = max_tokens - 3 - len(claim_ids)
-        rows.append((claim_ids, claim_offsets, ids[:room], offsets[:room]))
-    tokens = width_for(max((len(row[0]) + len(row[2]) + 3 for row in rows), default=0))
-    most = max((len(each) for each in spans), default=0)
+    """Return claims, their spans and evidence texts as ``proof_row`` writes them."""
+    rows = [
+        proof_row(tokenizer, *example, max_tokens)
+        for example in zip(claims, spans, evidence, strict=True)
+    ]
+    tokens = width_for(max((len(row.ids) for row in rows), default=0))
+    most = max((len(row.seen) for row in rows), default=0)
     inputs = ProofInputs(
-        input_ids=torch.full((len(rows), tokens), int(tokenizer.pad_token_id)),
+        input_ids=torch.full((len(rows), tokens), MiniLM.padding),
         attention_mask=torch.zeros((len(rows), tokens), dtype=torch.long),
         spans=torch.zeros((len(rows), most, tokens)),
         span_mask=torch.zeros((len(rows), most), dtype=torch.bool),
         evidence=torch.zeros((len(rows), tokens), dtype=torch.bool),
         offsets=torch.zeros((len(rows), tokens, 2), dtype=torch.long),
     )
-    for i, (claim_ids, claim_offsets, ids, offsets) in enumerate(rows):
-        joined = [marks[0], *claim_ids, marks[1], *ids, marks[1]]
-        inputs.input_ids[i, : len(joined)] = torch.tensor(joined)
-        inputs.attention_mask[i, : len(joined)] = 1
-        first = len(claim_ids) + 2
-        places = [(0, 0), *claim_offsets, (0, 0), *offsets, (0, 0)]
-        inputs.offsets[i, : len(places)] = torch.tensor(places)
-        inputs.evidence[i, first : first + len(ids)] = torch.tensor(ids) != marks[1]
-        for number, (start, end) in enumerate(spans[i]):
-            within = [n + 1 for n, (a, b) in enumerate(claim_offsets) if a < end and start < b]
-            if within:
-                inputs.spans[i, number, within] = 1 / len(within)
-                inputs.span_mask[i, number] = True
+    for number, row in enumerate(rows):
+        asked, read = row.spans.shape
+        inputs.input_ids[number, :read] = torch.tensor(row.ids)
+        inputs.attention_mask[number, :read] = 1
+        inputs.spans[number, :asked, :read] = torch.from_numpy(row.spans)
+        inputs.span_mask[number, :asked] = torch.from_numpy(row.seen)
+        inputs.evidence[number, :read] = torch.from_numpy(row.evidence)
+        inputs.offsets[number, :read] = torch.from_numpy(row.offsets)
     return inputs
 
 
 def _pointed(spans: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
     """Return how much each span points to each token, scaled as attention is."""
     return torch.bmm(spans, vectors.transpose(1, 2)).float() / math.sqrt(vectors.shape[-1])
-
-
-def _tokens(
-    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], most: int
-) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Return each text's token ids and their offsets, without the marks around it."""
-    if not texts:
-        return []
-    encoded = tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        truncation=True,
-        max_length=most,
-        return_offsets_mapping=True,
-        return_token_type_ids=False,
-        return_attention_mask=False,
-    )
-    return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))

@@ -1,16 +1,17 @@
-"""all-mpnet-base-v2 as a cross-encoder: the starting point of the verifier."""
+"""all-mpnet-base-v2 in PyTorch, with a head for labels: what the verifier is trained from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import nn
 from transformers import AutoTokenizer, MPNetModel, PreTrainedTokenizerBase
-from transformers.utils import logging
 
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
+from retrieval.networks.mpnet import MPNet
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,12 @@ class Logits:
 
 
 class MPNetClassifier(nn.Module):
-    """Reads claim and evidence as one text; the labels are told from its first and mean vector."""
+    """Reads claim and evidence as one text and labels it by its first and its mean vector."""
 
     def __init__(self, mpnet: MPNetModel, labels: int) -> None:
-        """Put a fresh head on ``mpnet``, whose own pooler is dropped."""
+        """Put a fresh head on ``mpnet``, which has no pooler of its own."""
         super().__init__()
         self.mpnet = mpnet
-        self.mpnet.pooler = None
         width = mpnet.config.hidden_size
         self.pre_classifier = nn.Linear(2 * width, width)
         self.classifier = nn.Linear(width, labels)
@@ -43,25 +43,21 @@ class MPNetClassifier(nn.Module):
         return Logits(self.classifier(self.dropout(torch.tanh(self.pre_classifier(pooled)))))
 
 
-class PackagedMPNet:
-    """The packaged weights, unpacked into a folder on first use."""
+def packaged_verifier(home: Path, labels: tuple[str, ...]) -> MPNetClassifier:
+    """Return the packaged weights with a fresh head over ``labels``, always the same.
 
-    def __init__(self, home: Path) -> None:
-        """Unpack into ``home`` when they are asked for."""
-        self._home = home
+    The weights are unpacked into ``home`` on first use.
 
-    def model(self, labels: tuple[str, ...]) -> MPNetClassifier:
-        """Return them with a fresh head over ``labels``, always the same.
+    Raises:
+        ModelUnavailable: the packaged weights are missing or damaged.
+    """
+    base = MPNet(home)
+    with torch.random.fork_rng(devices=[]):
+        mpnet = cast(MPNetModel, base.torch_body(base.weights()))
+        torch.manual_seed(0)
+        return MPNetClassifier(mpnet, len(labels))
 
-        Raises:
-            ModelUnavailable: the packaged weights are missing or damaged.
-        """
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        mpnet = MPNetModel.from_pretrained(mpnet_folder(self._home), local_files_only=True)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return MPNetClassifier(mpnet, len(labels))
 
-    def tokenizer(self) -> PreTrainedTokenizerBase:
-        """Return MPNet's uncased WordPiece tokenizer."""
-        return AutoTokenizer.from_pretrained(mpnet_folder(self._home), local_files_only=True)
+def pair_tokenizer(home: Path) -> PreTrainedTokenizerBase:
+    """Return MPNet's tokenizer as transformers has it, which makes tensors of pairs of texts."""
+    return AutoTokenizer.from_pretrained(mpnet_folder(home), local_files_only=True)

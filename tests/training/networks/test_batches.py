@@ -3,19 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from retrieval.token_batches import padded, rows_for, width_for
+from training.networks.batches import padded, width_for
 
 
 @pytest.mark.parametrize(("tokens", "width"), [(0, 0), (1, 8), (8, 8), (9, 16), (256, 256)])
 def test_widths_are_multiples_of_eight(tokens: int, width: int) -> None:
     assert width_for(tokens) == width
-
-
-@pytest.mark.parametrize(
-    ("texts", "rows"), [(1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (9, 16), (17, 24), (32, 32)]
-)
-def test_rows_are_few_different_numbers(texts: int, rows: int) -> None:
-    assert rows_for(texts) == rows
 
 
 def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:

@@ -1,9 +1,7 @@
 """Rows of tokens of different lengths as one batch.
 
-What multiplies matrices on a processor (oneDNN) makes and keeps something for every shape it
-meets. With widths of every number a worker would take gigabytes after some thousand claims, so
-widths are multiples of ``STEP``, and so are rows where there are many, for a little more to
-multiply.
+What multiplies matrices on a processor (oneDNN) compiles and keeps something for every shape it
+meets. So widths are multiples of ``STEP``, for a little more to multiply.
 """
 
 from __future__ import annotations
@@ -22,18 +20,8 @@ def width_for(tokens: int) -> int:
     return -(-tokens // STEP) * STEP
 
 
-def rows_for(texts: int) -> int:
-    """Return how many rows to read for so many texts, by reading one of them again.
-
-    Few are a power of two: a text alone is not read eight times over.
-    """
-    if texts < STEP:
-        return 1 << (texts - 1).bit_length()
-    return -(-texts // STEP) * STEP
-
-
 def padded(rows: Sequence[torch.Tensor], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows with ``padding`` behind the shorter ones, and ones where tokens stand.
+    """Return the rows with ``padding`` after the shorter ones, and ones where tokens stand.
 
     Both of shape ``(rows, width)``.
     """

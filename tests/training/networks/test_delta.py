@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
 from retrieval.errors import ModelUnavailable
-from retrieval.trained.delta import add_delta, save_delta
+from training.networks.delta import add_delta, save_delta
 
 
 def small_model(seed: int) -> DistilBertForSequenceClassification:
@@ -35,7 +35,7 @@ def test_a_model_comes_back_from_its_base_and_its_difference(tmp_path: Path) -> 
     trained = changed(base)
     digest = save_delta(trained, base, tmp_path / "delta.safetensors", rank=1)
     restored = small_model(0)
-    add_delta(restored, tmp_path / "delta.safetensors", digest)
+    add_delta(restored, tmp_path, digest)
     ids = torch.tensor([[1, 2, 3, 4]])
     with torch.inference_mode():
         assert torch.allclose(restored(ids).logits, trained(ids).logits, atol=5e-3)
@@ -62,7 +62,7 @@ def test_a_head_of_any_name_is_kept_whole_and_the_embeddings_never(tmp_path: Pat
     }
     assert not any(name.startswith("distilbert.embeddings.") for name in names)
     restored = Pointed(seed=2)
-    add_delta(restored, tmp_path / "delta.safetensors", digest)
+    add_delta(restored, tmp_path, digest)
     assert torch.allclose(restored.pointer.weight, trained.pointer.weight, atol=1e-3)
 
 
@@ -71,12 +71,12 @@ def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
     digest = save_delta(changed(small_model(0)), small_model(0), path, rank=1)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ModelUnavailable, match="see: esoteric train"):
-        add_delta(small_model(0), path, digest)
+        add_delta(small_model(0), path.parent, digest)
 
 
 def test_a_missing_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="is missing"):
-        add_delta(small_model(0), tmp_path / "relevance" / "delta.safetensors", "0")
+        add_delta(small_model(0), tmp_path / "relevance", "0")
 
 
 def test_a_difference_from_other_base_weights_is_refused(tmp_path: Path) -> None:
@@ -84,4 +84,11 @@ def test_a_difference_from_other_base_weights_is_refused(tmp_path: Path) -> None
     base = DistilBertForSequenceClassification(deeper)
     digest = save_delta(base, base, tmp_path / "delta.safetensors", rank=1)
     with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
-        add_delta(small_model(0), tmp_path / "delta.safetensors", digest)
+        add_delta(small_model(0), tmp_path, digest)
+
+
+def test_a_difference_with_a_head_that_the_model_lacks_is_refused(tmp_path: Path) -> None:
+    trained = Pointed(seed=1)
+    digest = save_delta(trained, small_model(0), tmp_path / "delta.safetensors", rank=1)
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        add_delta(small_model(0), tmp_path, digest)

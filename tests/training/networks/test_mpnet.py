@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import MPNetConfig, MPNetModel
 
-from retrieval.cross_encoders.mpnet import MPNetClassifier
-from retrieval.trained.delta import add_delta, save_delta
+from training.networks.delta import add_delta, save_delta
+from training.networks.mpnet import MPNetClassifier
 
 IDS = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
@@ -27,7 +27,7 @@ def network() -> MPNetClassifier:
         intermediate_size=16,
         max_position_embeddings=16,
     )
-    return MPNetClassifier(MPNetModel(config), labels=3).eval()
+    return MPNetClassifier(MPNetModel(config, add_pooling_layer=False), labels=3).eval()
 
 
 def test_padding_does_not_change_what_is_read(network: MPNetClassifier) -> None:
@@ -50,5 +50,5 @@ def test_a_network_that_was_trained_whole_is_restored_but_for_its_embeddings(
     assert not any(".embeddings." in name for name in load_file(path))
     trained = network(IDS, MASK).logits
     assert not torch.allclose(base(IDS, MASK).logits, trained, atol=0.1)
-    add_delta(base, path, digest)
+    add_delta(base, tmp_path, digest)
     assert torch.allclose(base(IDS, MASK).logits, trained, atol=0.02)  # kept in 8 bits

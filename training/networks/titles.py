@@ -1,11 +1,4 @@
-"""The compact model that generates titles: MiniLM reads, a small decoder writes (AdMIRaL, 3.1).
-
-AdMIRaL takes BART, which has learnt from much text to copy what it reads. Two
-decoder layers of our own have not, so they are given a way to: a token is
-either generated or copied from the input (See et al. 2017, "Get To The Point:
-Summarization with Pointer-Generator Networks"), and what is copied is found by
-the token that stands before it.
-"""
+"""The network that generates titles; see ``retrieval.generation.minilm``."""
 
 from __future__ import annotations
 
@@ -13,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import gelu, layer_norm, pad, scaled_dot_product_attention
 from transformers import DistilBertModel
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.generation.inputs import FIRST, PADDING
-from retrieval.types import LABELS
+from retrieval.generation.inputs import FIRST, PADDING, identifiers_in
+from retrieval.generation.minilm import HEADS, LAYERS, POSITIONS
+from training.networks.batches import padded
+from training.networks.minilm import packaged_body
 
-LAYERS = 2
-HEADS = 12
 FEED_FORWARD = 1024
-POSITIONS = 64  # of a generated sequence; what is longer shares the last one
 
 KeysAndValues: TypeAlias = tuple[torch.Tensor, torch.Tensor]
 
@@ -227,7 +220,7 @@ class Attention(nn.Module):
         keys, values = keys_and_values
         query = _split(self.query(hidden))
         rows = len(query)
-        # What all rows see is not copied for each: their queries are put behind one another.
+        # What all rows see is not copied for each: their queries are put one after the other.
         shared = len(keys) == 1 and not causal
         if shared:
             query = query.transpose(0, 1).flatten(1, 2)[None]
@@ -250,4 +243,31 @@ def packaged_title_network() -> TitleNetwork:
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
     """
-    return TitleNetwork(FoldedMiniLM().model(LABELS).distilbert)
+    return TitleNetwork(packaged_body())
+
+
+class NetworkReading:
+    """An input that a network has read; see ``decoding.Reading``."""
+
+    def __init__(self, network: TitleNetwork, tokens: Sequence[int]) -> None:
+        """Encode the tokens of ``input_tokens``."""
+        self.identifiers = identifiers_in(tokens)
+        self._network = network
+        with torch.inference_mode():
+            self._memory = network.read(*padded([torch.tensor(tokens)], PADDING))
+        self._rows: dict[tuple[int, ...], int] = {}
+        self._past: list[KeysAndValues] = []
+
+    def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
+        if self._past:
+            parents = torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes])
+            past = [(keys[parents], values[parents]) for keys, values in self._past]
+            tokens = torch.tensor([[prefix[-1]] for prefix in prefixes])
+        else:
+            past, tokens = [], torch.tensor([[FIRST]])
+        with torch.inference_mode():
+            scores, self._past = self._network.next_tokens(self._memory, tokens, past)
+        self._rows = {prefix: row for row, prefix in enumerate(prefixes)}
+        result: NDArray[np.float32] = scores.numpy()
+        return result

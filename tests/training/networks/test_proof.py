@@ -4,14 +4,14 @@ import math
 
 import pytest
 import torch
-from transformers import DistilBertConfig, DistilBertModel, PreTrainedTokenizerBase
+from transformers import DistilBertConfig, DistilBertModel
 
-from retrieval.cross_encoders.folded_minilm import FoldedMiniLM
-from retrieval.sufficiency.network import (
+from training.networks.minilm import pair_tokenizer, row_tokenizer
+from training.networks.proof import (
     ProofInputs,
     ProofNetwork,
     packaged_proof_network,
-    read,
+    proof_inputs,
 )
 
 CLAIM, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
@@ -64,15 +64,12 @@ def test_what_is_pointed_at_can_be_learnt() -> None:
     assert all(g is not None and torch.isfinite(g).all() and g.any() for g in gradients)
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> PreTrainedTokenizerBase:
-    return FoldedMiniLM().tokenizer()
-
-
 @pytest.mark.models
-def test_claims_are_read_as_the_tokenizer_writes_pairs(tokenizer: PreTrainedTokenizerBase) -> None:
-    made = read(tokenizer, [CLAIM, "It rains"], [[(0, 8)], []], [EVIDENCE, "Holm : No."], 192)
-    pairs = tokenizer(
+def test_claims_are_read_as_the_tokenizer_writes_pairs() -> None:
+    made = proof_inputs(
+        row_tokenizer(192), [CLAIM, "It rains"], [[(0, 8)], []], [EVIDENCE, "Holm : No."], 192
+    )
+    pairs = pair_tokenizer()(
         [CLAIM, "It rains"], [EVIDENCE, "Holm : No."], padding=True, pad_to_multiple_of=8
     )
     assert made.input_ids.tolist() == pairs["input_ids"]
@@ -80,38 +77,21 @@ def test_claims_are_read_as_the_tokenizer_writes_pairs(tokenizer: PreTrainedToke
 
 
 @pytest.mark.models
-def test_spans_and_evidence_are_marked_token_by_token(tokenizer: PreTrainedTokenizerBase) -> None:
-    made = read(tokenizer, [CLAIM, "Holm"], [[(0, 8), (9, 14)], [(0, 4)]], [EVIDENCE, ""], 192)
-    tokens = tokenizer.convert_ids_to_tokens(made.input_ids[0].tolist())
-    assert tokens[:6] == ["[CLS]", "ole", "berg", "sailed", "[SEP]", "run"]
+def test_shorter_claims_are_padded_with_nothing_to_see() -> None:
+    made = proof_inputs(
+        row_tokenizer(192), [CLAIM, "Holm"], [[(0, 8), (9, 14)], [(0, 4)]], [EVIDENCE, ""], 192
+    )
+    # [CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP] holm : it rains [SEP]
+    assert made.input_ids.shape == (2, 24)
     assert made.spans[0, :, :5].tolist() == [[0, 0.5, 0.5, 0, 0], [0, 0, 0, 1, 0]]
-    assert not made.spans[0, :, 5:].any()
+    assert made.spans[1, :, :3].tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert not made.spans[:, :, 5:].any()
     assert made.span_mask.tolist() == [[True, True], [True, False]]
-    of_evidence = [t for t, told in zip(tokens, made.evidence[0].tolist(), strict=True) if told]
-    assert of_evidence == ["run", "##de", ":", "he", "sailed", ".", "holm", ":", "it", "rains"]
-    sailed = tokens.index("sailed", 5)
-    start, end = made.offsets[0, sailed].tolist()
-    assert EVIDENCE[start:end] == "sailed"
+    # The marks between the sentences are none of the evidence's.
+    assert made.evidence[0].nonzero()[:, 0].tolist() == [5, 6, 7, 8, 9, 10, 12, 13, 14, 15]
     assert not made.evidence[1].any()
-
-
-@pytest.mark.models
-def test_evidence_is_cut_and_the_claim_is_not(tokenizer: PreTrainedTokenizerBase) -> None:
-    made = read(tokenizer, [CLAIM], [[(0, 8)]], [EVIDENCE * 100], 12)
-    tokens = tokenizer.convert_ids_to_tokens(made.input_ids[0].tolist())
-    read_tokens = [token for token in tokens if token != "[PAD]"]
-    assert " ".join(read_tokens) == "[CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP]"
-
-
-@pytest.mark.models
-def test_spans_of_a_claim_that_does_not_fit_at_all_are_padded(
-    tokenizer: PreTrainedTokenizerBase,
-) -> None:
-    made = read(tokenizer, ["国" * 500], [[(0, 400), (400, 500)]], [EVIDENCE], 192)
-    assert made.input_ids.shape == (1, 192)
-    assert made.span_mask.tolist() == [[True, False]]
-    assert not made.spans[0, 1].any()
-    assert not made.evidence.any()
+    assert made.offsets[0, 9].tolist() == [11, 17]  # "sailed" in the evidence text
+    assert not made.offsets[0, 17:].any()
 
 
 @pytest.mark.models

@@ -1,0 +1,111 @@
+"""Every network in 8 bits (ONNX Runtime) beside the same in float32 (PyTorch): time and labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from copy import copy
+
+import numpy as np
+
+from benchmarks.corpus import everyday_claims, vital_index
+from benchmarks.row import Row, percentile
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.embedded_index import EmbeddedIndex
+from retrieval.models import path_reader, reader, verifier
+from retrieval.networks import runtime
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.torch_network import TorchNetwork
+from settings import Settings
+
+PAIRS = 400  # of ``datasets/everyday``, claims with their evidence
+ROUNDS = 5
+BATCH = 12  # pairs of a timed reading
+
+
+def measure() -> list[Row]:
+    """Read the same pairs with both, in turn."""
+    settings = Settings.from_environment()
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(settings.packaged_models / "networks")
+    pairs = _pairs()
+    models = {
+        "verifier": verifier(settings.packaged_models, in_search=False),
+        "path reader": path_reader(),
+        "reader": reader(),
+    }
+    rows = [row for name, model in models.items() for row in _compared(name, model, pairs)]
+    return [*rows, *_encoder([evidence for _, evidence in pairs])]
+
+
+def _pairs() -> list[tuple[str, str]]:
+    """Return claims beside their evidence, taken at equal distances from all."""
+    store = EmbeddedIndex(vital_index()).open(MiniLMEncoder.name)
+    decided = [claim for claim in everyday_claims() if claim["evidence"]]
+    chosen = decided[:: len(decided) // PAIRS][:PAIRS]
+    ids = {title for claim in chosen for title, _ in claim["evidence"][0]}
+    documents = {document.id: document for document in store.documents(sorted(ids))}
+    pairs = []
+    for claim in chosen:
+        found = [(documents[title], number) for title, number in claim["evidence"][0]]
+        texts = [(document.title, document.sentences[number].text) for document, number in found]
+        pairs.append((claim["claim"], evidence_set_text(texts)))
+    return pairs
+
+
+def _compared(name: str, model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> list[Row]:
+    in_32 = copy(model)
+    base = model._base
+    in_32._network = TorchNetwork(base.torch_body(model._trained_body()), base.padding)
+    ours, theirs = model.probabilities(pairs), in_32.probabilities(pairs)
+    same = float(np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1)))
+    moved = float(np.abs(ours - theirs).max(axis=1).mean())
+    seconds, ratio = _timed(
+        lambda: model.probabilities(pairs[:BATCH]), lambda: in_32.probabilities(pairs[:BATCH])
+    )
+    return [
+        Row(
+            f"{name}, {BATCH} pairs in 8 bits / in float32 by PyTorch, ratio of medians",
+            f"{seconds[0]:.3f} s / {seconds[1]:.3f} s, {ratio:.2f}",
+        ),
+        Row(
+            f"{name}, same label in both, of {len(pairs)}; mean difference of the probabilities",
+            f"{100 * same:.1f} %; {moved:.3f}",
+        ),
+    ]
+
+
+def _encoder(texts: Sequence[str]) -> list[Row]:
+    encoder = MiniLMEncoder()
+    base, in_32 = MiniLM(), MiniLMEncoder()
+    in_32._network = TorchNetwork(base.torch_body(base.weights()), base.padding)
+    alike = np.sum(encoder.encode(texts) * in_32.encode(texts), axis=1)
+    seconds, ratio = _timed(
+        lambda: encoder.encode(texts[:BATCH]), lambda: in_32.encode(texts[:BATCH])
+    )
+    return [
+        Row(
+            f"encoder, {BATCH} texts in 8 bits / in float32 by PyTorch, ratio of medians",
+            f"{seconds[0]:.3f} s / {seconds[1]:.3f} s, {ratio:.2f}",
+        ),
+        Row(
+            f"encoder, cosine between the two, mean and least of {len(texts)}",
+            f"{alike.mean():.4f}, {alike.min():.4f}",
+        ),
+    ]
+
+
+def _timed(
+    first: Callable[[], object], second: Callable[[], object]
+) -> tuple[tuple[float, float], float]:
+    """Return the median seconds of both, run in turn after a warm-up, and their ratio."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(ROUNDS + 1):
+        for work, seconds in zip((first, second), times, strict=True):
+            started = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - started)
+    one, other = (percentile(seconds[1:], 50) for seconds in times)
+    return (one, other), one / other

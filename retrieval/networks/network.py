@@ -1,0 +1,64 @@
+"""Opens a transformer's body to compute: in 8 bits, converted once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+
+from retrieval.networks.base import Base
+from retrieval.networks.conversion import converted_layers, converted_words
+from retrieval.networks.states import Network, RuntimeFailed
+from retrieval.networks.weights import Array
+
+logger = logging.getLogger(__name__)
+
+
+def open_network(
+    name: str,
+    base: Base,
+    weights: Callable[[], Mapping[str, Array]],
+    key: str,
+    places: int,
+    first_only: bool = False,
+) -> Network:
+    """Return a body that is ready to compute, by ONNX Runtime or, where that fails, by PyTorch.
+
+    ``weights`` returns what training made of those of ``base``; it is called when they are
+    converted for the first time, and again when ``key``, their digest, changes. ``name``: the
+    model's, for the converted file. ``places``: how many tokens a row may have. ``first_only``:
+    compute only the states of each row's first token.
+
+    Raises:
+        ModelUnavailable: the weights are missing or damaged, or cannot be kept.
+    """
+    try:
+        from retrieval.networks.onnx_network import OnnxNetwork
+
+        return OnnxNetwork(
+            converted_layers(name, base, weights, key, places, first_only),
+            word_embeddings(base),
+            base.padding,
+        )
+    except (ImportError, RuntimeFailed) as error:
+        logger.warning(
+            "ONNX Runtime cannot compute %s here (%s). PyTorch computes it instead, which takes"
+            " about twice as long.",
+            name,
+            error,
+        )
+        from retrieval.networks.torch_network import TorchNetwork
+
+        return TorchNetwork(base.torch_body(weights()), base.padding)
+
+
+@cache
+def word_embeddings(base: Base) -> Array:
+    """Return those of a base, ``(vocabulary, width)``.
+
+    All networks and all processes that read them share one copy of the file in memory.
+    """
+    words: Array = np.load(converted_words(base), mmap_mode="r")
+    return words

@@ -1,0 +1,56 @@
+"""A body in ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from retrieval.networks import runtime
+from retrieval.networks.graph import MASK, STATES, VECTORS
+from retrieval.networks.states import RuntimeFailed, States, batch
+from retrieval.networks.tokenizer import Row
+from retrieval.networks.weights import Array
+
+
+class OnnxNetwork:
+    """Computes the last layer's states of rows of tokens."""
+
+    kind = "ONNX Runtime, 8 bits"
+
+    def __init__(self, layers: Path, words: Array, padding: int) -> None:
+        """Open the graph in ``layers``, as ``graph.body_graph`` makes it.
+
+        ``words``: the word embeddings, ``(vocabulary, width)``.
+
+        Raises:
+            RuntimeFailed: ONNX Runtime cannot open the graph here.
+        """
+        try:
+            _share_threads()
+            options = onnxruntime.SessionOptions()
+            options.use_per_session_threads = False
+            options.enable_cpu_mem_arena = False
+            self._session = onnxruntime.InferenceSession(
+                str(layers), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its errors have no base of their own
+            raise RuntimeFailed(str(error)) from error
+        self._words = words
+        self._padding = padding
+
+    def states(self, rows: Sequence[Row]) -> States:
+        """See ``Network``."""
+        ids, mask = batch(rows, self._padding)
+        inputs = {VECTORS: self._words[ids], MASK: mask.astype(np.int32)}
+        (vectors,) = self._session.run([STATES], inputs)
+        return States(vectors, mask.astype(np.float32))
+
+
+@cache
+def _share_threads() -> None:
+    """Make the threads that all networks of this process compute on; it can be done once only."""
+    onnxruntime.set_global_thread_pool_sizes(runtime.threads(), 1)

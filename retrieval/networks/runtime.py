@@ -1,0 +1,34 @@
+"""What all networks of a process share: the number of threads, and where converted ones are kept.
+
+It is of the process and no argument, as ``torch.set_num_threads`` is: ONNX Runtime has one pool
+of threads for all networks, made when the first of them is opened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_threads = 0
+_kept: Path | None = None
+
+
+def use_threads(number: int) -> None:
+    """Compute on this many threads; of no effect once a network is open."""
+    global _threads
+    _threads = number
+
+
+def keep_in(folder: Path) -> None:
+    """Keep converted networks in ``folder``; otherwise each process converts what it opens."""
+    global _kept
+    _kept = folder
+
+
+def threads() -> int:
+    """Return the number of threads; 0, where nobody said it, is one for each core."""
+    return _threads
+
+
+def kept_folder() -> Path | None:
+    """Return the folder that converted networks are kept in, if there is one."""
+    return _kept

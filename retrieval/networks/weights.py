@@ -1,0 +1,136 @@
+"""The weights of a transformer's body, in arrays, whatever names its file gives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+Array: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``weight`` of shape ``(outputs, inputs)`` and ``bias`` of ``(outputs,)``."""
+
+    weight: Array
+    bias: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """A layer normalisation's ``weight`` and ``bias``, both of shape ``(width,)``."""
+
+    weight: Array
+    bias: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer: attention, then two linear ones; each part is added to its input and normed."""
+
+    query: Linear
+    key: Linear
+    value: Linear
+    attended: Linear
+    attended_norm: Norm
+    widen: Linear
+    narrow: Linear
+    output_norm: Norm
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A transformer encoder that norms after each part, as BERT does.
+
+    ``words``: ``(vocabulary, width)``. ``positions``: ``(places, width)``, of the first token
+    first. ``attention_bias``: what is added to the attention of each head between two places,
+    ``(heads, places, places)``; none for most.
+    """
+
+    words: Array
+    positions: Array
+    embedding_norm: Norm
+    layers: tuple[Layer, ...]
+    heads: int
+    epsilon: float
+    attention_bias: Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNames:
+    """How a file names the parts of a layer, behind the layer's number."""
+
+    query: str
+    key: str
+    value: str
+    attended: str
+    attended_norm: str
+    widen: str
+    narrow: str
+    output_norm: str
+
+
+def layer(weights: Mapping[str, Array], prefix: str, names: LayerNames) -> Layer:
+    """Return the layer whose arrays' names begin with ``prefix``."""
+
+    def linear(name: str) -> Linear:
+        return Linear(weights[f"{prefix}{name}.weight"], weights[f"{prefix}{name}.bias"])
+
+    def norm(name: str) -> Norm:
+        return Norm(weights[f"{prefix}{name}.weight"], weights[f"{prefix}{name}.bias"])
+
+    return Layer(
+        query=linear(names.query),
+        key=linear(names.key),
+        value=linear(names.value),
+        attended=linear(names.attended),
+        attended_norm=norm(names.attended_norm),
+        widen=linear(names.widen),
+        narrow=linear(names.narrow),
+        output_norm=norm(names.output_norm),
+    )
+
+
+def linear(inputs: Array, weights: Mapping[str, Array], name: str) -> Array:
+    """Return what the linear part ``name`` of some weights makes of ``(..., inputs)``."""
+    outputs: Array = inputs @ weights[f"{name}.weight"].T
+    bias = weights.get(f"{name}.bias")
+    return outputs if bias is None else outputs + bias
+
+
+def softmax(logits: Array) -> Array:
+    """Return probabilities over the last axis."""
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    probabilities: Array = powers / powers.sum(-1, keepdims=True)
+    return probabilities
+
+
+def unit(vectors: Array) -> Array:
+    """Return the vectors, ``(..., width)``, each of length 1."""
+    lengths: Array = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / lengths
+
+
+def gelu(inputs: Array) -> Array:
+    """Return the Gaussian error linear unit of each number."""
+    share: Array = (1 + erf(inputs / np.float32(math.sqrt(2)))) / 2
+    return inputs * share
+
+
+def standardised(vectors: Array) -> Array:
+    """Return vectors, ``(..., width)``, with mean 0 and variance 1."""
+    centred = vectors - vectors.mean(-1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(-1, keepdims=True) + np.float32(1e-5))
+    standard: Array = centred / spread
+    return standard
+
+
+def normed(vectors: Array, weights: Mapping[str, Array], name: str) -> Array:
+    """Return the layer normalisation ``name`` of vectors, ``(..., width)``."""
+    return standardised(vectors) * weights[f"{name}.weight"] + weights[f"{name}.bias"]

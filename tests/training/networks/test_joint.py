@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from retrieval.models import READER
+from training.networks.joint import JointReader, joint_inputs, usefulness
+from training.networks.minilm import row_tokenizer, trained_classifier
+
+pytestmark = pytest.mark.models
+
+CLAIM = "The Skerrow Light was designed by Ann Lee."
+TALL = ("Skerrow Light", "It is tall.")
+CITY = ("Dundee", "It is a city in Scotland.")
+
+
+def test_claims_with_fewer_sentences_are_padded() -> None:
+    inputs = joint_inputs(
+        row_tokenizer(512), [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.0]], 512
+    )
+    begin = row_tokenizer(512).begin
+    assert inputs.input_ids.shape[1] % 8 == 0
+    assert (inputs.input_ids[0, inputs.heads[0]] == begin).all()
+    assert inputs.input_ids[1, inputs.heads[1, 0]] == begin
+    assert inputs.present.tolist() == [[True, True], [True, False]]
+    # log(0.5 / 0.5), log(0.9 / 0.1); 0 counts as 0.005: log(0.005 / 0.995)
+    assert np.allclose(inputs.log_odds[0], [0.0, 2.1972], atol=1e-4)
+    assert np.allclose(inputs.log_odds[1, 0], -5.2933, atol=1e-4)
+
+
+def test_a_claim_is_read_alike_alone_and_beside_a_longer_one() -> None:
+    network = JointReader(trained_classifier(READER)).train(False)
+    with torch.no_grad():
+        network.classifier.weight[1] = torch.linspace(-1, 1, 384)
+    alone = usefulness(network, row_tokenizer(512), CLAIM, [CITY], [0.3], 512)
+    inputs = joint_inputs(
+        row_tokenizer(512), [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.3]], 512
+    )
+    with torch.inference_mode():
+        together = torch.softmax(network(inputs), dim=-1)[1, 0, 1]
+    assert alone == pytest.approx([float(together)], abs=1e-4)

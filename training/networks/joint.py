@@ -1,0 +1,103 @@
+"""The network of the selector (FER), and what it reads; see ``retrieval.selection``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import relu
+from torch.nn.utils.rnn import pad_sequence
+from transformers import DistilBertForSequenceClassification
+
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.selection.joint_reading import USEFUL, joint_row, log_odds
+from training.networks.batches import padded
+
+
+@dataclass(frozen=True, slots=True)
+class JointInputs:
+    """A batch of claims, each with its candidate sentences in one sequence.
+
+    ``input_ids`` and ``attention_mask``: (claims, tokens). ``heads``: (claims,
+    sentences), where the [CLS] of each sentence stands. ``log_odds``: (claims,
+    sentences), of its relevance. ``present``: bool (claims, sentences), False where
+    a claim has fewer sentences than others.
+    """
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    heads: torch.Tensor
+    log_odds: torch.Tensor
+    present: torch.Tensor
+
+
+class JointReader(nn.Module):
+    """The reader's network; its head reads every sentence's [CLS] and not the first one alone."""
+
+    def __init__(self, reader: DistilBertForSequenceClassification) -> None:
+        """Begin with the reader's weights and with a last layer, of two classes, of zeros."""
+        super().__init__()
+        self.distilbert = reader.distilbert
+        self.pre_classifier = reader.pre_classifier
+        self.classifier = nn.Linear(reader.config.dim, 2)
+        nn.init.zeros_(self.classifier.weight)
+        nn.init.zeros_(self.classifier.bias)
+
+    def forward(self, inputs: JointInputs) -> torch.Tensor:
+        """Return logits, shape (claims, sentences, 2); those of absent sentences mean nothing."""
+        states = self.distilbert(
+            input_ids=inputs.input_ids, attention_mask=inputs.attention_mask
+        ).last_hidden_state
+        index = inputs.heads[:, :, None].expand(-1, -1, states.shape[-1])
+        said = self.classifier(relu(self.pre_classifier(states.gather(1, index)))).float()
+        known = torch.zeros_like(said)
+        known[:, :, USEFUL] = inputs.log_odds
+        logits: torch.Tensor = said + known
+        return logits
+
+
+def joint_inputs(
+    tokenizer: Tokenizer,
+    claims: Sequence[str],
+    candidates: Sequence[Sequence[tuple[str, str]]],
+    relevance: Sequence[Sequence[float]],
+    max_tokens: int,
+) -> JointInputs:
+    """Return what the network reads of claims and their (title, sentence) candidates.
+
+    ``relevance``: the probability of each that it bears on the claim.
+    """
+    rows = [
+        joint_row(tokenizer, claim, sentences, max_tokens)
+        for claim, sentences in zip(claims, candidates, strict=True)
+    ]
+    ids, mask = padded([torch.tensor(row.ids) for row in rows], MiniLM.padding)
+    heads = [torch.tensor(row.heads, dtype=torch.long) for row in rows]
+    known = [torch.from_numpy(log_odds(row)) for row in relevance]
+    return JointInputs(
+        input_ids=ids,
+        attention_mask=mask,
+        heads=pad_sequence(heads, batch_first=True),
+        log_odds=pad_sequence(known, batch_first=True),
+        present=pad_sequence([torch.ones_like(h) for h in heads], batch_first=True).bool(),
+    )
+
+
+def usefulness(
+    network: JointReader,
+    tokenizer: Tokenizer,
+    claim: str,
+    sentences: Sequence[tuple[str, str]],
+    relevance: Sequence[float],
+    max_tokens: int,
+) -> NDArray[np.float32]:
+    """Return what a network says of sentences, as ``UtilityModel.usefulness`` does."""
+    with torch.inference_mode():
+        logits = network(joint_inputs(tokenizer, [claim], [sentences], [relevance], max_tokens))
+    useful: NDArray[np.float32] = torch.softmax(logits[0], dim=-1)[:, USEFUL].numpy()
+    return useful

@@ -1,0 +1,70 @@
+"""all-MiniLM-L6-v2 in PyTorch, as a DistilBERT: what every small model is trained from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import torch
+from transformers import (
+    AutoTokenizer,
+    DistilBertForSequenceClassification,
+    DistilBertModel,
+    PreTrainedTokenizerBase,
+)
+
+from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.networks.minilm import MiniLM, distilbert_config
+from retrieval.networks.tokenizer import Tokenizer
+from retrieval.trained.trained_model import read_config
+from training.networks.delta import add_delta
+
+
+def packaged_body() -> DistilBertModel:
+    """Return the packaged weights.
+
+    Raises:
+        ModelUnavailable: they are missing or damaged.
+    """
+    base = MiniLM()
+    with torch.random.fork_rng(devices=[]):  # the module begins with random weights
+        return cast(DistilBertModel, base.torch_body(base.weights()))
+
+
+def packaged_classifier(labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
+    """Return the packaged weights with a fresh head over ``labels``, always the same.
+
+    Raises:
+        ModelUnavailable: the packaged weights are missing or damaged.
+    """
+    config = distilbert_config()
+    config.id2label = dict(enumerate(labels))
+    config.label2id = {label: index for index, label in enumerate(labels)}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = DistilBertForSequenceClassification(config)
+    model.distilbert = packaged_body()
+    return model
+
+
+def trained_classifier(folder: Path) -> DistilBertForSequenceClassification:
+    """Return the classifier that was trained from them and lies in this folder.
+
+    Raises:
+        ModelUnavailable: it or the packaged weights are missing or damaged.
+    """
+    config = read_config(folder)
+    model = packaged_classifier(tuple(config["labels"]))
+    add_delta(model, folder, config["sha256"])
+    model.train(False)
+    return model
+
+
+def pair_tokenizer() -> PreTrainedTokenizerBase:
+    """Return MiniLM's tokenizer as transformers has it, which makes tensors of pairs of texts."""
+    return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)
+
+
+def row_tokenizer(max_tokens: int) -> Tokenizer:
+    """Return MiniLM's tokenizer as the shipped models use it, for rows of ``max_tokens``."""
+    return Tokenizer(MiniLM().tokenizer_file(), max_tokens)
