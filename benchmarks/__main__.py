@@ -60,7 +60,8 @@ def _between(readme: str, table: list[str]) -> str:
     """Return the README with the table in its place."""
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + "\n" + "\n".join(table) + "\n\n" + END + after
+    measured = f"{processor.described()}; {Settings.from_environment().threads} threads:"
+    return "\n".join([before + BEGIN, measured, "", *table, "", END + after])
 
 
 def _report(table: list[str]) -> str:

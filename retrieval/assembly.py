@@ -38,12 +38,15 @@ class Retriever:
         self._version = ""
 
     def warm_up(self, recipe: Recipe = RECIPES[DEFAULT_RECIPE]) -> None:
-        """Open the index and load the models of a recipe.
+        """Open the index and load the models of a recipe; otherwise each is loaded when needed.
 
         Raises:
             IndexUnavailable: there is no index, or it cannot be used.
             ModelUnavailable: a model is missing or damaged.
         """
+        self._opened().warm_up(recipe)
+
+    def _opened(self) -> Pipeline:
         if self._pipeline is None:
             runtime.use_threads(self._threads)
             runtime.keep_in(self._folders.networks)
@@ -53,7 +56,7 @@ class Retriever:
             self._version = index.version()
             self._pipeline = self._assembled(index)
             self._index = index
-        self._pipeline.warm_up(recipe)
+        return self._pipeline
 
     def stale(self) -> bool:
         """Return whether another index stands where the opened one stood."""
@@ -72,9 +75,7 @@ class Retriever:
 
         Raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
-        self.warm_up(recipe)
-        assert self._pipeline is not None
-        return self._pipeline.check(claim, recipe, on_progress)
+        return self._opened().check(claim, recipe, on_progress)
 
     def _assembled(self, index: Index) -> Pipeline:
         with leave_out_torch():
