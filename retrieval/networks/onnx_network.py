@@ -30,10 +30,10 @@ class OnnxNetwork:
             RuntimeFailed: ONNX Runtime cannot open the graph here.
         """
         try:
-            _share_threads()
+            _share()
             options = onnxruntime.SessionOptions()
             options.use_per_session_threads = False
-            options.enable_cpu_mem_arena = False
+            options.add_session_config_entry("session.use_env_allocators", "1")
             self._session = onnxruntime.InferenceSession(
                 str(layers), options, providers=["CPUExecutionProvider"]
             )
@@ -51,6 +51,17 @@ class OnnxNetwork:
 
 
 @cache
-def _share_threads() -> None:
-    """Make the threads that all networks of this process compute on; it can be done once only."""
+def _share() -> None:
+    """Make what all networks of this process share; it can be done once only.
+
+    They compute on the same threads, and in the same memory: each would keep its own otherwise, of
+    the size of its largest batch.
+    """
     onnxruntime.set_global_thread_pool_sizes(runtime.threads(), 1)
+    memory = onnxruntime.OrtMemoryInfo(
+        "Cpu",
+        onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR,
+        0,
+        onnxruntime.OrtMemType.DEFAULT,
+    )
+    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg({}))
