@@ -1,8 +1,8 @@
 """``make bench``: every measurement, side by side in one run.
 
 The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
-with ``python -m benchmarks claims`` (or ``index``, ``commands``, ``service``, ``wiring``,
-``networks``, ``first_run``). Medians and ratios are worth quoting; single times are not.
+with ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``, ``service``,
+``wiring``, ``networks``, ``first_run``). Medians and ratios are worth quoting; single times are not.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures what a processor with AVX2 and nothing newer takes, on one
 that has CPUID faulting (``processor``).
@@ -15,11 +15,22 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from benchmarks import claims, commands, first_run, index, networks, processor, service, wiring
+from benchmarks import (
+    claims,
+    commands,
+    first_run,
+    index,
+    networks,
+    processor,
+    service,
+    splitting,
+    wiring,
+)
 from benchmarks.row import Row
 from settings import CHECKOUT, Settings
 
 SUITES: dict[str, Callable[[], list[Row]]] = {
+    "splitting": splitting.measure,
     "index": index.measure,
     "claims": claims.measure,
     "commands": commands.measure,

@@ -4,85 +4,80 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from retrieval.index import sentence_rules
+from retrieval.index.sentence_rules import Stretch
 from retrieval.language.english import english_folder
+from retrieval.leave_out_torch import leave_out_torch
 
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
 # a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
 
-# Characters and texts that are read together; each character takes 4 kB of memory meanwhile.
-_TOGETHER = 200_000
-_BATCH = 64
+# Texts and their characters that are looked through before the model reads what is unclear.
+_TEXTS = 512
+_CHARACTERS = 200_000
+# Stretches that it reads together; each character takes 4 kB of memory meanwhile.
+_BATCH = 128
 
 _MARKS = 64  # most characters of quotes, brackets and white space behind a sentence's last mark
 
 
 class SentenceSplitter:
-    """spaCy's ``senter``, alone: about eight times as fast as the parser."""
+    """Rules, and spaCy's ``senter`` for the few boundaries that they leave unclear.
+
+    Of ``vital`` they make the sentences that ``senter`` makes alone; the packaged vectors depend
+    on these. One difference is meant: a sentence that ends clearly also ends at the end of a
+    paragraph, which ``senter`` often overlooks.
+    """
 
     def __init__(self) -> None:
-        """Nothing is loaded yet."""
+        """Nothing is loaded until a boundary is unclear."""
         self._nlp: Any = None
 
     def split(self, texts: Iterable[str]) -> Iterator[list[tuple[int, int]]]:
         """Yield each text's sentences as (start, end), trimmed of white space.
 
         Raises:
-            ModelUnavailable: en_core_web_sm is not installed.
+            ModelUnavailable: en_core_web_sm is not installed, and a boundary is unclear.
         """
+        for batch in _batches(texts):
+            read = [sentence_rules.read(text) for text in batch]
+            decided = self._decided(
+                [
+                    (text, stretch)
+                    for text, (_, stretches) in zip(batch, read, strict=True)
+                    for stretch in stretches
+                ]
+            )
+            for text, (clear, stretches) in zip(batch, read, strict=True):
+                unclear = [start for _ in stretches for start in next(decided)]
+                yield bounds_of(text, sorted([0, *clear, *unclear]))
+
+    def _decided(self, stretches: Sequence[tuple[str, Stretch]]) -> Iterator[list[int]]:
+        """Yield at which of its unclear places each stretch of a text begins a sentence."""
+        if not stretches:
+            return
         if self._nlp is None:
-            self._nlp = _load()
-        starts: list[int] = []
-        for batch in _batches(piece for text in texts for piece in _pieces(text)):
-            read = self._nlp.pipe([piece.content() for piece in batch], batch_size=len(batch))
-            for piece, document in zip(batch, read, strict=True):
-                starts += [piece.start + sentence.start_char for sentence in document.sents]
-                if piece.end == len(piece.text):
-                    yield bounds_of(piece.text, starts)
-                    starts = []
+            self._nlp = load_senter()
+        contents = (text[stretch.start : stretch.end] for text, stretch in stretches)
+        documents = self._nlp.pipe(contents, batch_size=_BATCH)
+        for (_, stretch), document in zip(stretches, documents, strict=True):
+            starts = [stretch.start + sentence.start_char for sentence in document.sents]
+            yield [start for start in starts if stretch.asked(start)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The characters of a text from ``start`` to before ``end``, which are read together."""
-
-    text: str
-    start: int
-    end: int
-
-    def content(self) -> str:
-        return self.text[self.start : self.end]
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
-    """Yield a long text piece by piece, cut behind white space.
-
-    Where that is within a sentence, ``bounds_of`` puts it together again.
-    """
-    start = 0
-    while len(text) - start > _TOGETHER:
-        spaces = (text.rfind(space, start, start + _TOGETHER) for space in " \n")
-        behind = max(spaces) + 1
-        end = behind if behind > start else start + _TOGETHER
-        yield _Piece(text, start, end)
-        start = end
-    yield _Piece(text, start, len(text))
-
-
-def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    batch: list[_Piece] = []
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
     size = 0
-    for piece in pieces:
-        more = piece.end - piece.start
-        if batch and (len(batch) == _BATCH or size + more > _TOGETHER):
+    for text in texts:
+        if batch and (len(batch) == _TEXTS or size + len(text) > _CHARACTERS):
             yield batch
             batch, size = [], 0
-        batch.append(piece)
-        size += more
+        batch.append(text)
+        size += len(text)
     if batch:
         yield batch
 
@@ -108,8 +103,14 @@ def _ended(text: str, before: int, start: int) -> bool:
     return _ENDED.search(text, max(0, min(before, start - _MARKS)), start) is not None
 
 
-def _load() -> Any:
-    import spacy
+def load_senter() -> Any:
+    """Return spaCy with ``senter`` alone: about eight times as fast as with the parser.
+
+    Raises:
+        ModelUnavailable: en_core_web_sm is not installed.
+    """
+    with leave_out_torch():
+        import spacy
 
     nlp = spacy.load(
         english_folder(),

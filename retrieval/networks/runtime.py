@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 _threads = 0
 _kept: Path | None = None
 
 
 def use_threads(number: int) -> None:
-    """Compute on this many threads; of no effect once a network is open."""
+    """Compute on this many threads, NumPy too; no network may be open yet."""
     global _threads
     _threads = number
+    threadpool_limits(number, user_api="blas")
 
 
 def keep_in(folder: Path) -> None:
