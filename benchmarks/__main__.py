@@ -2,7 +2,7 @@
 
 The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
 with ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``, ``service``,
-``wiring``, ``networks``, ``first_run``). Medians and ratios are worth quoting; single times are not.
+``wiring``, ``networks``, ``first_run``). Medians and ratios are worth quoting, single times not.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures what a processor with AVX2 and nothing newer takes, on one
 that has CPUID faulting (``processor``).
