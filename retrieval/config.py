@@ -45,7 +45,6 @@ class RetrievalConfig:
             retrieval goes on from.
         path_neighbours: sentences that are read together with each of them, at most so many of the
             documents that it led to and so many of the others.
-        path_limit: most paths read per hop.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
         independence_cutoff: least probability with which a span of the claim is open. Fitted to
@@ -65,8 +64,8 @@ class RetrievalConfig:
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
-    verified_sentences: int = 8
-    verified_paths: int = 12
+    verified_sentences: int = 7
+    verified_paths: int = 8
     verified_path_cutoff: float = 0.3
     selection_share: float = 0.4
     selection_limit: int = 5
@@ -77,8 +76,7 @@ class RetrievalConfig:
     generation_beams: int = 5
     dense_limit: int = 20
     path_leads: int = 3
-    path_neighbours: int = 8
-    path_limit: int = 100
+    path_neighbours: int = 7
     path_threshold: float = 0.02
     path_weight: float = 1.0
     independence_cutoff: float = 0.25

@@ -189,7 +189,6 @@ class Stages:
             Nearness(self._store, self._query_encoder),
             config.path_leads,
             config.path_neighbours,
-            config.path_limit,
         )
 
     @cached_property

@@ -15,10 +15,14 @@ _kept: Path | None = None
 
 
 def use_threads(number: int) -> None:
-    """Compute on this many threads, NumPy too; no network may be open yet."""
+    """Compute on this many threads; no network may be open yet.
+
+    NumPy, which computes the small heads, is left one: threads of OpenBLAS spin for a tenth of a
+    second after each product, and take the processor from the networks.
+    """
     global _threads
     _threads = number
-    threadpool_limits(number, user_api="blas")
+    threadpool_limits(1, user_api="blas")
 
 
 def keep_in(folder: Path) -> None:

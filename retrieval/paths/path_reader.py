@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, zip_longest
 
 from haystack import component
 
@@ -23,9 +22,9 @@ class PathReader:
     """
 
     def __init__(
-        self, model: CrossEncoder, nearness: Nearness, leads: int, neighbours: int, limit: int
+        self, model: CrossEncoder, nearness: Nearness, leads: int, neighbours: int
     ) -> None:
-        """Go on from the ``leads`` best sentences, ``limit`` candidates in all at most.
+        """Go on from the ``leads`` best sentences.
 
         ``neighbours``: how many sentences are read after each lead, at most so many of the
         documents that it led to and so many of the others.
@@ -34,7 +33,6 @@ class PathReader:
         self._nearness = nearness
         self._leads = leads
         self._neighbours = neighbours
-        self._limit = limit
 
     def warm_up(self) -> None:
         """Load the models."""
@@ -97,7 +95,7 @@ class PathReader:
         led_by: Mapping[str, SentenceKey | None],
         done: Collection[tuple[tuple[SentenceKey, ...], SentenceKey]],
     ) -> list[tuple[Evidence, Evidence]]:
-        """Return leads with candidates: of what each led to and of the rest the best, by turns.
+        """Return leads with candidates, the best of what each led to and the best of the rest.
 
         The best are those that say the most of the claim alone and those that are the nearest to
         claim and lead together, by turns.
@@ -105,7 +103,7 @@ class PathReader:
         by_score = {
             item.key: place for place, item in enumerate(sorted(read, key=lambda item: -item.score))
         }
-        ways = []
+        pairs = []
         for lead, by_nearness in zip(leads, orders, strict=True):
             path = (*lead.path, lead.key)
             near = sorted(
@@ -115,10 +113,9 @@ class PathReader:
             left = [i for i in near if i.key not in path and (path, i.key) not in done]
             opened = [i for i in left if led_by.get(i.sentence.document_id) == lead.key]
             beside = [i for i in left if led_by.get(i.sentence.document_id) != lead.key]
-            ways.append([(lead, item) for item in opened[: self._neighbours]])
-            ways.append([(lead, item) for item in beside[: self._neighbours]])
-        turns = (pair for turn in zip_longest(*ways) for pair in turn if pair is not None)
-        return list(islice(turns, self._limit))
+            best = (*opened[: self._neighbours], *beside[: self._neighbours])
+            pairs += [(lead, item) for item in best]
+        return pairs
 
 
 def _texts(lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> list[tuple[str, str]]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from retrieval.dense.query_encoder import Query
@@ -62,13 +61,12 @@ def read(
     documents: list[RankedDocument],
     leads: int = 1,
     neighbours: int = 5,
-    limit: int = 10,
     before: Sequence[Evidence] = (),
     places: Places | None = None,
 ) -> list[Evidence]:
     nearness: Any = places or Places()
     classifier: Any = model
-    reader = PathReader(classifier, nearness, leads, neighbours, limit)
+    reader = PathReader(classifier, nearness, leads, neighbours)
     return reader.run(CLAIM, found, everything, documents, list(before))["paths"]
 
 
@@ -131,24 +129,28 @@ def test_no_path_leads_back_to_its_own_sentences() -> None:
     assert read(EchoReader(), [bees], [PIER, BEES], [], before=[bees]) == []
 
 
-@pytest.mark.parametrize(("limit", "expected"), [(4, 4), (2, 2), (1, 1)])
-def test_the_leads_share_the_limit(limit: int, expected: int) -> None:
-    everything = [PIER, BEES, LAMP]
-    paths = read(EchoReader(), [PIER, LAMP], everything, [], leads=2, limit=limit)
-    assert len(paths) == expected
+def test_every_lead_has_candidates_of_its_own() -> None:
+    paths = read(EchoReader(), [PIER, LAMP], [PIER, BEES, LAMP], [], leads=2)
+    assert sorted((p.path[0].document_id, p.key.document_id) for p in paths) == [
+        ("Lamp", "Ann Lee"),
+        ("Lamp", "Pier"),
+        ("Pier", "Ann Lee"),
+        ("Pier", "Lamp"),
+    ]
 
 
-def test_what_a_lead_led_to_and_what_lies_near_take_turns() -> None:
+def test_what_a_lead_led_to_takes_no_place_from_what_is_near() -> None:
     oslo, bell = evidence("Oslo", "It is a city.", 0.2), evidence("Bell", "It rings.", 0.4)
     documents = [opened("Ann Lee", PIER.key), opened("Oslo", PIER.key)]
-    paths = read(EchoReader(), [PIER], [PIER, BEES, oslo, LAMP, bell], documents, limit=3)
-    assert [p.key for p in paths] == [oslo.key, bell.key, BEES.key]
+    everything = [PIER, BEES, oslo, LAMP, bell]
+    paths = read(EchoReader(), [PIER], everything, documents, neighbours=1)
+    assert [p.key for p in paths] == [oslo.key, bell.key]
 
 
 def test_a_path_that_was_read_before_is_not_read_again() -> None:
     model = EchoReader()
-    first = read(model, [PIER], [PIER, BEES, LAMP], [], limit=1)
-    second = read(model, [PIER], [PIER, BEES, LAMP], [], limit=1, before=first)
+    first = read(model, [PIER], [PIER, BEES, LAMP], [], neighbours=1)
+    second = read(model, [PIER], [PIER, BEES, LAMP], [], neighbours=1, before=first)
     assert [p.key for p in (*first, *second)] == [LAMP.key, BEES.key]
 
 
