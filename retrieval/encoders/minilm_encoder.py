@@ -17,7 +17,7 @@ from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.weights import unit
 
 _BATCH = 8  # texts that are read together; of more the longest pads too many
-_WINDOWS = 32  # that are read together; sorted by length, they pad each other little
+_WINDOWS = 4  # that are read together: what is computed of more leaves the processor's caches
 _TOKENS = 256  # that are read at once, the special ones too (``sentence_bert_config.json``)
 
 
