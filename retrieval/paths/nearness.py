@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from retrieval.dense.query_encoder import Query, QueryEncoder
 from retrieval.index.store import DocumentStore
@@ -22,9 +22,12 @@ class Nearness:
         self._encoder.warm_up()
 
     def orders(
-        self, queries: Sequence[Query], documents: Sequence[Document]
+        self,
+        queries: Sequence[Query],
+        documents: Sequence[Document],
+        sentences: Collection[SentenceKey],
     ) -> list[dict[SentenceKey, int]]:
-        """Return for each query the place of every sentence of the documents, 0 for the nearest.
+        """Return for each query the place of these sentences of the documents, 0 for the nearest.
 
         They are empty where the index has no vectors.
         """
@@ -35,4 +38,5 @@ class Nearness:
             limit=sum(len(document.sentences) for document in documents),
             among=[document.id for document in documents],
         )
-        return [{match.key: place for place, match in enumerate(matches)} for matches in found]
+        nearest = ([m.key for m in matches if m.key in sentences] for matches in found)
+        return [{key: place for place, key in enumerate(keys)} for keys in nearest]

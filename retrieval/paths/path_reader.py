@@ -65,6 +65,7 @@ class PathReader:
         orders = self._nearness.orders(
             [(claim, _texts(lead, known)) for lead in leads],
             [ranked.document for ranked in documents],
+            known.keys(),
         )
         pairs = self._pairs(leads, orders, read, led_by, done)
         opinions = self._model.probabilities(

@@ -23,15 +23,15 @@ def nearness(index: Path) -> Nearness:
     return Nearness(EmbeddedIndex(index).open(MiniLMEncoder.name), QueryEncoder(DENSE))
 
 
-def test_every_sentence_of_the_documents_has_a_place_and_what_completes_the_path_is_near(
+def test_what_completes_the_path_is_near_and_only_the_sentences_asked_for_have_places(
     nearness: Nearness, index: Path
 ) -> None:
     documents = EmbeddedIndex(index).open(MiniLMEncoder.name).documents(["Ann_Lee", "Lee_(song)"])
     path = [("Skerrow Light", "It was designed by Ann Lee and was first lit in 1871.")]
-    (places,) = nearness.orders([(CLAIM, path)], documents)
-    assert sorted(places.values()) == [0, 1, 2, 3]  # three sentences of one, one of the other
-    assert places[SentenceKey("Ann_Lee", 2)] < places[SentenceKey("Lee_(song)", 0)]
+    died, song = SentenceKey("Ann_Lee", 2), SentenceKey("Lee_(song)", 0)
+    # Two more sentences of Ann Lee are nearer than the song; they take no place from it.
+    assert nearness.orders([(CLAIM, path)], documents, {song, died}) == [{died: 0, song: 1}]
 
 
 def test_without_queries_nothing_is_asked(nearness: Nearness) -> None:
-    assert nearness.orders([], []) == []
+    assert nearness.orders([], [], set()) == []

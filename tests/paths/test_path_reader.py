@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,10 @@ class Places:
         pass
 
     def orders(
-        self, queries: Sequence[Query], documents: Sequence[Document]
+        self,
+        queries: Sequence[Query],
+        documents: Sequence[Document],
+        sentences: Collection[SentenceKey],
     ) -> list[dict[SentenceKey, int]]:
         self.asked += queries
         return [{key: place for place, key in enumerate(self.nearest)} for _ in queries]
