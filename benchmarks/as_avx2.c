@@ -3,7 +3,7 @@
  * Libraries ask the processor what it can do by the instruction CPUID and choose their kernels by
  * the answer. Linux can make that instruction fault (arch_prctl, ARCH_SET_CPUID) on processors with
  * "cpuid_fault" in /proc/cpuinfo; the handler here answers it without AVX-512, AMX, VNNI and
- * bfloat16. Loaded by LD_PRELOAD; see as_avx2.py.
+ * bfloat16. Loaded by LD_PRELOAD; see processor.py.
  */
 #define _GNU_SOURCE
 #include <signal.h>

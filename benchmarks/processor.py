@@ -13,6 +13,7 @@ from pathlib import Path
 
 VARIABLE = "ESOTERIC_CPU"
 _SOURCE = Path(__file__).with_name("as_avx2.c")
+_LIBRARY = "as_avx2.so"
 _NAMED = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 
 
@@ -37,7 +38,7 @@ def limit() -> None:
         SystemExit: it cannot be done here; the message says why.
     """
     wanted = os.environ.get(VARIABLE)
-    if wanted is None or _is_limited():
+    if not wanted or _is_limited():
         return
     if wanted != "avx2":
         raise SystemExit(f"{VARIABLE} is {wanted!r}; the only processor to choose is avx2.")
@@ -46,7 +47,7 @@ def limit() -> None:
             "This processor cannot be limited to AVX2: it has no CPUID faulting. Run the"
             f" benchmarks on an AVX2 machine, without {VARIABLE}."
         )
-    library = Path(tempfile.gettempdir()) / f"esoteric-as-avx2-{os.getuid()}.so"
+    library = Path(tempfile.mkdtemp()) / _LIBRARY
     built = subprocess.run(
         ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE)],
         capture_output=True,
@@ -55,9 +56,10 @@ def limit() -> None:
     )
     if built.returncode:
         raise SystemExit(f"{_SOURCE.name} could not be compiled by cc: {built.stderr}")
-    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    preloaded = " ".join([str(library), *os.environ.get("LD_PRELOAD", "").split()])
+    environment = {**os.environ, "LD_PRELOAD": preloaded}
     os.execve(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]], environment)
 
 
 def _is_limited() -> bool:
-    return "esoteric-as-avx2" in os.environ.get("LD_PRELOAD", "")
+    return _LIBRARY in os.environ.get("LD_PRELOAD", "")

@@ -58,11 +58,14 @@ def _examined(subject: str, look: Callable[[Settings], str], settings: Settings)
 
 
 def _runtime(settings: Settings) -> str:
+    from retrieval.networks.network import import_onnx_runtime
+    from retrieval.networks.states import RuntimeFailed
+
     try:
-        import onnxruntime
-    except ImportError as error:
+        import_onnx_runtime()
+    except RuntimeFailed as error:
         return f"PyTorch, float32, about half as fast: ONNX Runtime does not load here ({error})"
-    return f"ONNX Runtime {onnxruntime.__version__}, 8 bits"
+    return "ONNX Runtime, 8 bits"
 
 
 def _parser(settings: Settings) -> str:

@@ -107,9 +107,11 @@ def command(
 
 def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
     from evaluation.verifier_alone import evaluate_pairs
+    from retrieval.models import ModelFolders
     from retrieval.networks import runtime
 
     runtime.use_threads(settings.threads)
+    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
     with _progress_bars() as (_, on_pairs):
         results = evaluate_pairs(
             pairs,

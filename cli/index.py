@@ -219,8 +219,12 @@ def _bar(label: str) -> Iterator[ProgressListener]:
 
 def _index(folder: Path) -> EmbeddedIndex:
     from retrieval.index.embedded_index import EmbeddedIndex
+    from retrieval.models import ModelFolders
+    from retrieval.networks import runtime
 
-    return EmbeddedIndex(folder, Settings.from_environment().threads)
+    settings = Settings.from_environment()
+    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    return EmbeddedIndex(folder, settings.threads)
 
 
 def _tell(info: IndexInfo, folder: Path, started: float) -> None:

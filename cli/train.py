@@ -208,6 +208,11 @@ def _prepared() -> Settings:
     """Return the settings, once the models use the threads that these allow."""
     import torch
 
+    from retrieval.models import ModelFolders
+    from retrieval.networks import runtime
+
     settings = Settings.from_environment()
     torch.set_num_threads(settings.threads)
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
     return settings

@@ -39,8 +39,8 @@ WITH_TORCH = {
     "retrieval/networks/base.py",
     "retrieval/networks/minilm.py",
     "retrieval/networks/mpnet.py",
+    "retrieval/networks/runtime.py",
     "retrieval/networks/torch_network.py",
-    "retrieval/precision.py",
 }
 
 

@@ -67,6 +67,7 @@ class RankedBaseline:
         self._ranker = ranker
         self._store = store
         config = RetrievalConfig()
+        self._networks = folders.networks
         model = verifier(folders.unpacked, in_search=True)
         self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
@@ -75,6 +76,7 @@ class RankedBaseline:
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""
         runtime.use_threads(1)
+        runtime.keep_in(self._networks)
         self._ranker.warm_up()
         self._verification.warm_up()
 

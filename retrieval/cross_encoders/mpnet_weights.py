@@ -23,13 +23,29 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @cache
 def mpnet_folder(home: Path) -> Path:
-    """Return the folder with the checked model; the first call unpacks it into ``home``.
+    """Return the folder with the checked model, as ``unpacked_folder`` does.
 
     The check reads 440 MB once per process.
 
     Raises:
-        ModelUnavailable: a package is missing or damaged, the weights are not the
-            published ones, or ``home`` cannot hold them.
+        ModelUnavailable: as for ``unpacked_folder``, or the weights are not the published ones.
+    """
+    folder = unpacked_folder(home)
+    weights = folder / "model.safetensors"
+    if not weights.is_file() or digest_of(weights) != SHA256:
+        raise ModelUnavailable(
+            "model_damaged",
+            f"The weights in {folder} are not those of {NAME}.",
+            "Remove that folder and try again.",
+        )
+    return folder
+
+
+def unpacked_folder(home: Path) -> Path:
+    """Return the folder with the model; the first call unpacks it into ``home``.
+
+    Raises:
+        ModelUnavailable: a package is missing or damaged, or ``home`` cannot hold the model.
     """
     folder = home / NAME
     try:
@@ -48,13 +64,6 @@ def mpnet_folder(home: Path) -> Path:
             if full
             else "Make that folder writable, or set ESOTERIC_HOME to one that is.",
         ) from error
-    weights = folder / "model.safetensors"
-    if not weights.is_file() or digest_of(weights) != SHA256:
-        raise ModelUnavailable(
-            "model_damaged",
-            f"The weights in {folder} are not those of {NAME}.",
-            "Remove that folder and try again.",
-        )
     return folder
 
 

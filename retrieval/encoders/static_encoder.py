@@ -24,7 +24,9 @@ from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.errors import ModelUnavailable
 from retrieval.index.layout import digest_of
 from retrieval.mends import restore_model
+from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
+from retrieval.networks.weights import unit
 from retrieval.trained.trained_model import read_config, version_of
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ class StaticEncoder:
         if self._loaded is None:
             from safetensors.torch import load_file
 
+            runtime.limit_torch()
             path = self._folder / WEIGHTS
             try:
                 whole = digest_of(path) == self._config["sha256"]
@@ -199,11 +202,3 @@ def word_pieces() -> Tokenizer:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
-
-
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors at length 1; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    found: NDArray[np.float32] = np.zeros_like(vectors)
-    np.divide(vectors, lengths, out=found, where=lengths > 0)
-    return found

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.decoding import Markup
+from retrieval.networks import runtime
 from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 
 if TYPE_CHECKING:
+    import torch
     from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
 
 # One alternative of each group has to be in the folder, with all its files.
@@ -87,14 +89,13 @@ class BartTitleModel:
         from transformers import BartForConditionalGeneration
         from transformers.utils import logging
 
-        from retrieval.precision import fastest_precision
-
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        runtime.limit_torch()
         try:
             loaded: Any = BartForConditionalGeneration.from_pretrained(
                 self._folder,
                 local_files_only=True,
-                dtype=fastest_precision(),
+                dtype=_fastest_precision(),
                 output_loading_info=True,
             )
         except Exception as error:  # whatever the library meets in a damaged file
@@ -196,3 +197,15 @@ class BartReading:
             scores: NDArray[np.float32] = logits.float().log_softmax(dim=-1).numpy()
         self._rows = {prefix: row for row, prefix in enumerate(prefixes)}
         return scores
+
+
+def _fastest_precision() -> torch.dtype:
+    """Return bfloat16 if the processor has it ("avx512_bf16", "amx_bf16" …), else float32.
+
+    The processor is asked, since a timing on a busy machine may say anything.
+    """
+    import torch
+
+    abilities = torch.cpu.get_capabilities()
+    has = any(has for name, has in abilities.items() if name.endswith("bf16"))
+    return torch.bfloat16 if has else torch.float32

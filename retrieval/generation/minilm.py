@@ -127,7 +127,7 @@ class Decoder:
         gate = softmax(self._linear(hidden, "copy_gate"))
         probabilities = gate[:, 1:] * softmax(generated)
         np.add.at(probabilities.T, memory.tokens, (gate[:, :1] * softmax(copied)).T)
-        with np.errstate(divide="ignore"):  # what is as good as impossible
+        with np.errstate(divide="ignore"):  # of a probability that is 0 in float32
             return np.log(probabilities), made
 
     def _layer(

@@ -83,7 +83,7 @@ def encoded_parts(
     """
     blocks = Segment(segment).block_count
     firsts = [*range(0, blocks, _BLOCKS), blocks]
-    prepare = partial(_Encoding, segment, folder, encoder, turn, processes)
+    prepare = partial(_Encoding, segment, folder, encoder, turn, processes, runtime.kept_folder())
     return in_order(prepare, pairwise(firsts), processes)
 
 
@@ -97,7 +97,10 @@ class _Encoding:
         encoder: DocumentEncoder,
         turn: NDArray[np.float32],
         threads: int,
+        networks: Path | None,
     ) -> None:
+        if networks:
+            runtime.keep_in(networks)
         # Where there are several processes, each of them is one of the threads.
         runtime.use_threads(1 if multiprocessing.parent_process() else threads)
         self._segment = Segment(segment)

@@ -109,8 +109,8 @@ class Vectors:
     def _nearest_signs(self, turned: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         import faiss
 
-        # Its threads cost more than they bring: on two a scan takes many times as long. Whoever
-        # else counts threads by OpenMP, as PyTorch does, would be left with one.
+        # Its threads cost more than they bring: on two a scan takes many times as long. PyTorch,
+        # where it is used, counts its threads by the same OpenMP.
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:

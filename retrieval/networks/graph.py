@@ -2,12 +2,11 @@
 
 Each linear part multiplies whole numbers: its weights, scaled by output, and its input, scaled by
 token. One scale for all tokens of a batch, as ONNX Runtime's own tools make it, lets one token
-with large numbers round all others away: a tenth of the verifier's labels change, here one in
-sixty (``benchmarks/networks.py``). And what a text comes to would depend on those beside it.
+with large numbers round all others to 0: a tenth of the verifier's labels change, here one in
+sixty (``benchmarks/networks.py``). Also, the result for a text would depend on the texts beside it.
 
-Weights have 7 bits and a sign less: two products of an input's 8 bits and a weight are added up
-in 16 bits on processors without VNNI, and 255 * 63 * 2 still fits. So every processor computes
-the same.
+Weights lie between -63 and 63. Processors without VNNI add two products of an input (8 bits) and a
+weight in 16 bits, and 255 * 63 * 2 still fits. So the products are the same on every processor.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _MICROSOFT = "com.microsoft"
 
 
 def body_graph(body: Body, first_only: bool) -> ModelProto:
-    """Return the graph of everything behind the word embeddings.
+    """Return the graph of everything after the word embeddings.
 
     Inputs: ``vectors``, float32 ``(rows, tokens, width)``, the embeddings of the words, and
     ``mask``, int32 ``(rows, tokens)``, 1 where a token stands. Output: ``states``, float32
@@ -84,7 +83,7 @@ class _Graph:
         return helper.make_graph(self._nodes, "body", [vectors, mask], [states], self._constants)
 
     def _layer(self, states: str, layer: Layer, first_only: bool = False) -> str:
-        """Return the states behind a layer; states are of shape ``(rows * tokens, width)``."""
+        """Return the states after a layer; states are of shape ``(rows * tokens, width)``."""
         given = self._quantised(states)
         keys, values = self._linear(given, layer.key), self._linear(given, layer.value)
         asking = states

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from retrieval.cross_encoders.mpnet_weights import SHA256, mpnet_folder
+from retrieval.cross_encoders.mpnet_weights import SHA256, mpnet_folder, unpacked_folder
 from retrieval.networks.weights import Array, Body, LayerNames, Norm, layer
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MPNet:
 
     def tokenizer_file(self) -> Path:
         """See ``Base``."""
-        return mpnet_folder(self.home) / "tokenizer.json"
+        return unpacked_folder(self.home) / "tokenizer.json"
 
     def weights(self) -> dict[str, Array]:
         """See ``Base``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from retrieval.networks.base import Base
 from retrieval.networks.conversion import converted_layers, converted_words
 from retrieval.networks.states import Network, RuntimeFailed
 from retrieval.networks.weights import Array
+
+if TYPE_CHECKING:
+    from retrieval.networks.onnx_network import OnnxNetwork
 
 logger = logging.getLogger(__name__)
 
@@ -35,14 +39,10 @@ def open_network(
         ModelUnavailable: the weights are missing or damaged, or cannot be kept.
     """
     try:
-        from retrieval.networks.onnx_network import OnnxNetwork
-
-        return OnnxNetwork(
-            converted_layers(name, base, weights, key, places, first_only),
-            word_embeddings(base),
-            base.padding,
-        )
-    except (ImportError, RuntimeFailed) as error:
+        onnx_network = import_onnx_runtime()
+        layers = converted_layers(name, base, weights, key, places, first_only)
+        return onnx_network(layers, word_embeddings(base), base.padding)
+    except RuntimeFailed as error:
         logger.warning(
             "ONNX Runtime cannot compute %s here (%s). PyTorch computes it instead, which takes"
             " about twice as long.",
@@ -52,6 +52,20 @@ def open_network(
         from retrieval.networks.torch_network import TorchNetwork
 
         return TorchNetwork(base.torch_body(weights()), base.padding)
+
+
+def import_onnx_runtime() -> type[OnnxNetwork]:
+    """Import ONNX Runtime, and what writes its graphs.
+
+    Raises:
+        RuntimeFailed: they cannot be imported here.
+    """
+    try:
+        import retrieval.networks.graph  # noqa: F401
+        from retrieval.networks.onnx_network import OnnxNetwork
+    except Exception as error:  # a compiled library may raise anything
+        raise RuntimeFailed(str(error)) from error
+    return OnnxNetwork
 
 
 @cache

@@ -19,8 +19,6 @@ from retrieval.networks.weights import Array
 class OnnxNetwork:
     """Computes the last layer's states of rows of tokens."""
 
-    kind = "ONNX Runtime, 8 bits"
-
     def __init__(self, layers: Path, words: Array, padding: int) -> None:
         """Open the graph in ``layers``, as ``graph.body_graph`` makes it.
 
@@ -37,6 +35,8 @@ class OnnxNetwork:
             self._session = onnxruntime.InferenceSession(
                 str(layers), options, providers=["CPUExecutionProvider"]
             )
+        except MemoryError:
+            raise
         except Exception as error:  # its errors have no base of their own
             raise RuntimeFailed(str(error)) from error
         self._words = words

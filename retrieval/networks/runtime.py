@@ -17,12 +17,20 @@ _kept: Path | None = None
 def use_threads(number: int) -> None:
     """Compute on this many threads; no network may be open yet.
 
-    NumPy, which computes the small heads, is left one: threads of OpenBLAS spin for a tenth of a
-    second after each product, and take the processor from the networks.
+    NumPy, which computes the small heads, gets one thread: the others of OpenBLAS would spin for a
+    tenth of a second after each product, which makes the networks half as fast.
     """
     global _threads
     _threads = number
     threadpool_limits(1, user_api="blas")
+
+
+def limit_torch() -> None:
+    """Let PyTorch, where a process uses it, compute on the threads of ``use_threads``."""
+    import torch
+
+    if _threads:
+        torch.set_num_threads(_threads)
 
 
 def keep_in(folder: Path) -> None:
@@ -32,7 +40,7 @@ def keep_in(folder: Path) -> None:
 
 
 def threads() -> int:
-    """Return the number of threads; 0, where nobody said it, is one for each core."""
+    """Return the number of threads; 0, before ``use_threads``, means one for each core."""
     return _threads
 
 

@@ -39,11 +39,6 @@ class States:
 class Network(Protocol):
     """Computes the last layer's states."""
 
-    @property
-    def kind(self) -> str:
-        """What computes, and in which numbers."""
-        ...
-
     def states(self, rows: Sequence[Row]) -> States:
         """Return the states of rows of token ids, at least one; shorter ones are padded."""
         ...

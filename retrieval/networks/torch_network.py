@@ -17,12 +17,9 @@ from retrieval.networks.weights import Array
 class TorchNetwork:
     """Computes the last layer's states of rows of tokens."""
 
-    kind = "PyTorch, float32"
-
     def __init__(self, module: nn.Module, padding: int) -> None:
         """Compute by ``module``, on the threads that ``runtime`` says."""
-        if runtime.threads():
-            torch.set_num_threads(runtime.threads())
+        runtime.limit_torch()
         self._module = module.train(False)
         self._padding = padding
 

@@ -64,7 +64,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class LayerNames:
-    """How a file names the parts of a layer, behind the layer's number."""
+    """How a file names the parts of a layer, after the layer's number."""
 
     query: str
     key: str
@@ -112,9 +112,11 @@ def softmax(logits: Array) -> Array:
 
 
 def unit(vectors: Array) -> Array:
-    """Return the vectors, ``(..., width)``, each of length 1."""
-    lengths: Array = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / lengths
+    """Return the vectors, ``(..., width)``, at length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    units = np.zeros_like(vectors)
+    np.divide(vectors, lengths, out=units, where=lengths > 0)
+    return units
 
 
 def gelu(inputs: Array) -> Array:

@@ -62,13 +62,13 @@ def pieces(
     """
     texts = [claim, *(evidence_text(title, sentence) for title, sentence in sentences)]
     (of_claim, _), *read = tokenizer.placed(texts)
-    told = [tokenizer.begin, *of_claim[: max_tokens // 2 - 2], tokenizer.end]
+    claim_row = [tokenizer.begin, *of_claim[: max_tokens // 2 - 2], tokenizer.end]
     if not sentences:
-        return told, []
+        return claim_row, []
     rows = [ids[:max_tokens] for ids, _ in read]
-    room = max_tokens - len(told) - len(rows)
+    room = max_tokens - len(claim_row) - len(rows)
     longest = longest_that_fits([len(row) for row in rows], room)
-    return told, [row[:longest] for row in rows]
+    return claim_row, [row[:longest] for row in rows]
 
 
 def longest_that_fits(lengths: Sequence[int], room: int) -> int:

@@ -2,8 +2,8 @@
 
 AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence
 model. Here the claim is cut beforehand (``claim_cutter``) and one pass over claim
-and evidence tells all spans at once: two pointers say which words of the evidence
-a span is rewritten into, and the operator is told from the span and those words.
+and evidence classifies all spans at once: two pointers say which words of the evidence
+a span is rewritten into, and the operator is predicted from the span and those words.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ProofModel(TrainedModel):
         of_spans = row.spans @ tokens
         starts = _pointed(linear(of_spans, self._heads, "start"), tokens)
         ends = _pointed(linear(of_spans, self._heads, "end"), tokens)
-        # The operator is told from the words pointed at, so that it can be read off them.
+        # The operator is predicted from the words pointed at, which are shown with it.
         scores = np.where(row.evidence, (starts + ends) / 2, np.finfo(np.float32).min)
         words = (softmax(scores) * row.evidence) @ tokens
         both = np.concatenate([of_spans, words, of_spans * words, of_spans - words], axis=-1)

@@ -22,7 +22,7 @@ from retrieval.trained.difference import heads, read_difference, trained_body
 class TrainedModel:
     """A folder with ``config.json`` and ``delta.safetensors``, loaded when it is first needed.
 
-    A kind of model says what it does with the body's states and the heads' weights.
+    A subclass computes its results from the body's states and the heads' weights.
     """
 
     first_only = False
@@ -47,11 +47,6 @@ class TrainedModel:
     def digest(self) -> str:
         """SHA-256 of all that was trained: the difference and how its opinions are scaled."""
         return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
-
-    @property
-    def kind(self) -> str:
-        """What computes the model, and in which numbers."""
-        return self._network.kind
 
     def warm_up(self) -> None:
         """Load base weights and difference.

@@ -40,7 +40,6 @@ class Watched:
     """A network that remembers how long the rows were that it read together."""
 
     def __init__(self, network: Network) -> None:
-        self.kind = network.kind
         self.lengths: list[list[int]] = []
         self._network = network
 

@@ -60,7 +60,7 @@ def test_its_trie_holds_the_titles_in_its_own_tokens(folder: Path) -> None:
 def test_what_it_remembers_of_a_prefix_changes_no_probability(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retrieval.precision.fastest_precision", lambda: torch.float32)
+    monkeypatch.setattr("retrieval.generation.bart._fastest_precision", lambda: torch.float32)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     parts = ["The lamp is red.", "[Lamp] The lamp was made in Oslo."]
     text = [BEGIN]

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.networks import conversion, runtime
+from retrieval.networks import kept_file, runtime
 from retrieval.networks.conversion import converted_layers, converted_words
+from settings import CHECKOUT
 from tests.networks.tiny import PLACES, TinyBase
+
+_CONVERT = """
+import sys
+from pathlib import Path
+from retrieval.networks import runtime
+from retrieval.networks.conversion import converted_layers
+from tests.networks.tiny import PLACES, TinyBase
+runtime.keep_in(Path(sys.argv[1]))
+base = TinyBase()
+print(converted_layers("reader", base, base.weights, "1", PLACES, first_only=False))
+"""
 
 
 @pytest.fixture
@@ -45,12 +61,28 @@ def test_a_damaged_file_is_converted_anew(kept: Path) -> None:
     assert base.read == 4
 
 
-def test_a_network_of_another_key_replaces_the_one_before(kept: Path) -> None:
+def test_another_version_is_kept_beside_it_until_nothing_opened_it_for_a_month(
+    kept: Path,
+) -> None:
     base = TinyBase()
     other = converted(base, name="path")
-    before, after = converted(base, key="1"), converted(base, key="2")
-    assert before != after
-    assert sorted(kept.iterdir()) == sorted([other, after])
+    first, second = converted(base, key="1"), converted(base, key="2")
+    assert sorted(kept.glob("*.onnx")) == sorted([other, first, second])
+    month_ago = time.time() - 31 * 24 * 3600
+    for path in (other, first, second):
+        os.utime(path, (month_ago, month_ago))
+    assert converted(base, key="1") == first  # which is a use
+    third = converted(base, key="3")
+    assert sorted(kept.glob("*.onnx")) == sorted([other, first, third])
+
+
+def test_processes_that_convert_the_same_at_once_all_get_whole_files(kept: Path) -> None:
+    command = [sys.executable, "-c", _CONVERT, str(kept)]
+    running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(3)]
+    paths = {process.communicate(timeout=120)[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    (path,) = paths
+    assert [str(kept_path) for kept_path in kept.glob("*.onnx")] == [path.decode().strip()]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +98,7 @@ def test_of_other_base_weights_places_or_states_it_is_another_network(
 ) -> None:
     before = converted(TinyBase())
     after = converted_layers("reader", base, base.weights, "1", places, first_only)
-    assert list(kept.iterdir()) == [after]
+    assert sorted(kept.glob("*.onnx")) == sorted([before, after])
     assert before != after
 
 
@@ -78,7 +110,7 @@ def test_word_embeddings_are_kept_as_the_base_has_them(kept: Path) -> None:
     read = base.read
     assert converted_words(base) == path
     assert base.read == read
-    assert list(kept.iterdir()) == [path]
+    assert list(kept.glob("*.npy")) == [path]
 
 
 def test_where_no_folder_is_named_a_process_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,9 +135,11 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_hint(
 
 def test_a_full_disk_is_named_with_a_hint(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, content: bytes) -> None:
+        path.with_name(f"{path.name}.partial").write_bytes(content[:10])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(conversion, "write_whole", full)
+    monkeypatch.setattr(kept_file, "write_whole", full)
     with pytest.raises(ModelUnavailable, match="No space left on device") as refused:
         converted(TinyBase())
     assert refused.value.hint.startswith("Make room")
+    assert [path.name for path in kept.iterdir()] == ["reader.lock"]

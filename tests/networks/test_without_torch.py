@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,21 @@ _READ = """
 import sys
 from retrieval.models import reader
 model = reader()
-print(model.probabilities([("The pier is long.", "Pier : It is long.")]).shape, model.kind)
+print(model.probabilities([("The pier is long.", "Pier : It is long.")]).shape)
 print({"torch", "transformers"} & set(sys.modules))
+"""
+
+_CHECK = """
+import sys
+from pathlib import Path
+from retrieval.assembly import open_retriever
+from retrieval.models import ModelFolders
+retriever = open_retriever(Path(sys.argv[1]), 1, ModelFolders(Path(sys.argv[2])))
+report = retriever.check("Ann Lee designed Skerrow Light.", "combined", lambda progress: None)
+print(report.verdict.label)
+print({"torch", "transformers"} & set(sys.modules))
+import torch  # still there for whoever wants it
+from transformers import AutoModel
 """
 
 
@@ -21,4 +35,11 @@ def test_a_model_reads_without_pytorch_and_transformers() -> None:
     read = subprocess.run(
         [sys.executable, "-c", _READ], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
-    assert read.stdout.splitlines() == ["(1, 3) ONNX Runtime, 8 bits", "set()"]
+    assert read.stdout.splitlines() == ["(1, 3)", "set()"]
+
+
+@pytest.mark.models
+def test_a_claim_is_checked_without_pytorch_and_transformers(index: Path, unpacked: Path) -> None:
+    command = [sys.executable, "-c", _CHECK, str(index), str(unpacked)]
+    check = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    assert check.stdout.splitlines() == ["SUPPORTS", "set()"]
