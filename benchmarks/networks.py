@@ -62,14 +62,9 @@ def _compared(name: str, model: CrossEncoder, pairs: Sequence[tuple[str, str]]) 
     ours, theirs = model.probabilities(pairs), in_32.probabilities(pairs)
     same = float(np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1)))
     moved = float(np.abs(ours - theirs).max(axis=1).mean())
-    seconds, ratio = _timed(
-        lambda: model.probabilities(pairs[:BATCH]), lambda: in_32.probabilities(pairs[:BATCH])
-    )
+    some = pairs[:BATCH]
     return [
-        Row(
-            f"{name}, {BATCH} pairs in 8 bits / in float32 by PyTorch, ratio of medians",
-            f"{seconds[0]:.3f} s / {seconds[1]:.3f} s, {ratio:.2f}",
-        ),
+        _timed(name, lambda: model.probabilities(some), lambda: in_32.probabilities(some)),
         Row(
             f"{name}, same label in both, of {len(pairs)}; mean difference of the probabilities",
             f"{100 * same:.1f} %; {moved:.3f}",
@@ -82,14 +77,9 @@ def _encoder(texts: Sequence[str]) -> list[Row]:
     base, in_32 = MiniLM(), MiniLMEncoder()
     in_32._network = TorchNetwork(base.torch_body(base.weights()), base.padding)
     alike = np.sum(encoder.encode(texts) * in_32.encode(texts), axis=1)
-    seconds, ratio = _timed(
-        lambda: encoder.encode(texts[:BATCH]), lambda: in_32.encode(texts[:BATCH])
-    )
+    some = texts[:BATCH]
     return [
-        Row(
-            f"encoder, {BATCH} texts in 8 bits / in float32 by PyTorch, ratio of medians",
-            f"{seconds[0]:.3f} s / {seconds[1]:.3f} s, {ratio:.2f}",
-        ),
+        _timed("encoder", lambda: encoder.encode(some), lambda: in_32.encode(some)),
         Row(
             f"encoder, cosine between the two, mean and least of {len(texts)}",
             f"{alike.mean():.4f}, {alike.min():.4f}",
@@ -97,15 +87,16 @@ def _encoder(texts: Sequence[str]) -> list[Row]:
     ]
 
 
-def _timed(
-    first: Callable[[], object], second: Callable[[], object]
-) -> tuple[tuple[float, float], float]:
+def _timed(name: str, in_8: Callable[[], object], in_32: Callable[[], object]) -> Row:
     """Return the median seconds of both, run in turn after a warm-up, and their ratio."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS + 1):
-        for work, seconds in zip((first, second), times, strict=True):
+        for work, seconds in zip((in_8, in_32), times, strict=True):
             started = time.perf_counter()
             work()
             seconds.append(time.perf_counter() - started)
-    one, other = (percentile(seconds[1:], 50) for seconds in times)
-    return (one, other), one / other
+    ours, theirs = (percentile(seconds[1:], 50) for seconds in times)
+    return Row(
+        f"{name}, {BATCH} texts in 8 bits / in float32 by PyTorch, ratio of medians",
+        f"{ours:.3f} s / {theirs:.3f} s, {ours / theirs:.2f}",
+    )
