@@ -64,16 +64,22 @@ def main(names: list[str]) -> int:
                 aimed_at.append(line)
     if not names:
         REPORT.write_text(_report(table), encoding="utf-8")
-        README.write_text(_between(README.read_text(encoding="utf-8"), aimed_at), encoding="utf-8")
+        README.write_text(
+            _between(README.read_text(encoding="utf-8"), [_measured(), "", *aimed_at]),
+            encoding="utf-8",
+        )
     return 0
 
 
-def _between(readme: str, table: list[str]) -> str:
-    """Return the README with the table in its place."""
+def _measured() -> str:
+    return f"{processor.described()}; {Settings.from_environment().threads} threads:"
+
+
+def _between(readme: str, lines: list[str]) -> str:
+    """Return the README with these lines in their place."""
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
-    measured = f"{processor.described()}; {Settings.from_environment().threads} threads:"
-    return "\n".join([before + BEGIN, measured, "", *table, "", END + after])
+    return "\n".join([before + BEGIN, *lines, "", END + after])
 
 
 def _report(table: list[str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
@@ -8,7 +9,8 @@ from sentence_transformers import SentenceTransformer
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.minilm_weights import minilm_folder
-from retrieval.networks import onnx_network
+from retrieval.networks.onnx_network import OnnxNetwork
+from retrieval.networks.torch_network import TorchNetwork
 
 pytestmark = pytest.mark.models
 
@@ -18,15 +20,15 @@ TEXTS = ["The pier is long.", "Ann Lee designed a lighthouse in Scotland.", "Cat
 def test_without_onnx_runtime_vectors_fit_an_index_that_was_made_with_it(
     encoder: MiniLMEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("this processor is unknown")
 
     rounded = encoder.encode(TEXTS)
-    assert encoder._network.kind == "ONNX Runtime, 8 bits"
-    monkeypatch.setattr(onnx_network, "OnnxNetwork", fail)
+    assert isinstance(encoder._network, OnnxNetwork)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
     other = MiniLMEncoder()
     exact = other.encode(TEXTS)
-    assert other._network.kind == "PyTorch, float32"
+    assert isinstance(other._network, TorchNetwork)
     assert np.linalg.norm(exact, axis=1) == pytest.approx(1, abs=1e-6)
     assert np.linalg.norm(rounded, axis=1) == pytest.approx(1, abs=1e-6)
     assert (rounded * exact).sum(axis=1).min() > 0.99
