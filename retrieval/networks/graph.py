@@ -3,7 +3,7 @@
 Each linear part multiplies whole numbers: its weights, scaled by output, and its input, scaled by
 token. One scale for all tokens of a batch, as ONNX Runtime's own tools make it, lets one token
 with large numbers round all others to 0: a tenth of the verifier's labels change, here two to
-four in a hundred (``benchmarks/networks.py``). Also, the result for a text would depend on the texts
+four in a hundred (``benchmarks/networks.py``). Also, the result for a text would depend on those
 beside it.
 
 Weights lie between -63 and 63. Processors without VNNI add two products of an input (8 bits) and a
