@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 Array: TypeAlias = NDArray[np.float32]
 
@@ -121,6 +120,8 @@ def unit(vectors: Array) -> Array:
 
 def gelu(inputs: Array) -> Array:
     """Return the Gaussian error linear unit of each number."""
+    from scipy.special import erf  # 0.2 s, which only what computes should wait for
+
     share: Array = (1 + erf(inputs / np.float32(math.sqrt(2)))) / 2
     return inputs * share
 
