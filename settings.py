@@ -11,14 +11,17 @@ import ipaddress
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from retrieval.elastic.location import ElasticLocation
+
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 EMBEDDED_BROKER = "filesystem://"
+EMBEDDED_STORE = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,23 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_HOME",
         ".esoteric beside the code",
         "Folder for the index, the database, the embedded queue, unpacked models and the logs.",
+    ),
+    Setting(
+        "ESOTERIC_STORE",
+        "embedded",
+        "Where the index is: embedded, as files in ESOTERIC_HOME, or on Elasticsearch, as"
+        " elasticsearch://HOST:PORT/INDEX, or elasticsearch+https:// to encrypt; several hosts with"
+        " commas, USER:PASSWORD@ before them.",
+    ),
+    Setting(
+        "ESOTERIC_STORE_API_KEY",
+        "none",
+        "API key for Elasticsearch, instead of USER:PASSWORD@.",
+    ),
+    Setting(
+        "ESOTERIC_STORE_CA",
+        "the system's authorities",
+        "File with the certificate of the authority that signed those of Elasticsearch.",
     ),
     Setting("HOST", "127.0.0.1", "Address that the web server listens on."),
     Setting("PORT", "8000", "Port that the web server listens on."),
@@ -70,9 +90,15 @@ class BadSetting(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of this process, read once and passed on."""
+    """The settings of this process, read once and passed on.
+
+    ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
+    """
 
     home: Path
+    store: Path | ElasticLocation
+    store_api_key: str = field(repr=False)
+    store_ca: str
     host: str
     port: int
     trusted_hosts: tuple[str, ...]
@@ -90,8 +116,13 @@ class Settings:
         """
         home = _folder(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
         host = _host(environment, "HOST", "127.0.0.1")
+        store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
+        store_ca = _file(environment, "ESOTERIC_STORE_CA")
         return cls(
             home=home,
+            store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
+            store_api_key=store_api_key,
+            store_ca=store_ca,
             host=host,
             port=_whole_number(environment, "PORT", 8000, 1, 65535),
             trusted_hosts=("localhost", host.casefold(), *_names(environment, "TRUSTED_HOSTS")),
@@ -103,9 +134,9 @@ class Settings:
         )
 
     @property
-    def index(self) -> Path:
-        """Folder of the embedded index."""
-        return self.home / "index"
+    def snapshots(self) -> Path:
+        """Folder for files that are derived from an index on a server."""
+        return self.home / "snapshots"
 
     @property
     def home_id(self) -> str:
@@ -133,6 +164,37 @@ def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Pat
     if folder.exists() and not folder.is_dir():
         raise BadSetting(f"{variable} is {folder}, which is no folder; set it to one.")
     return folder
+
+
+def _store(
+    environment: Mapping[str, str], variable: str, embedded: Path, api_key: str, ca_file: str
+) -> Path | ElasticLocation:
+    url = environment.get(variable) or EMBEDDED_STORE
+    if url == EMBEDDED_STORE:
+        return embedded
+    try:
+        return ElasticLocation.read(url, api_key, ca_file)
+    except ValueError as error:
+        # The URL may hold a password, so it is not shown.
+        raise BadSetting(
+            f"{variable} cannot be used: {error}. Set it to elasticsearch://HOST:PORT/INDEX, or"
+            " unset it for the index in ESOTERIC_HOME."
+        ) from error
+
+
+def _file(environment: Mapping[str, str], variable: str) -> str:
+    """Return the file's path from the root on, "" where none is named."""
+    if not environment.get(variable):
+        return ""
+    try:
+        file = Path(environment[variable]).expanduser().resolve()
+    except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
+        raise BadSetting(
+            f"{variable} is {environment[variable]!r} ({error}); set it to a file."
+        ) from error
+    if not file.is_file():
+        raise BadSetting(f"{variable} is {str(file)!r}, which is no file; set it to one.")
+    return str(file)
 
 
 def _bart(environment: Mapping[str, str], variable: str) -> Path | None:

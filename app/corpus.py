@@ -1,6 +1,8 @@
-"""What the index says of itself, read from its ``meta.json`` alone.
+"""What is searched, as the embedded index or a worker tells it.
 
-The web must not load what opens an index, and need not: this file tells enough.
+The web must not load what opens an index, and need not: the embedded one's ``meta.json`` tells
+enough. An index on a server only the workers ask; they write what they have opened into the
+database.
 """
 
 from __future__ import annotations
@@ -12,13 +14,38 @@ from app.contexts import Corpus
 from app.wording import day
 from retrieval.errors import IndexUnavailable
 from retrieval.mends import esoteric_command
+from settings import Settings
+from worker.health import worker_health
+from worker.jobs import JobStore
 
 # Sources whose texts are Wikipedia's and are shown under its licence.
 _WIKIPEDIA_SOURCES = ("vital", "fever")
 
 
+def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
+    """Return the corpus that claims are checked over.
+
+    Raises:
+        IndexUnavailable: the index cannot be used, or no worker tells of it.
+        StoreUnavailable: the database cannot be read.
+    """
+    if isinstance(settings.store, Path):
+        return read_corpus(settings.store)
+    health = worker_health(store)
+    if health.problem is not None:
+        raise IndexUnavailable(**health.problem)
+    if health.corpus is None:
+        raise IndexUnavailable(
+            "index_unknown",
+            "The worker does not tell what it searches.",
+            "Start it again: it is of an earlier version.",
+        )
+    corpus = health.corpus
+    return _corpus(corpus.name, corpus.source, corpus.documents, corpus.built_at)
+
+
 def read_corpus(index: Path) -> Corpus:
-    """Return the corpus that the current index holds.
+    """Return the corpus that the embedded index in this folder holds.
 
     Raises:
         IndexUnavailable: there is no index, or it does not say what it is.
@@ -27,14 +54,16 @@ def read_corpus(index: Path) -> Corpus:
     build = f"Build it: {esoteric_command('index build --source vital')}"
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
-        return Corpus(
-            name=str(meta["name"]),
-            documents=int(meta["documents"]),
-            built=day(str(meta["built_at"])),
-            attribution=str(meta["source"]).partition(":")[0] in _WIKIPEDIA_SOURCES,
+        return _corpus(
+            str(meta["name"]), str(meta["source"]), int(meta["documents"]), str(meta["built_at"])
         )
     except FileNotFoundError as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", build) from error
     except (OSError, ValueError, LookupError, TypeError) as error:
         message = f"The index cannot be read ({path})."
         raise IndexUnavailable("index_damaged", message, build) from error
+
+
+def _corpus(name: str, source: str, documents: int, built_at: str) -> Corpus:
+    attribution = source.partition(":")[0] in _WIKIPEDIA_SOURCES
+    return Corpus(name, documents, day(built_at), attribution)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from pathlib import Path
 
 from flask import Blueprint, Response, jsonify
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -47,10 +48,15 @@ def metrics() -> Response:
 
 
 def _problems() -> list[Problem]:
-    """Return what is missing, what stands in the way of the rest first."""
+    """Return what is missing, what stands in the way of the rest first.
+
+    What is wrong with an index on a server the worker tells.
+    """
     problems = []
+    index = services().settings.store
     try:
-        read_corpus(services().settings.index)
+        if isinstance(index, Path):
+            read_corpus(index)
     except IndexUnavailable as error:
         problems.append(problem_of(error))
     try:

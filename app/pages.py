@@ -9,7 +9,7 @@ from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, Problem, StoppedPage, render
-from app.corpus import read_corpus
+from app.corpus import searched_corpus
 from app.errors import RequestRefused, problem_of, status_of
 from app.progress import progress_page
 from app.results import result_page
@@ -120,7 +120,7 @@ def _home(text: str, problem: Problem | None) -> str:
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     try:
-        corpus = read_corpus(services().settings.index)
+        corpus = searched_corpus(services().settings, services().store)
     except IndexUnavailable as error:
         corpus_problem = problem_of(error)
     return render(

@@ -12,12 +12,11 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.language.english import EnglishParser
-from retrieval.phrases.phrase_matcher import PhraseMatcher
 from retrieval.questions.rule_question_generator import RuleQuestionGenerator
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
+from retrieval.texts.text_matcher import TextMatcher
 from retrieval.titles.title_matcher import TitleMatcher
-from retrieval.words.word_matcher import WordMatcher
 
 ROUNDS = 3
 
@@ -25,20 +24,19 @@ ROUNDS = 3
 def haystack_pipeline(store: EmbeddedStore, encoder: MiniLMEncoder) -> Pipeline:
     """Return the stages from spans to ranking as a Haystack pipeline, with components of its own.
 
-    It takes ``doc`` for "spans", "titles", "words" and "questions".
+    It takes ``doc`` for "spans", "titles", "texts" and "questions".
     """
     pipeline = Pipeline()
     pipeline.add_component("spans", SpacySpanExtractor())
     pipeline.add_component("titles", TitleMatcher(store, encoder))
-    pipeline.add_component("texts", PhraseMatcher(store))
-    pipeline.add_component("words", WordMatcher(store))
+    pipeline.add_component("texts", TextMatcher(store))
     pipeline.add_component("questions", RuleQuestionGenerator())
     pipeline.add_component("ranking", DenseDocumentRanker(store, encoder))
     for stage in ("titles", "texts", "questions"):
         pipeline.connect("spans.spans", f"{stage}.spans")
     pipeline.connect("titles.exact", "ranking.exact")
-    pipeline.connect("texts.candidates", "ranking.others")
-    pipeline.connect("words.candidates", "ranking.kept")
+    pipeline.connect("texts.by_text", "ranking.others")
+    pipeline.connect("texts.by_words", "ranking.kept")
     pipeline.connect("questions.questions", "ranking.questions")
     return pipeline
 
@@ -48,8 +46,7 @@ def measure() -> list[Row]:
     encoder, parser = MiniLMEncoder(), EnglishParser()
     store = EmbeddedIndex(vital_index()).open(encoder.name)
     spans, questions = SpacySpanExtractor(), RuleQuestionGenerator()
-    titles, texts = TitleMatcher(store, encoder), PhraseMatcher(store)
-    words = WordMatcher(store)
+    titles, texts = TitleMatcher(store, encoder), TextMatcher(store)
     ranking = DenseDocumentRanker(store, encoder)
     ranking.warm_up()
     pipeline = haystack_pipeline(store, encoder)
@@ -59,18 +56,19 @@ def measure() -> list[Row]:
         doc = parser.parse(text)
         started = time.perf_counter()
         found = spans.run(doc)["spans"]
+        matched = texts.run(doc, found)
         ours = ranking.run(
             questions.run(doc, found)["questions"],
             titles.run(doc, found)["exact"],
-            texts.run(found)["candidates"],
-            words.run(doc)["candidates"],
+            matched["by_text"],
+            matched["by_words"],
         )["candidates"]
         function.append(time.perf_counter() - started)
         started = time.perf_counter()
         theirs = pipeline.run(
             {
                 "spans": {"doc": doc},
-                "words": {"doc": doc},
+                "texts": {"doc": doc},
                 "questions": {"doc": doc},
                 "titles": {"doc": doc},
             }

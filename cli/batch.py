@@ -23,6 +23,7 @@ from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
 if TYPE_CHECKING:
+    from retrieval.index.open_index import IndexLocation
     from retrieval.models import ModelFolders
 
 _STANDARD_OUTPUT = Path("-")
@@ -63,7 +64,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     rest = claims[done:]
     processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings.index, threads, folders, recipe)
+    prepare = partial(_Checking, settings.store, settings.snapshots, threads, folders, recipe)
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -81,10 +82,17 @@ def command(file: Path, output: Path, recipe: str) -> None:
 class _Checking:
     """Checks claims, in whichever process."""
 
-    def __init__(self, index: Path, threads: int, folders: ModelFolders, recipe: str) -> None:
+    def __init__(
+        self,
+        index: IndexLocation,
+        snapshots: Path,
+        threads: int,
+        folders: ModelFolders,
+        recipe: str,
+    ) -> None:
         from retrieval.assembly import open_retriever
 
-        self._retriever = open_retriever(index, threads, folders)
+        self._retriever = open_retriever(index, snapshots, threads, folders)
         self._retriever.warm_up()
         self._recipe = recipe
 
@@ -121,10 +129,10 @@ class _Made:
 
 def _corpus(settings: Settings) -> dict[str, Any]:
     from retrieval.document import corpus_document
-    from retrieval.index.embedded_index import EmbeddedIndex
+    from retrieval.index.open_index import open_index
     from retrieval.types import CorpusInfo
 
-    info = EmbeddedIndex(settings.index).open(None).info()
+    info = open_index(settings.store, settings.snapshots).open(None).info()
     return corpus_document(CorpusInfo(info.name, info.documents, info.built_at))
 
 

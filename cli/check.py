@@ -56,7 +56,7 @@ def _checked_here(
     from retrieval.models import ModelFolders
 
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    retriever = open_retriever(settings.index, settings.threads, folders)
+    retriever = open_retriever(settings.store, settings.snapshots, settings.threads, folders)
     return claim_document(retriever.check(claim, recipe, on_progress))
 
 

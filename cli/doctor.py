@@ -103,11 +103,11 @@ def _trained_models(settings: Settings) -> str:
 
 def _index(settings: Settings) -> str:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.embedded_index import EmbeddedIndex
+    from retrieval.index.open_index import open_index
 
-    store = EmbeddedIndex(settings.index).open(MiniLMEncoder.name)
-    store.verify()
-    info = store.info()
+    index = open_index(settings.store, settings.snapshots)
+    info = index.open(MiniLMEncoder.name).info()
+    index.verify()
     vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
     return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import wraps
@@ -16,22 +16,23 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.index_bar import IndexBar
+from retrieval.elastic.location import ElasticLocation
 from retrieval.encoders.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,
     NO_ENCODER,
 )
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.versions import BAD_PAGES, lacks_index
+from retrieval.index.open_index import IndexLocation, open_index
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.index.building import Unfinished
-    from retrieval.index.embedded_index import EmbeddedIndex
-    from retrieval.index.store import IndexInfo, ProgressListener
+    from retrieval.index.store import Index, IndexInfo, ProgressListener
 
 _STORE = click.option(
-    "--to", "store", help="The store; the embedded one in ESOTERIC_HOME by default."
+    "--to",
+    "store",
+    help="The store: a folder, or elasticsearch://HOST:PORT/INDEX; ESOTERIC_STORE by default.",
 )
 _SOURCE = click.option(
     "--source", required=True, help="vital, fever:DIR (or its zip), jsonl:FILE or folder:DIR."
@@ -47,20 +48,24 @@ _VECTORS = click.option(
 )
 
 
-def _hints_name_the_store(command: Callable[..., None]) -> Callable[..., None]:
-    """Make the command that a hint ends with one about the store that was named.
+def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command the location of the store that was named.
 
-    A hint that ends with a full stop ends with no command.
+    And make the command that a hint ends with one about this store. A hint that ends with a
+    full stop ends with no command.
     """
 
     @wraps(command)
     def wrapper(store: str | None, **arguments: Any) -> None:
+        location = _location_of(store)
         try:
-            command(store=store, **arguments)
+            command(location=location, **arguments)
         except IndexUnavailable as error:
             if store is None or error.hint.endswith("."):
                 raise
-            hint = f"{error.hint} --to {shlex.quote(store)}"
+            # The URL as it was written may hold a password.
+            named = store if isinstance(location, Path) else str(location)
+            hint = f"{error.hint} --to {shlex.quote(named)}"
             raise IndexUnavailable(error.code, error.message, hint) from error
 
     return wrapper
@@ -81,40 +86,39 @@ def command() -> None:
 @_VECTORS
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def build(source: str, vectors: str, store: str | None, if_missing: bool) -> None:
+@_at_the_store
+def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) -> None:
     """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
     from retrieval.corpora.sources import written_out
 
-    folder = _folder_of(store)
-    if if_missing and not lacks_index(folder, written_out(source)):
-        click.echo(printable(f"There is an index in {folder}; nothing to do."))
+    index = _index(location)
+    if if_missing and not index.lacks(written_out(source)):
+        click.echo(printable(f"There is an index in {location}; nothing to do."))
         return
     started = time.monotonic()
-    info = build_with_progress(source, folder, vectors)
-    _tell(info, folder, started)
-    _tell_left_out(info, folder)
+    info = build_with_progress(source, location, vectors)
+    _tell(info, location, started)
+    _tell_left_out(info, index)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def add(source: str, store: str | None) -> None:
+@_at_the_store
+def add(source: str, location: IndexLocation) -> None:
     """Add pages to the index; a page takes the place of the one with its id."""
     from retrieval.corpora.sources import open_corpus
     from retrieval.encoders.document_encoders import encoder_of
 
-    folder = _folder_of(store)
-    index = _index(folder)
+    index = _index(location)
     started = time.monotonic()
     corpus = open_corpus(source)
     encoder = encoder_of(index.open(None).info().encoder)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
-    _tell(info, folder, started)
-    _tell_left_out(info, folder)
+    _tell(info, location, started)
+    _tell_left_out(info, index)
 
 
 @command.command("encode", epilog="Example: esoteric index encode --vectors static")
@@ -127,54 +131,63 @@ def add(source: str, store: str | None) -> None:
 )
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def encode(vectors: str, store: str | None) -> None:
+@_at_the_store
+def encode(vectors: str, location: IndexLocation) -> None:
     """Give all documents vectors, or others; the index serves meanwhile, with what it has."""
-    folder = _folder_of(store)
     started = time.monotonic()
     with _bar("Vectors") as on_progress:
-        info = _index(folder).encode(DOCUMENT_ENCODERS[vectors](), on_progress)
-    _tell(info, folder, started)
+        info = _index(location).encode(DOCUMENT_ENCODERS[vectors](), on_progress)
+    _tell(info, location, started)
 
 
 @command.command("remove", epilog="Example: esoteric index remove Mary_Shelley Sputnik_1")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def remove(ids: tuple[str, ...], store: str | None) -> None:
+@_at_the_store
+def remove(ids: tuple[str, ...], location: IndexLocation) -> None:
     """Take documents out of the index: all of those named, or none if one is not there."""
-    folder = _folder_of(store)
     started = time.monotonic()
-    _tell(_index(folder).remove(ids), folder, started)
+    _tell(_index(location).remove(ids), location, started)
 
 
 @command.command("verify", epilog="Example: esoteric index verify")
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def verify(store: str | None) -> None:
+@_at_the_store
+def verify(location: IndexLocation) -> None:
     """Read all of the index and compare it with what was built."""
-    found = _index(_folder_of(store)).open(None)
-    found.verify()
-    info = found.info()
+    index = _index(location)
+    info = index.open(None).info()
+    index.verify()
     click.echo(printable(f"{info.name}: whole, {_megabytes(info.bytes)}, checksum {info.checksum}"))
+
+
+@command.command("prune", epilog="Example: esoteric index prune")
+@_STORE
+@reports_errors
+@_at_the_store
+def prune(location: IndexLocation) -> None:
+    """Remove older versions and unfinished work of the index."""
+    removed = _index(location).prune()
+    for name in removed:
+        click.echo(printable(f"Removed: {name}"))
+    if not removed:
+        click.echo(printable(f"There was nothing to remove in {location}."))
 
 
 @command.command("info", epilog="Example: esoteric index info --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @_STORE
 @reports_errors
-@_hints_name_the_store
-def info(as_json: bool, store: str | None) -> None:
+@_at_the_store
+def info(as_json: bool, location: IndexLocation) -> None:
     """Say what the index holds: documents, sentences, size on disk, source, when it was built."""
-    from retrieval.index.building import unfinished
-
-    folder = _folder_of(store)
+    index = _index(location)
     try:
-        found = _index(folder).open(None).info()
+        found = index.open(None).info()
     except IndexUnavailable:
-        _tell_begun(unfinished(folder))
+        _tell_begun(index)
         raise
     if as_json:
         click.echo(json.dumps(asdict(found)))
@@ -192,11 +205,13 @@ def info(as_json: bool, store: str | None) -> None:
         ("superseded", str(found.superseded)),
     ):
         click.echo(f"{label:10} {printable(value)}")
-    _tell_begun(unfinished(folder))
+    _tell_begun(index)
 
 
-def build_with_progress(source: str, folder: Path, vectors: str = DEFAULT_ENCODER) -> IndexInfo:
-    """Build an index of ``source`` below ``folder`` with a progress bar on standard error.
+def build_with_progress(
+    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER
+) -> IndexInfo:
+    """Build an index of ``source`` at ``location`` with a progress bar on standard error.
 
     Raises what ``Index.build`` and ``open_corpus`` raise.
     """
@@ -205,7 +220,7 @@ def build_with_progress(source: str, folder: Path, vectors: str = DEFAULT_ENCODE
     corpus = open_corpus(source)
     encoder = None if vectors == NO_ENCODER else DOCUMENT_ENCODERS[vectors]()
     with _bar(f"Indexing {corpus.name}") as on_progress:
-        return _index(folder).build(corpus, encoder, on_progress)
+        return _index(location).build(corpus, encoder, on_progress)
 
 
 @contextmanager
@@ -217,61 +232,57 @@ def _bar(label: str) -> Iterator[ProgressListener]:
         bar.close()
 
 
-def _index(folder: Path) -> EmbeddedIndex:
-    from retrieval.index.embedded_index import EmbeddedIndex
+def _index(location: IndexLocation) -> Index:
     from retrieval.models import ModelFolders
     from retrieval.networks import runtime
 
     settings = Settings.from_environment()
     runtime.keep_in(ModelFolders(settings.packaged_models).networks)
-    return EmbeddedIndex(folder, settings.threads)
+    return open_index(location, settings.snapshots, settings.threads)
 
 
-def _tell(info: IndexInfo, folder: Path, started: float) -> None:
+def _tell(info: IndexInfo, location: IndexLocation, started: float) -> None:
     """Print what there is now."""
     line = (
         f"{info.name}: {_count(info.documents, 'document')}, {_count(info.sentences, 'sentence')},"
-        f" {_megabytes(info.bytes)} in {folder}, {time.monotonic() - started:.0f} s."
+        f" {_megabytes(info.bytes)} in {location}, {time.monotonic() - started:.0f} s."
     )
     click.echo(printable(line))
 
 
-def _tell_left_out(info: IndexInfo, folder: Path) -> None:
+def _tell_left_out(info: IndexInfo, index: Index) -> None:
     """Print what is not found of the source that was just read."""
     if info.bad_pages:
-        listed = folder / "current" / BAD_PAGES
-        with listed.open(encoding="utf-8") as stream:
-            first = stream.readline().strip()
+        bad = index.bad_pages()
         pages = _count(info.bad_pages, "page")
-        click.echo(
-            printable(f"{pages} could not be read and left out: {first} See {listed}."), err=True
-        )
+        line = f"{pages} could not be read and left out: {bad.first} See {bad.listed_in}."
+        click.echo(printable(line), err=True)
     if info.superseded:
         pages = _count(info.superseded, "page")
         click.echo(f"{pages} had the id of a later one, which counts.", err=True)
 
 
-def _tell_begun(unfinished: Iterable[Unfinished]) -> None:
-    for begun in unfinished:
-        line = (
-            f"Unfinished: {begun.what}, {_megabytes(begun.bytes)}. The same command goes on with it"
-            f" unless the source has changed; if it is not wanted, remove {begun.folder}"
-        )
+def _tell_begun(index: Index) -> None:
+    for line in index.unfinished():
         click.echo(printable(line), err=True)
 
 
-def _folder_of(store: str | None) -> Path:
+def _location_of(store: str | None) -> IndexLocation:
+    settings = Settings.from_environment()
     if store is None:
-        return Settings.from_environment().index
+        return settings.store
     if not store:
         raise BadSource("store_unknown", "--to names nothing.", "Name a folder, or leave it out.")
     if "://" in store:
-        kind = store.partition("://")[0]
-        raise BadSource(
-            "store_unknown",
-            f"This version has no {kind} store.",
-            "Leave out --to for the embedded one, or name a folder.",
-        )
+        try:
+            return ElasticLocation.read(store, settings.store_api_key, settings.store_ca)
+        except ValueError as error:
+            # The URL may hold a password, so it is not shown.
+            raise BadSource(
+                "store_unknown",
+                f"--to cannot be used: {error}.",
+                "Name a folder, or elasticsearch://HOST:PORT/INDEX.",
+            ) from error
     try:
         return Path(store).expanduser().resolve()
     except RuntimeError as error:

@@ -77,7 +77,8 @@ def calibration(data: Path) -> None:
     folders = ModelFolders(settings.packaged_models, settings.bart)
     everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
     fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
-    open_retriever(settings.index, settings.threads, folders)  # an error before the long work
+    # An error before the long work.
+    open_retriever(settings.store, settings.snapshots, settings.threads, folders)
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
     index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
     with closing(IndexBar("Indexing FEVER's pages")) as bar:
@@ -88,7 +89,8 @@ def calibration(data: Path) -> None:
             bar.show,
         )
     figures = calibrate(
-        {"everyday": Claims(everyday, settings.index), "fever": Claims(fever, index)},
+        {"everyday": Claims(everyday, settings.store), "fever": Claims(fever, index)},
+        settings.snapshots,
         settings.threads,
         folders,
     )

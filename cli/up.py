@@ -40,7 +40,10 @@ _WAITING_SECONDS = 10.0  # between two lines that say what is waited for
 )
 @reports_errors
 def command(host: str | None, port: int | None, home: Path | None) -> None:
-    """Start the web pages and the worker, and build the default index where it is missing."""
+    """Start the web pages and the worker, and build the default index where it is missing.
+
+    An index on Elasticsearch is not built: esoteric index build does that.
+    """
     environment = dict(os.environ)
     if host is not None:
         environment["HOST"] = host
@@ -120,11 +123,13 @@ class _Readiness:
 def _build_default_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
     """Build the default index where it is missing or another version's.
 
-    In a process of its own, so that its memory goes with it.
+    In a process of its own, so that its memory goes with it. An index on a server may be
+    others' too and is left to the user: the worker tells what is wrong with it.
     """
-    if not lacks_index(settings.index, _DEFAULT_SOURCE):
+    store = settings.store
+    if not isinstance(store, Path) or not lacks_index(store, _DEFAULT_SOURCE):
         return
-    if (settings.index / "current").exists():
+    if (store / "current").exists():
         _complain("The index was built by another version of ESOTERIC and is built anew.")
     with subprocess.Popen(
         tethered("cli", "index", "build", "--source", _DEFAULT_SOURCE),

@@ -88,7 +88,7 @@ def evaluate(
     store = indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, evaluation.folders)
+    bench = Bench(index, evaluation.indexes, evaluation.folders)
     outcomes: dict[str, Outcome] = {}
     shown = _shown(evaluation, claims)
     for name in shown:

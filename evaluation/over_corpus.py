@@ -20,8 +20,8 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
-from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.layout import digest_of
+from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.models import ModelFolders, models_digest
 from retrieval.on_all_cores import in_order, processes_for
 
@@ -32,13 +32,17 @@ CRASHED = "crashed"  # the error code of a claim that is tried again
 
 @dataclass(frozen=True, slots=True)
 class CorpusEvaluation:
-    """Which claims are checked over which index, by which systems, and where results go."""
+    """Which claims are checked over which index, by which systems, and where results go.
+
+    ``snapshots`` is what ``open_index`` takes.
+    """
 
     claims: Path
     out: Path
     systems: Sequence[str]
     limit: int | None
-    index: Path
+    index: IndexLocation
+    snapshots: Path
     threads: int
     folders: ModelFolders
     command: str
@@ -61,7 +65,8 @@ def evaluate_over_corpus(
     """
     everything = read_corpus_claims(evaluation.claims)
     claims = everything[: evaluation.limit]
-    info = EmbeddedIndex(evaluation.index).open(MiniLMEncoder.name).info()
+    index = open_index(evaluation.index, evaluation.snapshots)
+    info = index.open(MiniLMEncoder.name).info()
     built = f"{info.name} {info.documents} {info.built_at}"
     claim_folder(
         evaluation.out,
@@ -160,7 +165,8 @@ def _check(
     rest = [claim for claim in claims if not answers.has(claim)]
     done = len(claims) - len(rest)
     report(done, len(claims))
-    prepare = partial(_Checking, name, Bench(evaluation.index, evaluation.folders))
+    bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders)
+    prepare = partial(_Checking, name, bench)
     processes = processes_for(len(rest), evaluation.threads)
     with answers.path.open("ab") as stream:
         checked = in_order(prepare, [claim.text for claim in rest], processes)

@@ -16,7 +16,7 @@ from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import UnknownRecipe
-from retrieval.index.embedded_index import EmbeddedIndex
+from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.index.store import DocumentStore
 from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES, Expansion, Recipe
@@ -49,9 +49,13 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from, in whichever process: an index, and where the models lie."""
+    """What systems are made from, in whichever process: an index, and where the models lie.
 
-    index: Path
+    ``snapshots`` is what ``open_index`` takes.
+    """
+
+    index: IndexLocation
+    snapshots: Path
     folders: ModelFolders
 
 
@@ -161,9 +165,10 @@ def open_system(name: str, bench: Bench) -> System:
         IndexUnavailable: there is no index.
     """
     if name in BASELINES:
-        store = EmbeddedIndex(bench.index).open(MiniLMEncoder.name)
+        store = open_index(bench.index, bench.snapshots).open(MiniLMEncoder.name)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
-    return RecipeSystem(open_retriever(bench.index, 1, bench.folders), recipe_of(name))
+    retriever = open_retriever(bench.index, bench.snapshots, 1, bench.folders)
+    return RecipeSystem(retriever, recipe_of(name))
 
 
 def _answer(report: Report) -> Answer:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.leave_out_torch import leave_out_torch
 from retrieval.models import ModelFolders
 from retrieval.networks import runtime
@@ -14,7 +15,7 @@ from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
-    from retrieval.index.store import Index
+    from retrieval.index.store import Index, IndexInfo
     from retrieval.pipeline import Pipeline
 
 
@@ -26,15 +27,22 @@ class Retriever:
     """
 
     def __init__(
-        self, index: Path, threads: int, folders: ModelFolders, config: RetrievalConfig
+        self,
+        index: IndexLocation,
+        snapshots: Path,
+        threads: int,
+        folders: ModelFolders,
+        config: RetrievalConfig,
     ) -> None:
         """Remember the settings; ``open_retriever`` tells what they mean."""
-        self._folder = index
+        self._location = index
+        self._snapshots = snapshots
         self._threads = threads
         self._folders = folders
         self._config = config
         self._pipeline: Pipeline | None = None
         self._index: Index | None = None
+        self._info: IndexInfo | None = None
         self._version = ""
 
     def warm_up(self, recipe: Recipe = RECIPES[DEFAULT_RECIPE]) -> None:
@@ -50,16 +58,24 @@ class Retriever:
         if self._pipeline is None:
             runtime.use_threads(self._threads)
             runtime.keep_in(self._folders.networks)
-            from retrieval.index.embedded_index import EmbeddedIndex
-
-            index = EmbeddedIndex(self._folder)
+            index = open_index(self._location, self._snapshots)
             self._version = index.version()
             self._pipeline = self._assembled(index)
             self._index = index
         return self._pipeline
 
+    def info(self) -> IndexInfo:
+        """Return what the index holds that is opened; raises what ``warm_up`` raises."""
+        self._opened()
+        assert self._info is not None
+        return self._info
+
     def stale(self) -> bool:
-        """Return whether another index stands where the opened one stood."""
+        """Return whether another index stands where the opened one stood.
+
+        Raises:
+            IndexUnavailable: the server that holds the index cannot be asked.
+        """
         return self._index is not None and self._index.version() != self._version
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
@@ -84,13 +100,17 @@ class Retriever:
 
         encoder = MiniLMEncoder()
         store = index.open(encoder.name)
+        self._info = store.info()
         stages = Stages(store, encoder, self._folders, self._config)
         return Pipeline(stages, store, self._config)
 
 
-def open_retriever(index: Path, threads: int, folders: ModelFolders) -> Retriever:
-    """Return a retriever over the index in this folder; nothing is loaded yet.
+def open_retriever(
+    index: IndexLocation, snapshots: Path, threads: int, folders: ModelFolders
+) -> Retriever:
+    """Return a retriever over the index at this location; nothing is loaded yet.
 
+    ``snapshots`` is the folder for files that are derived from an index on a server,
     ``threads`` is how many the models may use.
     """
-    return Retriever(index, threads, folders, RetrievalConfig())
+    return Retriever(index, snapshots, threads, folders, RetrievalConfig())

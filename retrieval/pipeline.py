@@ -1,7 +1,7 @@
 """The whole way of a claim, in order. Start reading here.
 
     claim ─ spans ─┬─ titles ─────────────────┐
-                   ├─ texts, words ┐          │
+                   ├─ texts ───────┐          │
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic
                                                    ▲                                 │
@@ -215,8 +215,8 @@ class Pipeline:
                 " parentheses",
             )
             with clock.stage("texts"):
-                by_text: list[Candidate] = stages.texts.run(spans)["candidates"]
-                by_words: list[Candidate] = stages.words.run(doc)["candidates"]
+                matched = stages.texts.run(doc, spans)
+            by_text, by_words = matched["by_text"], matched["by_words"]
             clock.report(
                 "texts", f"Something of the claim stands in {_count(len(by_text), 'document')}"
             )

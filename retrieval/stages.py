@@ -35,7 +35,6 @@ from retrieval.models import (
 from retrieval.paths.nearness import Nearness
 from retrieval.paths.path_ranker import PathRanker
 from retrieval.paths.path_reader import PathReader
-from retrieval.phrases.phrase_matcher import PhraseMatcher
 from retrieval.preranking.sentence_preranker import SentencePreranker
 from retrieval.questions.rule_question_generator import RuleQuestionGenerator
 from retrieval.ranking.dense_document_ranker import DenseDocumentRanker
@@ -49,10 +48,10 @@ from retrieval.selection.utility_selector import UtilitySelector
 from retrieval.spans.spacy_span_extractor import SpacySpanExtractor
 from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.sufficiency.prover import NaturalLogicProver
+from retrieval.texts.text_matcher import TextMatcher
 from retrieval.titles.title_matcher import TitleMatcher
 from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 from retrieval.verification.evidence_verifier import EvidenceVerifier
-from retrieval.words.word_matcher import WordMatcher
 
 
 class Stages:
@@ -137,14 +136,9 @@ class Stages:
         )
 
     @cached_property
-    def texts(self) -> PhraseMatcher:
-        """Documents that hold a span."""
-        return PhraseMatcher(self._store, self._config.text_limit)
-
-    @cached_property
-    def words(self) -> WordMatcher:
-        """Documents that hold the claim's words."""
-        return WordMatcher(self._store, self._config.word_limit)
+    def texts(self) -> TextMatcher:
+        """Documents that hold a span or the claim's words."""
+        return TextMatcher(self._store, self._config.text_limit, self._config.word_limit)
 
     @cached_property
     def questions(self) -> RuleQuestionGenerator:

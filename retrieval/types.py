@@ -96,6 +96,14 @@ class TitleMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class PhraseSearch:
+    """Asks for up to ``limit`` documents whose text holds any of the phrases."""
+
+    phrases: tuple[str, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class PhraseMatch:
     """A document whose text holds at least one of the phrases asked for."""
 

@@ -72,6 +72,8 @@ def index(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
 @pytest.fixture(scope="session")
 def retriever(index: Path, unpacked: Path) -> Retriever:
     """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(index, threads=2, folders=ModelFolders(unpacked))
+    retriever = open_retriever(
+        index, index.parent / "snapshots", threads=2, folders=ModelFolders(unpacked)
+    )
     retriever.warm_up()
     return retriever

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from retrieval.elastic.location import ElasticLocation
 from settings import TABLE, BadSetting, Settings
 
 
@@ -39,6 +40,12 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("TRUSTED_HOSTS", "facts.example:8443"),
         ("TRUSTED_HOSTS", "good.example, *.example"),
         ("ESOTERIC_HOME", "/tmp/what?"),
+        ("ESOTERIC_STORE", "/srv/index"),
+        ("ESOTERIC_STORE", "elasticsearch://localhost:9200"),
+        ("ESOTERIC_STORE", "elasticsearch://localhost:port/notes"),
+        ("ESOTERIC_STORE", "http://localhost:9200/notes"),
+        ("ESOTERIC_STORE_CA", "/no/file.pem"),
+        ("ESOTERIC_STORE_CA", "~nobody-of-this-name/ca.pem"),
         ("ESOTERIC_BART", "/no/folder"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
@@ -51,6 +58,41 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
 def test_a_value_that_cannot_be_used_is_refused_by_its_variable(variable: str, value: str) -> None:
     with pytest.raises(BadSetting, match=variable):
         Settings.from_environment({variable: value})
+
+
+def test_the_index_is_in_the_home_unless_a_server_is_named(tmp_path: Path) -> None:
+    for named in ({}, {"ESOTERIC_STORE": ""}, {"ESOTERIC_STORE": "embedded"}):
+        settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path), **named})
+        assert settings.store == tmp_path / "index"
+    (tmp_path / "ca.pem").write_text("")
+    settings = Settings.from_environment(
+        {
+            "ESOTERIC_HOME": str(tmp_path),
+            "ESOTERIC_STORE": "elasticsearch+https://es1,es2:9201/notes",
+            "ESOTERIC_STORE_API_KEY": "secret",
+            "ESOTERIC_STORE_CA": str(tmp_path / "ca.pem"),
+        }
+    )
+    assert isinstance(settings.store, ElasticLocation)
+    assert (settings.store.api_key, settings.store.ca_file) == ("secret", f"{tmp_path}/ca.pem")
+    assert str(settings.store) == "elasticsearch+https://es1:9200,es2:9201/notes"
+    assert "secret" not in repr(settings)
+    assert settings.snapshots == tmp_path / "snapshots"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "elasticsearch://elastic:secret@localhost:9200/Notes",
+        "elasticsearch://elastic:secret@localhost:port/notes",
+        "elasticsearch://elastic:secret@/notes",
+        "https://elastic:secret@localhost:9200/notes",
+    ],
+)
+def test_a_password_in_a_refused_store_is_not_shown(url: str) -> None:
+    with pytest.raises(BadSetting, match="Set it to elasticsearch://HOST:PORT/INDEX") as caught:
+        Settings.from_environment({"ESOTERIC_STORE": url})
+    assert "secret" not in str(caught.value)
 
 
 def test_packaged_models_are_unpacked_into_the_home(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ maximum likelihood of the sentences that lead on and of the title they lead to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -235,8 +235,8 @@ class PoolTitles:
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore``."""
         return [
-            match
-            for name in names
+            replace(match, name=name)
+            for name in dict.fromkeys(names)
             for match in sorted(
                 self._matches.get(title_key(name), ()),
                 key=lambda match: (match.disambiguation is not None, match.document_id),

@@ -15,7 +15,7 @@ def open_when_asked(settings: Settings) -> Retriever:
     from retrieval.models import ModelFolders
 
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    return open_retriever(settings.index, settings.threads, folders)
+    return open_retriever(settings.store, settings.snapshots, settings.threads, folders)
 
 
 if __name__ == "__main__":

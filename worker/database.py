@@ -1,7 +1,7 @@
 """The tables behind the job store, and how a connection to them is set up.
 
-The schema carries a version. A database of another version is refused rather
-than guessed at; the day a version is released, its migration belongs here.
+The schema carries a version. A database of an earlier version is changed to this
+one where the change is known; any other is refused rather than guessed at.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    text,
+    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
@@ -41,7 +43,9 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+# What makes of a version's tables those of the next one.
+_CHANGES = {2: "ALTER TABLE workers ADD COLUMN corpus TEXT"}
 # How long a writer waits for another one; every transaction here takes milliseconds.
 BUSY_SECONDS = 10
 
@@ -120,6 +124,7 @@ WORKERS = Table(
     Column("seen_at", UtcDateTime, nullable=False),
     Column("state", String(16), nullable=False),
     Column("problem", Text),
+    Column("corpus", Text),
 )
 
 
@@ -210,15 +215,12 @@ class Database:
         return engine
 
     def _prepare(self, engine: Engine) -> None:
-        """Make the tables where there are none, and refuse those of another version."""
+        """Make the tables where there are none, and refuse those of an unknown version."""
         with engine.connect().execution_options(writes=False) as connection, connection.begin():
             ready = inspect(connection).has_table(SCHEMA.name)
-        with engine.connect().execution_options(writes=not ready) as connection, connection.begin():
-            if not ready:
-                METADATA.create_all(connection)
-                if connection.scalar(select(SCHEMA.c.version)) is None:
-                    connection.execute(insert(SCHEMA).values(version=SCHEMA_VERSION))
-            version = connection.scalar(select(SCHEMA.c.version))
+            version = connection.scalar(select(SCHEMA.c.version)) if ready else None
+        if version is None or version in _CHANGES:
+            version = self._bring_up(engine)
         if version != SCHEMA_VERSION:
             raise StoreUnavailable(
                 "store_version",
@@ -226,6 +228,23 @@ class Database:
                 f" uses version {SCHEMA_VERSION}.",
                 "Use the ESOTERIC that made it, or move the database away to start a new one.",
             )
+
+    def _bring_up(self, engine: Engine) -> int:
+        """Make the tables, or change those of an earlier version; return the version there is.
+
+        Another process may have done so meanwhile.
+        """
+        with engine.connect().execution_options(writes=True) as connection, connection.begin():
+            METADATA.create_all(connection)
+            version = connection.scalar(select(SCHEMA.c.version).with_for_update())
+            if version is None:
+                version = SCHEMA_VERSION
+                connection.execute(insert(SCHEMA).values(version=version))
+            while version in _CHANGES:
+                connection.execute(text(_CHANGES[version]))
+                version += 1
+                connection.execute(update(SCHEMA).values(version=version))
+        return version
 
     def _unavailable(self, error: DBAPIError) -> StoreUnavailable:
         place = make_url(self._url).render_as_string(hide_password=True)

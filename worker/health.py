@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from worker.jobs import JobStore
+from worker.jobs import JobStore, SearchedCorpus
 
 # A worker gives a sign of life every two seconds (worker.heartbeat); loading
 # models may hold the interpreter for longer than one of them.
@@ -14,11 +14,15 @@ ALIVE_WITHIN = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """Either a worker can check claims now, or ``problem`` is {"code", "message", "hint"}."""
+    """Either a worker can check claims now, or ``problem`` is {"code", "message", "hint"}.
+
+    ``corpus`` is what the worker searches, if one can and tells it.
+    """
 
     ready: bool
     workers: int
     problem: dict[str, str] | None
+    corpus: SearchedCorpus | None = None
 
 
 def worker_health(store: JobStore) -> WorkerHealth:
@@ -28,8 +32,9 @@ def worker_health(store: JobStore) -> WorkerHealth:
         StoreUnavailable: the database cannot be read.
     """
     workers = store.workers(ALIVE_WITHIN)
-    if any(worker.state == "ready" for worker in workers):
-        return WorkerHealth(True, len(workers), None)
+    ready = [worker for worker in workers if worker.state == "ready"]
+    if ready:
+        return WorkerHealth(True, len(workers), None, ready[0].corpus)
     if any(worker.state == "loading" for worker in workers):
         problem = {
             "code": "worker_loading",

@@ -68,7 +68,8 @@ class Heartbeat(Thread):
             with self._lock:
                 # Between the two lines above the claim may have ended by itself.
                 self._lost = self._run is run
-        self._store.beat(self.worker, self._started_at, self._slot.state, self._slot.problem)
+        slot = self._slot
+        self._store.beat(self.worker, self._started_at, slot.state, slot.problem, slot.corpus)
 
     def run(self) -> None:
         """Give signs of life until told to stop."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias, get_args
@@ -44,6 +44,7 @@ __all__ = [
     "JobStore",
     "ListedJob",
     "Run",
+    "SearchedCorpus",
     "State",
     "StoreUnavailable",
     "UnknownJob",
@@ -115,14 +116,28 @@ class Run:
 
 
 @dataclass(frozen=True)
+class SearchedCorpus:
+    """What a worker searches; ``built_at`` is ISO 8601 in UTC."""
+
+    name: str
+    source: str
+    documents: int
+    built_at: str
+
+
+@dataclass(frozen=True)
 class WorkerInfo:
-    """A worker as its last heartbeat showed it; ``problem`` says why it is broken."""
+    """A worker as its last heartbeat showed it.
+
+    ``problem`` says why it is broken, ``corpus`` what it has opened.
+    """
 
     id: str
     started_at: datetime
     seen_at: datetime
     state: WorkerState
     problem: dict[str, str] | None
+    corpus: SearchedCorpus | None
 
 
 class JobStore:
@@ -372,13 +387,15 @@ class JobStore:
         started_at: datetime,
         state: WorkerState,
         problem: EsotericError | None = None,
+        corpus: SearchedCorpus | None = None,
     ) -> None:
-        """Note that a worker lives and whether it can check claims."""
+        """Note that a worker lives, whether it can check claims, and over what."""
         values = {
             "started_at": started_at,
             "seen_at": _now(),
             "state": state,
             "problem": None if problem is None else json.dumps(error_json(problem)),
+            "corpus": None if corpus is None else json.dumps(asdict(corpus)),
         }
         with self._database.writing() as connection:
             known = connection.execute(
@@ -402,6 +419,7 @@ class JobStore:
                 row.seen_at,
                 row.state,
                 None if row.problem is None else json.loads(row.problem),
+                None if row.corpus is None else SearchedCorpus(**json.loads(row.corpus)),
             )
             for row in rows
         ]

@@ -104,6 +104,8 @@ def main(open_retriever: OpenRetriever) -> int:
     )
     for chatty in ("celery", "kombu"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Its client warns at every try; the slot says once that a server does not answer.
+    logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
         return WorkerApp(Settings.from_environment(), open_retriever).run()
     except (BadSetting, StoreUnavailable) as error:

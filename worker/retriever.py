@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, RLock
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
-from worker.jobs import WorkerState
+from worker.jobs import SearchedCorpus, WorkerState
+
+if TYPE_CHECKING:
+    from retrieval.index.store import IndexInfo
 
 WATCH_SECONDS = 3.0
 
@@ -26,8 +29,16 @@ class Retriever(Protocol):
         """Load the models and open the index."""
         ...
 
+    def info(self) -> IndexInfo:
+        """Return what the opened index holds."""
+        ...
+
     def stale(self) -> bool:
-        """Return whether another index stands where the opened one stood."""
+        """Return whether another index stands where the opened one stood.
+
+        Raises:
+            EsotericError: the server that holds the index cannot be asked.
+        """
         ...
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
@@ -42,7 +53,8 @@ class RetrieverSlot:
     """Holds the retriever, and the reason where there is none.
 
     A worker without an index or a model stays up: it fails claims with the
-    reason, and works again as soon as what was missing is there.
+    reason, and works again as soon as what was missing is there. Where it cannot ask for
+    the index, it keeps what it has loaded until it can.
     """
 
     def __init__(self, open_retriever: OpenRetriever, settings: Settings) -> None:
@@ -53,18 +65,23 @@ class RetrieverSlot:
         self._retriever: Retriever | None = None
         self.state: WorkerState = "loading"
         self.problem: EsotericError | None = None
+        self.corpus: SearchedCorpus | None = None
 
     def needs_loading(self) -> bool:
-        """Return whether the next claim has to wait for models or for a new index."""
+        """Return whether the next claim has to wait for models or for a new index.
+
+        Raises:
+            EsotericError: the index cannot be asked for, which is kept in ``problem``.
+        """
         retriever = self._retriever
-        return retriever is None or retriever.stale()
+        return retriever is None or self._is_stale(retriever)
 
     @contextmanager
     def use(self) -> Iterator[Retriever]:
         """Give the retriever, loaded if need be, to one claim.
 
         Raises:
-            EsotericError: it cannot be loaded; the message says why.
+            EsotericError: it cannot be loaded, or cannot ask for its index; the message says why.
         """
         with self._lock:
             yield self._loaded()
@@ -80,18 +97,32 @@ class RetrieverSlot:
     def watch(self, stop: Event) -> None:
         """Keep the slot ready between claims, until ``stop`` is set."""
         while not stop.wait(WATCH_SECONDS):
-            if self.needs_loading():
-                self.load()
+            with suppress(EsotericError):  # it is kept and logged, and may pass
+                if self.needs_loading():
+                    self.load()
+
+    def _is_stale(self, retriever: Retriever) -> bool:
+        try:
+            stale = retriever.stale()
+        except EsotericError as error:
+            self._broken(error)
+            raise
+        if not stale and self.problem is not None and retriever is self._retriever:
+            logger.info("Claims can be checked again")
+            self._ready()
+        return stale
 
     def _loaded(self) -> Retriever:
-        if self._retriever is not None and not self._retriever.stale():
+        if self._retriever is not None and not self._is_stale(self._retriever):
             return self._retriever
-        self._retriever = None  # its memory goes before the next one asks for it
+        # Its memory goes before the next one asks for it.
+        self._retriever = self.corpus = None
         if self.problem is None:
             self.state = "loading"
         try:
             retriever = self._open(self._settings)
             retriever.warm_up()
+            info = retriever.info()
         except EsotericError as error:
             self._broken(error)
             raise
@@ -101,10 +132,14 @@ class RetrieverSlot:
             self._broken(problem)
             raise problem from error
         self._retriever = retriever
-        self.problem = None
-        self.state = "ready"
+        self.corpus = SearchedCorpus(info.name, info.source, info.documents, info.built_at)
+        self._ready()
         logger.info("Models and index are loaded")
         return retriever
+
+    def _ready(self) -> None:
+        self.problem = None
+        self.state = "ready"
 
     def _broken(self, problem: EsotericError) -> None:
         if self.problem is None or self.problem.message != problem.message:

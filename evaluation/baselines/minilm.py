@@ -27,7 +27,9 @@ class MiniLMRanker:
         """
         self._encoder.warm_up()
         self._sentences = read_sentences(self._store)
-        vectors = self._store.vectors(self._sentences.ids)
+        # What is asked along every axis are the encodings: no claim waits for the index.
+        axes = np.eye(self._encoder.dimension, dtype=np.float32)
+        vectors = self._store.similarities(self._sentences.ids, axes)
         if vectors is None:
             raise no_vectors()
         self._vectors = vectors

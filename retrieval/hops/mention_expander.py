@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from haystack import component
@@ -60,11 +60,12 @@ class MentionExpander:
         was looked up in the first hop and is left out.
         """
         claimed = {span.text.casefold() for span in spans}
+        asked = [(item, item.sentence.links, self._mentioned(item, claimed)) for item in evidence]
+        titled = self._titled([n for _, links, names in asked for n in (*links, *names)])
         found: dict[str, Candidate] = {}
-        for item in evidence:
-            names = [n for n in self._names(item.sentence.text) if n.casefold() not in claimed]
-            linked = self._store.title_matches(item.sentence.links)
-            named = self._store.title_matches(sorted(names, key=lambda name: -len(name)))
+        for item, links, names in asked:
+            linked = [match for link in links for match in titled.get(link, ())]
+            named = [match for name in names for match in titled.get(name, ())]
             ways: list[tuple[FoundBy, TitleMatch]] = [
                 *(("link", match) for match in linked if match.disambiguation is None),
                 *(("mention", match) for match in named),
@@ -75,6 +76,18 @@ class MentionExpander:
                         match.document_id, Candidate(match.document_id, (way,), 1.0, hop, item.key)
                     )
         return {"candidates": list(found.values())[: self._limit]}
+
+    def _mentioned(self, item: Evidence, claimed: Collection[str]) -> list[str]:
+        """Return the names in the evidence that the claim has not, longer ones first."""
+        names = (n for n in self._names(item.sentence.text) if n.casefold() not in claimed)
+        return sorted(names, key=lambda name: -len(name))
+
+    def _titled(self, names: Sequence[str]) -> dict[str, list[TitleMatch]]:
+        """Return the documents of each name, all asked for at once."""
+        titled: dict[str, list[TitleMatch]] = {}
+        for match in self._store.title_matches(names):
+            titled.setdefault(match.name, []).append(match)
+        return titled
 
     def _names(self, sentence: str) -> Iterator[str]:
         """Yield the runs of words that are a title, or all of one but its parentheses."""

@@ -81,6 +81,28 @@ def unfinished(folder: Path) -> list[Unfinished]:
     return found
 
 
+def remove_unfinished(folder: Path) -> list[str]:
+    """Remove what was begun on an index and not ended; return the names of its folders.
+
+    Only for who holds the index (``changing``).
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    _remove_gone(folder)
+    found = sorted(folder.glob(f"{BUILDING}*"))
+    for building in found:
+        # Renamed first, so that no half of it is taken for unfinished work.
+        building.rename(building.with_name(f"{GONE}{building.name}"))
+    _remove_gone(folder)
+    return [building.name for building in found]
+
+
+def _remove_gone(folder: Path) -> None:
+    for gone in folder.glob(f"{GONE}*"):
+        shutil.rmtree(gone)
+
+
 def _in_words(plan: Mapping[str, object]) -> str:
     if "encode" in plan:
         return f"vectors of {plan['encode']}"
@@ -130,8 +152,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
     """What another plan left unfinished stays for its next try."""
-    for gone in folder.glob(f"{GONE}*"):
-        shutil.rmtree(gone)
+    _remove_gone(folder)
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
     building.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from retrieval.corpora.corpus import BadPage, Chunk, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.building import Begun, changing
+from retrieval.index.building import Begun, changing, remove_unfinished, unfinished
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.files import write_whole
 from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder, read_meta
@@ -18,6 +18,7 @@ from retrieval.index.new_version import NewVersion, clean_up
 from retrieval.index.parts import Part, part_of, read_part, texts_of
 from retrieval.index.segment_writer import write_segment
 from retrieval.index.store import (
+    BadPages,
     BuildProgress,
     Index,
     IndexInfo,
@@ -25,7 +26,7 @@ from retrieval.index.store import (
     tell_nobody,
     unknown_document,
 )
-from retrieval.index.versions import FORMAT, current_version
+from retrieval.index.versions import BAD_PAGES, FORMAT, current_version, lacks_index, sweep
 from retrieval.on_all_cores import in_order
 
 
@@ -44,6 +45,45 @@ class EmbeddedIndex:
     def version(self) -> str:
         """See ``Index.version``."""
         return current_version(self._folder).name
+
+    def lacks(self, source: str) -> bool:
+        """See ``Index.lacks``."""
+        return lacks_index(self._folder, source)
+
+    def verify(self) -> None:
+        """See ``Index.verify``."""
+        self.open(None).verify()
+
+    def bad_pages(self) -> BadPages:
+        """See ``Index.bad_pages``."""
+        if not self.open(None).info().bad_pages:
+            return BadPages("", "")
+        listed = self._folder / "current" / BAD_PAGES
+        with listed.open(encoding="utf-8") as stream:
+            return BadPages(stream.readline().strip(), str(listed))
+
+    def unfinished(self) -> list[str]:
+        """See ``Index.unfinished``."""
+        return [
+            f"Unfinished: {begun.what}, {begun.bytes / 1e6:.1f} MB. The same command goes on with"
+            " it unless the source has changed; if it is not wanted, remove"
+            f" {begun.folder}"
+            for begun in unfinished(self._folder)
+        ]
+
+    def prune(self) -> list[str]:
+        """See ``Index.prune``.
+
+        Raises also:
+            IndexNotBuilt: the disk is read-only, or the folder holds something that is no index.
+        """
+        if not self._folder.is_dir():
+            return []
+        with changing(self._folder):
+            current = current_version(self._folder)
+            needed = read_meta(self._folder, current).needed() if current.is_dir() else None
+            removed = remove_unfinished(self._folder)
+            return removed if needed is None else removed + sweep(self._folder, needed)
 
     def build(
         self,

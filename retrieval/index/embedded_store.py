@@ -32,7 +32,14 @@ from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.vectors import Vectors
 from retrieval.index.versions import current_version
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.types import Document, PhraseMatch, SentenceKey, SentenceMatch, TitleMatch
+from retrieval.types import (
+    Document,
+    PhraseMatch,
+    PhraseSearch,
+    SentenceKey,
+    SentenceMatch,
+    TitleMatch,
+)
 
 _Read = TypeVar("_Read")
 
@@ -147,15 +154,20 @@ class EmbeddedStore:
             matches += islice((match for match in found if match is not None), MOST_OF_A_NAME)
         return matches
 
-    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
+    def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """See ``DocumentStore.phrase_matches``."""
-        found = self._lexical.matches(phrases, limit)
+        return [self._holding(search) for search in searches]
+
+    def _holding(self, search: PhraseSearch) -> list[PhraseMatch]:
+        found = self._lexical.matches(search.phrases, search.limit)
         ids = self._ids([number for number, _ in found])
         matches = [PhraseMatch(i, bm25) for i, (_, bm25) in zip(ids, found, strict=True)]
         return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
-        """See ``DocumentStore.vectors``."""
+    def similarities(
+        self, ids: Sequence[str], queries: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
+        """See ``DocumentStore.similarities``."""
         wanted = np.array(self._known(ids), dtype=np.int64)
         if not self._vectors:
             return None
@@ -163,7 +175,8 @@ class EmbeddedStore:
         for vectors, (first, behind) in zip(self._vectors, pairwise(self._firsts), strict=True):
             here = np.flatnonzero((wanted >= first) & (wanted < behind))
             found[here] = vectors.of((wanted[here] - first).tolist())
-        return found
+        similar: NDArray[np.float32] = found @ queries.T
+        return similar
 
     def nearest_sentences(
         self,

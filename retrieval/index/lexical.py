@@ -87,7 +87,7 @@ class LexicalReader:
         with _as_the_system_says():
             self._searcher = _opened(folder).searcher()
         self._schema = _schema()
-        self._analyzer = _words_analyzer()
+        self._analyzer = words_analyzer()
 
     def matches(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Return up to ``limit`` documents that hold any phrase, with their BM25, best first."""
@@ -132,7 +132,7 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _words_analyzer() -> tantivy.TextAnalyzer:
+def words_analyzer() -> tantivy.TextAnalyzer:
     """Words in lower case without accents, for index and query alike."""
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
@@ -144,5 +144,5 @@ def _words_analyzer() -> tantivy.TextAnalyzer:
 
 def _opened(folder: Path) -> tantivy.Index:
     index = tantivy.Index(_schema(), path=str(folder))
-    index.register_tokenizer(_TOKENIZER, _words_analyzer())
+    index.register_tokenizer(_TOKENIZER, words_analyzer())
     return index

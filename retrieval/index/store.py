@@ -16,7 +16,7 @@ from retrieval.corpora.corpus import Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.types import Document, PhraseMatch, SentenceMatch, TitleMatch
+from retrieval.types import Document, PhraseMatch, PhraseSearch, SentenceMatch, TitleMatch
 
 MOST_OF_A_NAME = 100
 
@@ -42,6 +42,17 @@ class IndexInfo:
     checksum: str
     bad_pages: int
     superseded: int
+
+
+@dataclass(frozen=True, slots=True)
+class BadPages:
+    """Pages that could not be read: the complaint about the first, and what lists them all.
+
+    Both are empty where every page could be read.
+    """
+
+    first: str
+    listed_in: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +104,22 @@ class DocumentStore(Protocol):
         """
         ...
 
-    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
-        """Return up to ``limit`` documents whose text holds any phrase, in BM25 order.
+    def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
+        """Return for each search the documents whose text holds any phrase, in BM25 order.
 
         Words match whatever their case and accents; equal scores are in order of
-        document ids, but which of equal ones are within the limit is left open. No
+        document ids, but which of equal ones are within a limit is left open. No
         character of a phrase is query syntax.
         """
         ...
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
-        """Return the document encodings, shape ``(len(ids), dimension)``, unit length.
+    def similarities(
+        self, ids: Sequence[str], queries: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
+        """Return the inner products of documents and queries, ``(len(ids), len(queries))``.
 
-        They are as exact as a byte for each dimension makes them. None from an index
+        ``queries`` are unit vectors, shape ``(n, dimension)``, and so are the documents',
+        which are as exact as a byte for each dimension makes them. None from an index
         without vectors.
 
         Raises:
@@ -162,7 +176,51 @@ class Index(Protocol):
         ...
 
     def version(self) -> str:
-        """Return what changes whenever the index does; it costs next to nothing."""
+        """Return what changes whenever the index does; it costs next to nothing.
+
+        Raises:
+            IndexUnavailable: a server that holds the index cannot be asked.
+        """
+        ...
+
+    def lacks(self, source: str) -> bool:
+        """Return whether there is no index, or one of this source that another version built.
+
+        An index of another source is left to the user: building it may take hours. So is one
+        that was changed since it was built, which its source alone would not bring back.
+        """
+        ...
+
+    def verify(self) -> None:
+        """Read all of what there is now and compare it with what was built.
+
+        Raises:
+            IndexUnavailable: there is no index, or it is not what was built.
+        """
+        ...
+
+    def bad_pages(self) -> BadPages:
+        """Return which pages of the source that was read last could not be read.
+
+        Raises:
+            IndexUnavailable: there is no index.
+        """
+        ...
+
+    def unfinished(self) -> list[str]:
+        """Return a sentence for the user on each work that was begun and not ended.
+
+        There is none while a change is made.
+        """
+        ...
+
+    def prune(self) -> list[str]:
+        """Remove older versions and unfinished work; return the names of what was removed.
+
+        Raises:
+            EsotericError: a change is being made.
+            IndexUnavailable: there is no telling what the index that stands needs.
+        """
         ...
 
     def build(

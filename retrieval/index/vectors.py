@@ -51,10 +51,7 @@ class Vectors:
 
     def of(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the documents' unit vectors, shape ``(len(numbers), dimension)``."""
-        rows: NDArray[np.float32] = self._documents.within((n, n + 1) for n in numbers).astype("f4")
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        np.divide(rows, lengths, out=rows, where=lengths > 0)
-        return rows
+        return from_bytes(self._documents.within((n, n + 1) for n in numbers))
 
     def nearest(
         self,
@@ -146,3 +143,11 @@ def as_bytes(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     scaled: NDArray[np.float32] = np.zeros_like(vectors)
     np.divide(127 * vectors, largest, out=scaled, where=largest > 0)
     return scaled.round().astype(np.int8)
+
+
+def from_bytes(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the unit vectors that ``as_bytes`` made rows of; a row of zeros stays."""
+    vectors: NDArray[np.float32] = rows.astype(np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+    return vectors

@@ -56,10 +56,11 @@ def swap_in(folder: Path, version: Path, name: str) -> None:
     pointer.rename(folder / "current")
 
 
-def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> None:
+def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> list[str]:
     """Remove all versions but the current one, and the folders that it does not need.
 
-    ``needed`` tells what it needs of folders such as ``segments``.
+    ``needed`` tells what it needs of folders such as ``segments``. Returns the names of what
+    was removed.
     """
     # By its name: the way to it may lead through a link, which ``current_version`` resolves.
     current = current_version(folder).name
@@ -69,3 +70,4 @@ def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> None:
             others += [other for other in (folder / kind).iterdir() if other.name not in names]
     for other in others:
         shutil.rmtree(other, ignore_errors=True)
+    return [other.relative_to(folder).as_posix() for other in others]

@@ -87,12 +87,12 @@ class DenseDocumentRanker:
     def _best_answers(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
     ) -> list[float]:
-        documents = self._store.vectors([candidate.document_id for candidate in candidates])
-        if documents is None:
+        asked = self._encoder.encode([question.text for question in questions])
+        similar = self._store.similarities([c.document_id for c in candidates], asked)
+        if similar is None:
             step = (1 - self._cutoff) / len(candidates)
             return [1 - place * step for place in range(len(candidates))]
-        asked = self._encoder.encode([question.text for question in questions])
-        return [float(score) for score in (documents @ asked.T).max(axis=1)]
+        return [float(score) for score in similar.max(axis=1)]
 
 
 def _rank(answer: float, candidate: Candidate) -> float:

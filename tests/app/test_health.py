@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 from flask.testing import FlaskClient
 
-from retrieval.errors import ModelUnavailable
+from app import create_app
+from app.services import services_of
+from retrieval.errors import IndexUnavailable, ModelUnavailable
 from settings import Settings
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
@@ -48,7 +51,7 @@ def test_it_is_not_ready_while_the_worker_loads(client: FlaskClient, store: JobS
 def test_it_tells_all_that_is_missing_what_stands_in_the_way_first(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:
-    (settings.index / "current" / "meta.json").unlink()
+    (settings.store / "current" / "meta.json").unlink()
     problem = ModelUnavailable("model_missing", "A model is missing.", "Install it.")
     store.beat("by-hand", datetime.now(UTC), "broken", problem)
     answer = client.get("/readyz")
@@ -82,3 +85,21 @@ def test_metrics_count_jobs_by_state_and_requests_by_route(
     assert 'method="GET",route="unknown",status="404"' in counted
     assert "visitor" not in answer.text
     assert "BREW" not in answer.text
+
+
+def test_what_is_wrong_with_an_index_on_a_server_the_worker_tells(tmp_path: Path) -> None:
+    environment = {
+        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_STORE": "elasticsearch://127.0.0.1:9/notes",
+    }
+    app = create_app(Settings.from_environment(environment))
+    store, client = services_of(app).store, app.test_client()
+    problem = IndexUnavailable("index_missing", "There is no index yet.", "Build it.")
+    store.beat("by-hand", datetime.now(UTC), "broken", problem)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert [found["code"] for found in answer.json["problems"]] == ["index_missing"]  # type: ignore[index]
+    assert answer.json["error"]["hint"] == "Build it."  # type: ignore[index]
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    assert client.get("/readyz").status_code == 200
+    services_of(app).close()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from app.pages import EXAMPLES
+from app.services import services_of
 from app.wording import elapsed
 from retrieval.errors import EsotericError
 from settings import Settings
@@ -23,7 +26,7 @@ from tests.app.documents import (
 )
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
-from worker.jobs import Job, JobStore
+from worker.jobs import Job, JobStore, SearchedCorpus
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
@@ -61,7 +64,7 @@ def test_a_corpus_of_ones_own_is_not_attributed_to_wikipedia(
 
 
 def test_a_missing_index_is_told_with_its_mend(client: FlaskClient, settings: Settings) -> None:
-    (settings.index / "current" / "meta.json").unlink()
+    (settings.store / "current" / "meta.json").unlink()
     page = client.get("/")
     assert page.status_code == 200
     said = words(page.text)
@@ -73,10 +76,33 @@ def test_a_missing_index_is_told_with_its_mend(client: FlaskClient, settings: Se
 def test_a_damaged_index_is_told_with_its_mend(
     client: FlaskClient, settings: Settings, content: str
 ) -> None:
-    (settings.index / "current" / "meta.json").write_text(content)
+    (settings.store / "current" / "meta.json").write_text(content)
     text = words(client.get("/").text)
     assert "cannot be read" in text
     assert "esoteric index build --source vital" in text
+
+
+def test_the_corpus_on_a_server_is_what_a_ready_worker_tells(tmp_path: Path) -> None:
+    environment = {
+        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_STORE": "elasticsearch://127.0.0.1:9/notes",
+    }
+    app = create_app(Settings.from_environment(environment))
+    store, client = services_of(app).store, app.test_client()
+    assert "No worker is running" in words(client.get("/").text)
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    assert "does not tell what it searches" in words(client.get("/").text)
+    corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
+    store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
+    text = words(client.get("/").text)
+    assert "vital: 9,842 documents, indexed on 20 November 2026" in text
+    assert "CC BY-SA 4.0" in text
+    problem = EsotericError("index_unreachable", "The server does not answer.", "Start it.")
+    store.beat("by-hand", datetime.now(UTC), "broken", problem, corpus)
+    text = words(client.get("/").text)
+    assert "The server does not answer. Start it." in text
+    assert "9,842" not in text
+    services_of(app).close()
 
 
 def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> None:

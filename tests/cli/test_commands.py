@@ -132,6 +132,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["index", "add"],
         ["index", "remove"],
         ["index", "info"],
+        ["index", "prune"],
         ["index", "verify"],
         ["train"],
         ["train", "verifier"],
@@ -242,6 +243,11 @@ def test_what_was_begun_is_told_where_there_is_no_index_yet(tmp_path: Path) -> N
     begun, missing = run.stderr.splitlines()
     assert begun.startswith(f"Unfinished: a build of {source}, ")
     assert "There is no index yet" in missing
+    pruned = esoteric(tmp_path, "index", "prune", "--to", str(store))
+    assert pruned.stdout.startswith("Removed: building-")
+    assert list(store.glob("building-*")) == []
+    again = esoteric(tmp_path, "index", "prune", "--to", str(store))
+    assert again.stdout == f"There was nothing to remove in {store}.\n"
 
 
 def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
@@ -252,14 +258,28 @@ def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
     assert "bad.jsonl, line 1: not JSON" in said
 
 
-def test_a_store_that_this_version_lacks_is_named(tmp_path: Path) -> None:
-    said = complaint(
-        esoteric(
-            tmp_path, "index", "build", "--source", "vital", "--to", "elasticsearch://localhost"
-        ),
-        status=2,
-    )
-    assert "no elasticsearch store" in said
+@pytest.mark.parametrize(
+    "store",
+    ["redis://me:secret@localhost/notes", "elasticsearch://me:secret@localhost", "http://secret@"],
+)
+def test_a_store_that_cannot_be_used_is_refused_without_its_password(
+    tmp_path: Path, store: str
+) -> None:
+    said = complaint(esoteric(tmp_path, "index", "info", "--to", store), status=2)
+    assert "--to cannot be used: " in said
+    assert "Name a folder, or elasticsearch://HOST:PORT/INDEX." in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize("command", ["info", "verify", "prune"])
+def test_a_server_that_does_not_answer_is_named_without_the_password(
+    tmp_path: Path, command: str
+) -> None:
+    store = "elasticsearch://me:secret@127.0.0.1:9/notes"
+    said = complaint(esoteric(tmp_path, "index", command, "--to", store))
+    assert "elasticsearch://127.0.0.1:9/notes" in said
+    assert "secret" not in said
+    assert "--to" not in said
 
 
 def test_doctor_names_what_is_broken_and_its_mend(

@@ -1,27 +1,26 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.corpora.corpus import Page
 from retrieval.hops.mention_expander import MentionExpander
-from retrieval.types import Span
+from retrieval.types import Span, TitleMatch
 from tests.encoders import WordEncoder
 from tests.evidence import evidence
 from tests.index.in_memory_store import InMemoryStore
 
-STORE = InMemoryStore(
-    [
-        Page("Lamp", "Lamp", None, "A lamp gives light."),
-        Page("Ann_Lee", "Ann Lee", None, "Ann Lee is an inventor."),
-        Page("Lee", "Lee", None, "Lee is a name."),
-        Page("Oslo", "Oslo", None, "Oslo is a city."),
-        Page("Danish", "Danish language", None, "Danish is spoken in Denmark."),
-        Page("FC", "Everby F.C.", None, "Everby F.C. is a club."),
-        Page("iLamp", "iLamp", None, "The iLamp is a lamp."),
-        Page("Rowan", "Rowan (film)", None, "Rowan is a film."),
-    ],
-    WordEncoder(),
-)
+PAGES = [
+    Page("Lamp", "Lamp", None, "A lamp gives light."),
+    Page("Ann_Lee", "Ann Lee", None, "Ann Lee is an inventor."),
+    Page("Lee", "Lee", None, "Lee is a name."),
+    Page("Oslo", "Oslo", None, "Oslo is a city."),
+    Page("Danish", "Danish language", None, "Danish is spoken in Denmark."),
+    Page("FC", "Everby F.C.", None, "Everby F.C. is a club."),
+    Page("iLamp", "iLamp", None, "The iLamp is a lamp."),
+    Page("Rowan", "Rowan (film)", None, "Rowan is a film."),
+]
+STORE = InMemoryStore(PAGES, WordEncoder())
 LAMP = Span("The lamp", 0, 8, "noun chunk")
 
 
@@ -73,6 +72,29 @@ def test_a_link_leads_on_before_any_mention_and_to_no_other_page_of_that_name() 
         ("Ann_Lee", ("link",)),
         ("Oslo", ("mention",)),
     ]
+
+
+def test_the_store_is_asked_once_and_each_document_is_led_by_the_first_that_names_it() -> None:
+    asked: list[Sequence[str]] = []
+
+    class Noting(InMemoryStore):
+        def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+            asked.append(names)
+            return super().title_matches(names)
+
+    first = evidence("Lamp", "Oslo is lit by the iLamp.")
+    second = evidence("iLamp", "Ann Lee left Oslo.")
+    linked = replace(second, sentence=replace(second.sentence, links=("Rowan (film)", "Lamp")))
+    expander = MentionExpander(Noting(PAGES, None), limit=10)
+    found = expander.run([], [first, linked], {"Lee"}, 2)["candidates"]
+    assert [(c.document_id, c.found_by, c.led_by) for c in found] == [
+        ("iLamp", ("mention",), first.key),
+        ("Oslo", ("mention",), first.key),
+        ("Rowan", ("link",), second.key),
+        ("Lamp", ("link",), second.key),
+        ("Ann_Lee", ("mention",), second.key),
+    ]
+    assert len(asked) == 1
 
 
 def test_the_number_of_documents_is_bounded() -> None:

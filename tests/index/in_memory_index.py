@@ -10,6 +10,7 @@ from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.layout import other_encoder
 from retrieval.index.store import (
+    BadPages,
     BuildProgress,
     Index,
     IndexInfo,
@@ -40,6 +41,27 @@ class InMemoryIndex:
     def version(self) -> str:
         """See ``Index``."""
         return str(self._changes)
+
+    def lacks(self, source: str) -> bool:
+        """See ``Index``."""
+        return self._pages is None
+
+    def verify(self) -> None:
+        """See ``Index``."""
+        self.open(None)
+
+    def bad_pages(self) -> BadPages:
+        """See ``Index``."""
+        self.open(None)
+        return BadPages("", "")
+
+    def unfinished(self) -> list[str]:
+        """See ``Index``."""
+        return []
+
+    def prune(self) -> list[str]:
+        """See ``Index``."""
+        return []
 
     def build(
         self,

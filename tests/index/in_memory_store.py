@@ -21,6 +21,7 @@ from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
     Document,
     PhraseMatch,
+    PhraseSearch,
     Sentence,
     SentenceKey,
     SentenceMatch,
@@ -94,12 +95,16 @@ class InMemoryStore:
             matches += found[:MOST_OF_A_NAME]
         return matches
 
-    def phrase_matches(self, phrases: Sequence[str], limit: int) -> list[PhraseMatch]:
+    def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
+        """See ``DocumentStore``."""
+        return [self._holding(search) for search in searches]
+
+    def _holding(self, search: PhraseSearch) -> list[PhraseMatch]:
         """BM25 (Robertson and Zaragoza 2009) with a phrase's count as its frequency."""
         texts = {document.id: _words(document.text) for document in self._documents.values()}
         mean = sum(map(len, texts.values())) / max(1, len(texts))
         scores: dict[str, float] = {}
-        for phrase in dict.fromkeys(tuple(_words(phrase)) for phrase in phrases):
+        for phrase in dict.fromkeys(tuple(_words(phrase)) for phrase in search.phrases):
             if not phrase:
                 continue
             weight = 0.0
@@ -113,14 +118,17 @@ class InMemoryStore:
                     gain = weight * count * (K1 + 1) / (count + norm)
                     scores[document_id] = scores.get(document_id, 0.0) + gain
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        return [PhraseMatch(document_id, score) for document_id, score in ranked[:limit]]
+        return [PhraseMatch(document_id, score) for document_id, score in ranked[: search.limit]]
 
-    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32] | None:
+    def similarities(
+        self, ids: Sequence[str], queries: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
         """See ``DocumentStore``."""
         documents = self.documents(ids)
         if not self._encoder:
             return None
-        return np.array([self._vectors[document.id] for document in documents], dtype=np.float32)
+        similar = [[np.dot(self._vectors[d.id], query) for query in queries] for d in documents]
+        return np.array(similar, dtype=np.float32).reshape(len(ids), len(queries))
 
     def nearest_sentences(
         self,

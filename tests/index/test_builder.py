@@ -18,10 +18,11 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
+from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index import embedded_store
-from retrieval.index.building import IndexNotBuilt, unfinished
+from retrieval.index.building import IndexNotBuilt, changing, unfinished
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
@@ -31,6 +32,7 @@ from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
+from tests.index.phrases import holding
 
 # A build in a process of its own, over enough pages for several parts.
 BUILD = """
@@ -184,6 +186,62 @@ def test_vectors_that_were_begun_are_told_by_their_encoder(tmp_path: Path) -> No
     assert begun.what == "vectors of words"
 
 
+def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
+    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    (line,) = EmbeddedIndex(tmp_path).unfinished()
+    assert line.startswith("Unfinished: vectors of words, ")
+    assert " MB. The same command goes on with it" in line
+    assert line.endswith(str(begun.folder))
+    for left in ("versions/20200101", "segments/20200101"):
+        (tmp_path / left).mkdir()
+    removed = EmbeddedIndex(tmp_path).prune()
+    assert sorted(removed) == [begun.folder.name, "segments/20200101", "versions/20200101"]
+    assert EmbeddedIndex(tmp_path).unfinished() == []
+    EmbeddedIndex(tmp_path).verify()
+    assert EmbeddedIndex(tmp_path).encode(WordEncoder()).encoder == "words"
+
+
+def test_what_is_left_over_is_removed_where_there_is_no_index_yet(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    assert EmbeddedIndex(tmp_path).prune() == [begun.folder.name]
+    assert not begun.folder.exists()
+
+
+def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
+    build(tmp_path)
+    with changing(tmp_path) as begin:
+        begun = begin({"source": "another"})
+        with pytest.raises(IndexNotBuilt, match="is running"):
+            EmbeddedIndex(tmp_path).prune()
+        assert begun.folder.exists()
+
+
+def test_nothing_is_removed_of_an_index_of_another_version(tmp_path: Path) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(IndexUnavailable, match="another version"):
+        EmbeddedIndex(tmp_path).prune()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Path) -> None:
+    (tmp_path / "pages.jsonl").write_text(
+        '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
+    )
+    index = EmbeddedIndex(tmp_path / "index")
+    index.build(JsonlCorpus(tmp_path / "pages.jsonl"), None)
+    bad = index.bad_pages()
+    assert "line 2: not JSON" in bad.first
+    assert len(Path(bad.listed_in).read_text().splitlines()) == 2
+
+
 def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
     (tmp_path / "large disk").mkdir()
     link = tmp_path / "index"
@@ -287,7 +345,7 @@ def test_a_reader_keeps_the_index_that_it_opened(tmp_path: Path) -> None:
     old = EmbeddedStore.open(tmp_path, "words")
     build(tmp_path, ListCorpus(PAGES[:2], content="2"))
     assert [d.title for d in old.documents(["Zoe"])] == ["Zoë"]
-    assert [m.document_id for m in old.phrase_matches(["ships"], 5)]
+    assert [m.document_id for m in holding(old, "ships")]
     assert EmbeddedStore.open(tmp_path, "words").info().documents == 2
     assert len(list((tmp_path / "versions").iterdir())) == 1
 
@@ -343,7 +401,7 @@ def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
     build(tmp_path, many())
     store = EmbeddedStore.open(tmp_path, "words")
     # Page 1000 is in the second batch of 512 documents.
-    vectors = store.vectors(["p1000", "p3"])
+    vectors = store.similarities(["p1000", "p3"], np.eye(WordEncoder.dimension, dtype=np.float32))
     expected = WordEncoder().encode(
         [f"Page {n}. Page {n} is a page. It is number {n} of many." for n in (1000, 3)]
     )
@@ -358,8 +416,8 @@ def test_documents_are_found_by_ids_that_were_told_long_ago(
     monkeypatch.setattr(embedded_store, "_TOLD", 3)
     build(tmp_path, many())
     store = EmbeddedStore.open(tmp_path, "words")
-    told = [match.document_id for match in store.phrase_matches(["many"], 20)]
-    more = [match.document_id for match in store.phrase_matches(["number 7"], 20)]
+    told = [match.document_id for match in holding(store, "many", limit=20)]
+    more = [match.document_id for match in holding(store, "number 7")]
     assert len(told) == 20
     assert more == ["p7"]
     assert [document.id for document in store.documents(told + more)] == told + more

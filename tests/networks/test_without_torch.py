@@ -21,7 +21,8 @@ import sys
 from pathlib import Path
 from retrieval.assembly import open_retriever
 from retrieval.models import ModelFolders
-retriever = open_retriever(Path(sys.argv[1]), 1, ModelFolders(Path(sys.argv[2])))
+index, unpacked = Path(sys.argv[1]), Path(sys.argv[2])
+retriever = open_retriever(index, index.parent / "snapshots", 1, ModelFolders(unpacked))
 report = retriever.check("Ann Lee designed Skerrow Light.", "combined", lambda progress: None)
 print(report.verdict.label)
 print({"torch", "transformers"} & set(sys.modules))

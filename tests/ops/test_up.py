@@ -80,7 +80,7 @@ def alive(pids: list[int]) -> list[int]:
 class Up:
     """A running ``esoteric up``."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **settings: str) -> None:
         self.home = home
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
@@ -88,7 +88,7 @@ class Up:
         self._err = (home / "err").open("w+")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cli", "up", "--port", str(self.port)],
-            env=environment(home),
+            env={**environment(home), **settings},
             stdout=self._out,
             stderr=self._err,
         )
@@ -259,6 +259,20 @@ def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
     assert "Not ready: The index was built by another version of ESOTERIC. Run: " in up.problems()
     assert "esoteric index build --source jsonl:mine.jsonl" in up.problems()
     assert plans(upgraded) == []
+
+
+def test_with_an_index_on_a_server_it_starts_builds_nothing_and_tells_what_is_wrong(
+    tmp_path: Path,
+) -> None:
+    server = f"elasticsearch://me:secret@127.0.0.1:{free_port()}/notes"
+    up = Up(tmp_path, ESOTERIC_STORE=server)
+    try:
+        wait_until(lambda: "Not ready" in up.problems(), "the reason")
+    finally:
+        up.close()
+    assert up.problems().startswith(STARTING)
+    assert f"Not ready: Elasticsearch at {server.replace('me:secret@', '')}" in up.problems()
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ def test_a_bart_of_ones_own_generates_the_titles(
     index: Path, unpacked: Path, tmp_path: Path
 ) -> None:
     write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
-    retriever = open_retriever(index, threads=2, folders=ModelFolders(unpacked, bart=tmp_path))
+    retriever = open_retriever(
+        index, tmp_path, threads=2, folders=ModelFolders(unpacked, bart=tmp_path)
+    )
     way = replace(RECIPES["esoteric"], expansions=("generation",))
     claim = "The designer of Skerrow Light collected stamps."
     report = retriever.follow(way, claim, lambda progress: None)

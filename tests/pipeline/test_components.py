@@ -23,7 +23,7 @@ def test_the_stages_run_in_a_haystack_pipeline(index: Path, parser: EnglishParse
     found = pipeline.run(
         {
             "spans": {"doc": doc},
-            "words": {"doc": doc},
+            "texts": {"doc": doc},
             "questions": {"doc": doc},
             "titles": {"doc": doc},
         }

@@ -178,7 +178,13 @@ def test_a_document_of_a_later_round_names_the_sentence_that_led_to_it(
 
 def test_a_search_that_takes_too_long_ends_early_and_says_so(index: Path, unpacked: Path) -> None:
     hurried = replace(RetrievalConfig(), seconds=0.0)
-    retriever = Retriever(index, threads=2, folders=ModelFolders(unpacked), config=hurried)
+    retriever = Retriever(
+        index,
+        index.parent / "snapshots",
+        threads=2,
+        folders=ModelFolders(unpacked),
+        config=hurried,
+    )
     report = check(retriever, "The designer of Skerrow Light collected stamps.")
     assert [hop.stopped for hop in report.hops] == ["time"]
     (notice,) = report.notices
@@ -236,7 +242,7 @@ def test_what_is_no_claim_and_what_is_no_recipe_is_refused(retriever: Retriever)
 
 def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="esoteric index build"):
-        open_retriever(tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
+        open_retriever(tmp_path, tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
 
 
 def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:

@@ -94,7 +94,13 @@ def test_a_sentence_that_is_not_among_the_best_is_read_behind_one_that_it_comple
 ) -> None:
     # One sentence alone is verified, and it does not settle the claim: either says a half.
     config = replace(RetrievalConfig(), verified_sentences=1, path_leads=1)
-    retriever = Retriever(index, threads=2, folders=ModelFolders(unpacked), config=config)
+    retriever = Retriever(
+        index,
+        index.parent / "snapshots",
+        threads=2,
+        folders=ModelFolders(unpacked),
+        config=config,
+    )
     way = replace(RECIPES["combined"], max_hops=1)
     report = retriever.follow(way, CLAIMS[0], lambda progress: None)
     assert {

@@ -66,7 +66,7 @@ class House:
 
     def give_index(self, name: str) -> None:
         """Put an index of this name where the fake retriever looks for it."""
-        index = self.settings.index
+        index = self.settings.store
         index.mkdir(parents=True, exist_ok=True)
         (index / "new").write_text(name)
         (index / "new").replace(index / "name")
@@ -78,6 +78,14 @@ class House:
     def let_go(self) -> None:
         """Let the fake retriever go on."""
         (self.home / "hold").unlink()
+
+    def cut_off(self) -> None:
+        """Let the fake retriever find out nothing about its index."""
+        (self.home / "cut-off").touch()
+
+    def reconnect(self) -> None:
+        """End this."""
+        (self.home / "cut-off").unlink()
 
     def start_worker(self) -> Worker:
         worker = Worker(self.environment, self.home / f"worker{len(self.workers)}.log")

@@ -3,7 +3,8 @@
 It goes through the real stages, and its answer follows from the claim alone. A
 file ``hold`` beside the index that holds "STAGE CLAIM" makes it stay in that
 stage of that claim, reporting as a slow stage does, until the file is gone; so
-a test decides in which stage a worker is when something happens to it.
+a test decides in which stage a worker is when something happens to it. While there
+is a file ``cut-off``, it cannot ask for its index.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 from retrieval.errors import IndexUnavailable
+from retrieval.index.store import IndexInfo
 from retrieval.types import (
     SUPPORTS,
     CorpusInfo,
@@ -23,6 +25,7 @@ from retrieval.types import (
 )
 from settings import Settings
 
+BUILT_AT = "2025-01-01T00:00:00Z"
 STAGES = (
     "start",
     "spans",
@@ -53,8 +56,18 @@ class FakeRetriever:
         """
         self._corpus = self._read()
 
+    def info(self) -> IndexInfo:
+        """Return the name of the corpus, and what else there is to an index."""
+        return IndexInfo(self._corpus, "vital", 1, 1, 1, BUILT_AT, "", "", 0, 0)
+
     def stale(self) -> bool:
-        """Return whether the index has another name now."""
+        """Return whether the index has another name now.
+
+        Raises:
+            IndexUnavailable: it is cut off.
+        """
+        if (self._index.parent / "cut-off").exists():
+            raise IndexUnavailable("index_unreachable", "The index is cut off.", "Wait.")
         try:
             return self._read() != self._corpus
         except IndexUnavailable:
@@ -73,7 +86,7 @@ class FakeRetriever:
             claim=claim,
             recipe=recipe,
             notices=(),
-            corpus=CorpusInfo(self._corpus, 1, "2025-01-01T00:00:00Z"),
+            corpus=CorpusInfo(self._corpus, 1, BUILT_AT),
             verdict=Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}"),
             evidence=(),
             documents=(),
@@ -100,4 +113,4 @@ class FakeRetriever:
 
 def open_retriever(settings: Settings) -> FakeRetriever:
     """Open the fake as the worker opens the real one."""
-    return FakeRetriever(settings.index)
+    return FakeRetriever(settings.store)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,23 @@ def test_another_version_of_the_schema_is_refused(tmp_path: Path) -> None:
     assert error.code == "store_version"
     assert "version 999" in error.message
     assert f"version {SCHEMA_VERSION}" in error.message
+
+
+def test_a_database_of_the_version_before_is_changed_and_keeps_its_claims(tmp_path: Path) -> None:
+    file = tmp_path / "claims.db"
+    store = JobStore(f"sqlite:///{file}")
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+    store.beat("worker", datetime.now(UTC), "ready")
+    store.close()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("ALTER TABLE workers DROP COLUMN corpus")
+        connection.execute("UPDATE schema SET version = 2")
+    for opened in (JobStore(f"sqlite:///{file}"), JobStore(f"sqlite:///{file}")):
+        assert opened.get(job.id).claim == "Tea is a drink."
+        assert [worker.corpus for worker in opened.workers(timedelta(minutes=1))] == [None]
+        opened.close()
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ import pytest
 
 from retrieval.errors import EsotericError
 from retrieval.types import Progress
-from worker.jobs import Job, JobStore, Run, UnknownJob, event_json, job_json
+from worker.jobs import (
+    Job,
+    JobStore,
+    Run,
+    SearchedCorpus,
+    UnknownJob,
+    event_json,
+    job_json,
+)
 
 MINUTE = timedelta(minutes=1)
 PAST = timedelta(seconds=-1)
@@ -261,9 +269,11 @@ def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
     assert store.workers(MINUTE) == []
     store.beat("first", now, "loading")
     store.beat("second", now, "broken", EsotericError("no_index", "No index.", "Build one."))
-    store.beat("first", now, "ready")
+    corpus = SearchedCorpus("Almanac", "vital", 9842, "2026-11-20T09:30:00Z")
+    store.beat("first", now, "ready", corpus=corpus)
     first, second = store.workers(MINUTE)
     assert (first.id, first.state, first.problem) == ("first", "ready", None)
+    assert (first.corpus, second.corpus) == (corpus, None)
     assert second.problem == {"code": "no_index", "message": "No index.", "hint": "Build one."}
     assert store.workers(PAST) == []
     store.forget_worker("first")

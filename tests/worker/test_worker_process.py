@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 
 from tests.worker.conftest import House, RedisServer, wait_until
-from tests.worker.fake_retriever import STAGES
+from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
 from worker.health import worker_health
-from worker.jobs import Job
+from worker.jobs import Job, SearchedCorpus
 
 pytestmark = pytest.mark.server
 
@@ -223,7 +223,7 @@ def test_a_claim_in_work_is_finished_although_redis_goes_away(
 def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_itself(
     house: House,
 ) -> None:
-    (house.settings.index / "name").unlink()
+    (house.settings.store / "name").unlink()
     house.start_worker()
     job = house.queue.submit("The kettle is made of copper.", "esoteric")
     failed = house.wait_for_state(job, "failed")
@@ -250,6 +250,33 @@ def test_a_new_index_is_used_for_the_next_claim(house: House) -> None:
     assert second.result is not None
     assert first.result["corpus"]["name"] == "Almanac"
     assert second.result["corpus"]["name"] == "Gazetteer"
+
+
+def test_a_worker_that_cannot_ask_for_its_index_says_so_and_keeps_what_it_has_loaded(
+    house: House,
+) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    house.cut_off()
+    wait_until(lambda: not worker_health(house.store).ready, "the notice")
+    job = house.wait_for_state(house.queue.submit("One kettle.", "esoteric"), "failed")
+    assert job.error == {
+        "code": "index_unreachable",
+        "message": "The index is cut off.",
+        "hint": "Wait.",
+    }
+    assert worker_health(house.store).problem == job.error
+    house.reconnect()
+    house.wait_until_ready()
+    house.wait_for_state(house.queue.submit("Two kettles.", "esoteric"), "done")
+    assert worker.log.read_text().count("Models and index are loaded") == 1
+
+
+def test_a_ready_worker_tells_what_it_searches(house: House) -> None:
+    house.start_worker()
+    house.wait_until_ready()
+    corpus = worker_health(house.store).corpus
+    assert corpus == SearchedCorpus("Almanac", "vital", 1, BUILT_AT)
 
 
 def test_what_nobody_foresaw_fails_the_claim_in_plain_words_and_fills_the_log(

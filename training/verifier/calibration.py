@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.assembly import open_retriever
+from retrieval.index.open_index import IndexLocation
 from retrieval.models import VERIFIER, ModelFolders, judge_name, verifier
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
@@ -55,10 +56,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Annotated claims, and the folder of the index that they are checked over."""
+    """Annotated claims, and where the index is that they are checked over."""
 
     asked: Sequence[AnnotatedClaim]
-    index: Path
+    index: IndexLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,11 @@ class _Searches:
 
 
 def calibrate(
-    collections: Mapping[str, Claims], threads: int, folders: ModelFolders
+    collections: Mapping[str, Claims], snapshots: Path, threads: int, folders: ModelFolders
 ) -> dict[str, float]:
     """Search for every claim, fit the calibration ``in_search`` and write it to the config.
 
+    ``snapshots`` is what ``open_index`` takes.
     Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
     the calibration error, 0 to 1 (``crossed_figures``).
 
@@ -142,7 +144,7 @@ def calibrate(
     searches = {}
     for name, claims in collections.items():
         asked = [(claim.text, claim.label) for claim in claims.asked]
-        prepare = partial(_Searching, claims.index, folders)
+        prepare = partial(_Searching, claims.index, snapshots, folders)
         searches[name] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
     fit = fitted(list(searches.values()))
     config = recalibrated(read_config(VERIFIER), fit)
@@ -227,8 +229,8 @@ def _opinion(search: Search, calibration: Calibration) -> list[float]:
 class _Searching:
     """Searches for a claim by the default recipe, in a worker process."""
 
-    def __init__(self, index: Path, folders: ModelFolders) -> None:
-        self._retriever = open_retriever(index, 1, folders)
+    def __init__(self, index: IndexLocation, snapshots: Path, folders: ModelFolders) -> None:
+        self._retriever = open_retriever(index, snapshots, 1, folders)
         self._retriever.warm_up()
         self._judge = CrossEncoderJudge(verifier(folders.unpacked, in_search=True), judge_name())
 

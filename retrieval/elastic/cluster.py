@@ -1,0 +1,214 @@
+"""Asks a cluster of Elasticsearch, and says in plain words what is wrong with it.
+
+A call tries up to three nodes, or one node three times. After a call that failed so, further
+ones fail at once for some seconds: claims that wait then learn the reason without waiting again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from elastic_transport import ConnectionTimeout, TlsError, TransportError
+from elastic_transport.client_utils import DEFAULT
+from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
+
+from retrieval.elastic.location import ElasticLocation
+from retrieval.errors import IndexUnavailable
+from retrieval.mends import esoteric_command
+
+Answer = TypeVar("Answer")
+
+_OLDEST = (8, 19)
+_NEWEST = 9  # the major version
+_SECONDS = 2.0  # for one call while a claim is checked
+_BUILDING_SECONDS = 120.0
+_TRIES = 3
+_BROKEN_SECONDS = 3.0
+# What another copy or another moment may answer.
+_PASSING = {429, 502, 503, 504}
+
+
+class Cluster:
+    """The connections of one process to a cluster."""
+
+    def __init__(self, location: ElasticLocation) -> None:
+        """Remember where it is; nothing is asked yet."""
+        self.location = location
+        self._client = Elasticsearch(
+            list(location.nodes),
+            basic_auth=location.basic_auth,
+            api_key=location.api_key or None,
+            request_timeout=_SECONDS,
+            max_retries=0,  # ``ask`` does it, so that another copy of the index is asked too
+            sniff_on_start=False,
+            sniff_on_node_failure=False,
+            sniff_before_requests=False,
+            dead_node_backoff_factor=1,
+            max_dead_node_backoff=5,
+            ca_certs=location.ca_file or DEFAULT,
+        )
+        self._failed: tuple[float, IndexUnavailable] | None = None
+
+    @property
+    def patient(self) -> Elasticsearch:
+        """A client for building, whose calls may take minutes and are tried again."""
+        return self._client.options(
+            request_timeout=_BUILDING_SECONDS,
+            max_retries=8,
+            retry_on_timeout=True,
+            retry_on_status=sorted(_PASSING),
+        )
+
+    def ask(self, question: Callable[[Elasticsearch, str], Answer]) -> Answer:
+        """Return what ``question`` asks of the client and a ``preference``.
+
+        The preference chooses the copy of the index, always the same one: copies order what is
+        equally good differently. Tried again, it chooses another.
+
+        Raises:
+            IndexUnavailable: the cluster does not answer, or not what was asked.
+        """
+        if self._failed is not None and time.monotonic() < self._failed[0]:
+            raise self._failed[1]
+        for number in range(_TRIES):
+            try:
+                answer = question(self._client, f"esoteric{number}")
+            except (TransportError, ApiError, UnsupportedProductError) as error:
+                if number + 1 < _TRIES and _passes(error):
+                    time.sleep(0.1 * number)
+                    continue
+                failure = problem(error, self.location)
+                if _passes(error):
+                    self._failed = (time.monotonic() + _BROKEN_SECONDS, failure)
+                raise failure from error
+            self._failed = None
+            return answer
+        raise AssertionError("the last try returns or raises")
+
+    def searches(self, index: str, bodies: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return the hits of each of the searches, asked in one request.
+
+        Raises:
+            IndexUnavailable: one of them was not answered, or not by the whole index.
+        """
+        if not bodies:
+            return []
+
+        def question(client: Elasticsearch, preference: str) -> list[list[Any]]:
+            header = {"preference": preference, "allow_partial_search_results": False}
+            lines = [line for body in bodies for line in (header, body)]
+            answered = client.msearch(index=index, searches=lines)
+            hits = []
+            for response in answered["responses"]:
+                if "error" in response:
+                    raise ApiError(str(response["error"]["type"]), answered.meta, response)
+                hits.append(response["hits"]["hits"])
+            return hits
+
+        return self.ask(question)
+
+    def check_version(self) -> None:
+        """Compare the server's version with those that are supported.
+
+        Raises:
+            IndexUnavailable: it is another one, or does not answer.
+        """
+        info = self.ask(lambda client, _: client.info())
+        number = str(info["version"]["number"])
+        major, minor = (int(part) for part in number.split(".")[:2])
+        if (major, minor) < _OLDEST or major > _NEWEST:
+            raise IndexUnavailable(
+                "store_version",
+                f"Elasticsearch at {self.location} is version {number}.",
+                "Use version 8.19 or 9.",
+            )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def _passes(error: Exception) -> bool:
+    """Return whether the same question may be answered by another node, or a moment later."""
+    if isinstance(error, ApiError):
+        return status_of(error) in _PASSING
+    return isinstance(error, TransportError) and not isinstance(error, TlsError)
+
+
+def status_of(error: ApiError) -> int:
+    """Return the HTTP status of an answer, or of the one search in it that failed."""
+    body = error.body
+    own = body.get("status") if isinstance(body, dict) else None
+    return own if isinstance(own, int) else error.meta.status
+
+
+def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
+    """Return what went wrong as an error that a user can act on."""
+    where = f"Elasticsearch at {location}"
+    if isinstance(error, UnsupportedProductError):
+        return IndexUnavailable(
+            "store_unknown", f"What answers at {location} is not Elasticsearch.", _CHECK_SETTING
+        )
+    if not isinstance(error, ApiError):
+        why = "did not answer in time" if isinstance(error, ConnectionTimeout) else "is unreachable"
+        return IndexUnavailable(
+            "store_unreachable", f"{where} {why} ({_reason(error)}).", _CHECK_RUNNING
+        )
+    status, kind = status_of(error), _kind(error)
+    if status == 401 or kind == "security_exception":
+        return IndexUnavailable(
+            "store_refused",
+            f"{where} refuses the user or the key.",
+            "Put USER:PASSWORD@ before the host in ESOTERIC_STORE, or set ESOTERIC_STORE_API_KEY.",
+        )
+    if kind == "index_not_found_exception":
+        return index_missing(location)
+    if kind == "cluster_block_exception" and status in (403, 429):
+        return IndexUnavailable(
+            "store_read_only",
+            f"{where} has made the index read-only: its disk is nearly full.",
+            "Make room on the disk of the node and run the same command again.",
+        )
+    if status == 429:
+        return IndexUnavailable(
+            "store_busy", f"{where} has more work than it can do.", "Try again in a minute."
+        )
+    if status in _PASSING:
+        return IndexUnavailable(
+            "store_red",
+            f"{where} does not have all of the index at hand ({kind}): a node is down or starting.",
+            "Wait a minute; if it stays so, look at GET /_cluster/health.",
+        )
+    return IndexUnavailable(
+        "store_failed", f"{where} answered {status}, {kind}.", "See the log of Elasticsearch."
+    )
+
+
+def index_missing(location: ElasticLocation) -> IndexUnavailable:
+    """Return the error that says so, with the command that builds the index."""
+    return IndexUnavailable(
+        "index_missing",
+        f"There is no index yet at {location}.",
+        f"Run: {esoteric_command('index build --source vital')}",
+    )
+
+
+def _kind(error: ApiError) -> str:
+    body = error.body
+    if isinstance(body, dict):
+        detail = body.get("error", {})
+        causes = detail.get("root_cause") if isinstance(detail, dict) else None
+        if causes:
+            return str(causes[0].get("type", error.message))
+    return str(error.message)
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error, without what the client adds of its own."""
+    return str(error).partition("\n")[0].partition(" Caused by")[0][:200]
+
+
+_CHECK_RUNNING = "Check that it runs and that ESOTERIC_STORE names it."
+_CHECK_SETTING = "Check ESOTERIC_STORE."

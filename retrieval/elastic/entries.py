@@ -1,0 +1,180 @@
+"""How a document is kept in Elasticsearch: the mapping, and what is sent and read back.
+
+A document and its sentences are one entry:
+
+  record          what ``records`` keeps; stored, not searched
+  id, title       to be read without the record
+  title_key       what titles are compared by, and ``plain_key`` without words in parentheses
+  words           the text as the embedded index analyses it, so that both find the same
+  numbers         of its sentences, ascending
+  vector          of the document, int8, in a graph (HNSW)
+  code            the same bytes to be read back, for similarities of known documents
+  sentence_codes  the sentences' vectors as ``codes`` keeps them, a row each
+  digest          SHA-256 of record and vectors
+  work            which change of the index wrote it (``Meta.plan``)
+
+Of these only ``record`` is part of ``_source``; the others are rebuilt from it, or from vectors.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index.codes import codes
+from retrieval.index.lexical import words_analyzer
+from retrieval.index.records import Record, line_of
+from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.vectors import as_bytes
+
+Hit: TypeAlias = Mapping[str, Any]
+
+FORMAT = 1
+
+_LONGEST_ID = 512  # bytes that Elasticsearch takes
+_LONGEST_KEY = 8000  # characters of a title that is found by its key
+# A fixed number of shards: scores of one shard are those of the whole index, and a second copy,
+# where there is a second node, answers when the first does not.
+SETTINGS = {
+    "number_of_shards": 1,
+    "auto_expand_replicas": "0-1",
+    "refresh_interval": "-1",
+    "max_result_window": 10_000,
+}
+
+
+def mapping(dimension: int) -> dict[str, Any]:
+    """Return the mapping of an index; ``dimension`` 0 for one without vectors."""
+    key = {"type": "keyword", "ignore_above": _LONGEST_KEY, "doc_values": False}
+    kept = {"type": "keyword", "ignore_above": _LONGEST_KEY, "index": False}
+    properties: dict[str, Any] = {
+        "record": {"type": "object", "enabled": False},
+        "id": {"type": "keyword", "index": False},
+        "title": kept,
+        "title_key": key,
+        "plain_key": key,
+        "words": {"type": "text", "analyzer": "whitespace"},
+        "numbers": {"type": "integer", "index": False},
+        "digest": {"type": "keyword", "index": False},
+        "work": {"type": "keyword", "doc_values": False},
+    }
+    if dimension:
+        properties |= {
+            "vector": {
+                "type": "dense_vector",
+                "dims": dimension,
+                "element_type": "byte",
+                "similarity": "cosine",
+                "index": True,
+                "index_options": {"type": "hnsw"},
+            },
+            "code": {"type": "binary", "doc_values": True},
+            "sentence_codes": {"type": "binary", "doc_values": True},
+        }
+    return {"dynamic": "strict", "_source": {"includes": ["record"]}, "properties": properties}
+
+
+def key_of(document_id: str) -> str:
+    """Return the ``_id`` of a document: its id, or a digest of one that is too long."""
+    encoded = document_id.encode("utf-8")
+    if 0 < len(encoded) <= _LONGEST_ID:
+        return document_id
+    return f"sha256:{hashlib.sha256(encoded).hexdigest()}"
+
+
+def analysed(text: str) -> str:
+    """Return the words of a text as the embedded index finds them, with spaces between."""
+    return " ".join(_analyzer().analyze(text))
+
+
+def entry_of(record: Record) -> dict[str, Any]:
+    """Return what is sent of a document without vectors."""
+    title = record["title"]
+    plain, words = split_disambiguation(title)
+    entry = {
+        "record": record,
+        "id": record["id"],
+        "title": title,
+        "title_key": title_key(title),
+        "words": analysed(record["text"]),
+        "numbers": [number for number, _, _ in record["sentences"]],
+        "digest": digest_of(record),
+    }
+    return entry if words is None else entry | {"plain_key": title_key(plain)}
+
+
+def entries_with_vectors(
+    records: Sequence[Record],
+    documents: NDArray[np.float32],
+    sentences: Sequence[NDArray[np.float32]],
+    turn: NDArray[np.float32],
+) -> list[dict[str, Any]]:
+    """Return what is sent of documents and their vectors.
+
+    ``documents``: unit vectors, shape ``(n, dimension)``; ``sentences``: those of each document's
+    sentences, ``(m, dimension)``. ``turn``: what they are turned by (``codes.rotation``).
+    """
+    entries = []
+    for record, code, own in zip(records, as_bytes(documents), sentences, strict=True):
+        coded = codes(own @ turn)
+        entry = entry_of(record)
+        entry |= {
+            "code": packed(code),
+            "sentence_codes": packed(coded),
+            "digest": digest_of(record, code, coded),
+        }
+        if code.any():  # a vector of zeros is near nothing
+            entry["vector"] = code.tolist()
+        entries.append(entry)
+    return entries
+
+
+def digest_of(record: Mapping[str, Any], *arrays: NDArray[Any]) -> str:
+    """Return the digest of a document and its vectors."""
+    digest = hashlib.sha256(line_of(dict(record)))
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def packed(array: NDArray[Any]) -> str:
+    """Return the bytes of an array in base64."""
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCodes:
+    """A document's sentences: their numbers, ascending, and a code of each, ``(n, columns)``."""
+
+    numbers: tuple[int, ...]
+    codes: NDArray[np.uint8]
+
+
+def code_in(hit: Hit) -> NDArray[np.int8]:
+    """Return the bytes of the document's vector that a hit holds, shape ``(dimension,)``."""
+    return np.frombuffer(base64.b64decode(value_in(hit, "code")), np.int8)
+
+
+def sentence_codes_in(hit: Hit, dimension: int) -> SentenceCodes:
+    """Return the codes of the sentences that a hit holds; see ``codes``."""
+    columns = -(-dimension // 8) + 2
+    packed_codes = base64.b64decode(value_in(hit, "sentence_codes") or "")
+    rows = np.frombuffer(packed_codes, np.uint8).reshape(-1, columns)
+    return SentenceCodes(tuple(hit.get("fields", {}).get("numbers", ())), rows)
+
+
+def value_in(hit: Hit, field: str) -> Any:
+    """Return the value of a field that was read without the record; None where there is none."""
+    return hit.get("fields", {}).get(field, [None])[0]
+
+
+@cache
+def _analyzer() -> Any:
+    return words_analyzer()

@@ -1,0 +1,80 @@
+"""Where an index lies in Elasticsearch, as the setting ``ESOTERIC_STORE`` says it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+_SCHEMES = {"elasticsearch": "http", "elasticsearch+https": "https"}
+# Elasticsearch allows more; a name that begins so and ends with a time is a version of an index.
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,199}")
+_PORT = 9200
+
+
+@dataclass(frozen=True, slots=True)
+class ElasticLocation:
+    """The nodes of a cluster, the name of an index there, and how to prove who asks.
+
+    ``nodes`` are addresses such as ``http://es1:9200``. Credentials are never shown: ``str``
+    leaves them out, and so does ``repr``.
+    """
+
+    nodes: tuple[str, ...]
+    index: str
+    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
+    api_key: str = field(default="", repr=False)
+    ca_file: str = ""
+
+    @classmethod
+    def read(cls, url: str, api_key: str = "", ca_file: str = "") -> ElasticLocation:
+        """Read ``elasticsearch://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/INDEX``.
+
+        ``elasticsearch+https://`` encrypts. ``ca_file``: who signed the nodes' certificates.
+
+        Raises:
+            ValueError: the URL cannot be used; the message says why, without credentials.
+        """
+        scheme, separator, rest = url.partition("://")
+        if not separator or scheme not in _SCHEMES:
+            raise ValueError(f"its scheme is none of {', '.join(_SCHEMES)}")
+        authority, _, index = rest.partition("/")
+        user, at, hosts = authority.rpartition("@")
+        index = index.rstrip("/")
+        if not _NAME.fullmatch(index):
+            raise ValueError(
+                "it must end with /INDEX, a name of small letters, digits, '_', '.' and '-'"
+            )
+        basic_auth = None
+        if at:
+            name, colon, password = user.partition(":")
+            if not (name and colon and password):
+                raise ValueError("before the @ there must be USER:PASSWORD")
+            basic_auth = (unquote(name), unquote(password))
+        if basic_auth and api_key:
+            raise ValueError("it holds USER:PASSWORD although there is an API key; use one of them")
+        if ca_file and _SCHEMES[scheme] == "http":
+            raise ValueError("a certificate authority needs elasticsearch+https://")
+        nodes = tuple(_node(_SCHEMES[scheme], host) for host in hosts.split(","))
+        return cls(nodes, index, basic_auth, api_key, ca_file)
+
+    def __str__(self) -> str:
+        """Return the URL without credentials."""
+        scheme, hosts = "", []
+        for node in self.nodes:
+            scheme, _, host = node.partition("://")
+            hosts.append(host)
+        kind = next(kind for kind, of in _SCHEMES.items() if of == scheme)
+        return f"{kind}://{','.join(hosts)}/{self.index}"
+
+
+def _node(scheme: str, host: str) -> str:
+    try:
+        parts = urlsplit(f"{scheme}://{host}")
+        port = parts.port or _PORT
+    except ValueError:
+        raise ValueError("the port of a host is no number") from None
+    if not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("it names no host, or one that cannot be")
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{scheme}://{name}:{port}"

