@@ -8,10 +8,10 @@ INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench reproduce clean
+.PHONY: help run test lint compose-config bench reproduce clean
 
 help: ## list these verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(INSTALLED_WEIGHTS) ## install what is missing, build the default index, serve
 	@$(BIN)/esoteric up
@@ -25,6 +25,9 @@ test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
 lint: $(INSTALLED_TESTS) ## mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+compose-config: $(INSTALLED_TESTS) ## check the Compose files without a container engine
+	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.elasticsearch.yml
 
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks

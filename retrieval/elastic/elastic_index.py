@@ -66,13 +66,14 @@ _DOCUMENTS_A_REQUEST = 500
 _BYTES_A_REQUEST = 8_000_000
 _RETRIES = 10  # of documents that the server was too busy for
 _RECORDS_AN_ITEM = 256
-# A builder on another machine that has not written for so long is taken for dead.
+# A builder that has not written for so long is taken for dead.
 _DEAD_SECONDS = 180.0
 _BEAT_SECONDS = 2.0
 # Replaced versions stay so long, and no more than so many.
 _KEPT_FOR = timedelta(hours=1)
 _KEPT_VERSIONS = 20
 _TURN_NUMBERS = 8
+_PLACED_WITHIN = "30s"  # until a new index has a node
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,18 +329,28 @@ class ElasticIndex:
                 return new
         name = new_version(self._location.index)
         if before is None:
-            client.indices.create(
+            answer = client.indices.create(
                 index=name,
                 settings=SETTINGS,
                 mappings=mapping(meta["dimension"]),
                 wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
             )
         else:
-            client.indices.clone(
+            answer = client.indices.clone(
                 index=before,
                 target=name,
                 settings={"index.blocks.write": None},
                 wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
+            )
+        if not answer["shards_acknowledged"]:
+            client.indices.delete(index=name)
+            raise IndexUnavailable(
+                "store_read_only",
+                f"Elasticsearch at {self._location} finds no node that takes a new index: their"
+                " disks are nearly full.",
+                "Make room on them and run the same command again.",
             )
         self._bad_pages_file.unlink(missing_ok=True)
         new = _NewVersion(client, name, Meta(state="building", beat=0.0, **meta))
@@ -615,17 +626,17 @@ def _builder() -> str:
 def _works(meta: Meta) -> bool:
     """Return whether another process is still writing a version."""
     host, _, pid = meta.builder.rpartition(":")
-    if host != socket.gethostname():
-        return time.time() - meta.beat < _DEAD_SECONDS
-    if int(pid) == os.getpid():
+    if time.time() - meta.beat > _DEAD_SECONDS:
         return False
+    if host != socket.gethostname():
+        return True
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return True
+        pass
+    return int(pid) != os.getpid()
 
 
 _: type[Index] = ElasticIndex

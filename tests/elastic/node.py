@@ -41,7 +41,7 @@ class Node:
         self.port, self.transport = free_port(), free_port()
         self._folder = folder
         self._version = version
-        self._settings = list(settings)
+        self.settings = list(settings)
         self._heap = heap
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -66,7 +66,7 @@ class Node:
             f"path.data={self._folder / 'data'}",
             f"http.port={self.port}",
             f"transport.port={self.transport}",
-            *self._settings,
+            *self.settings,
         ]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -86,13 +86,15 @@ class Node:
             )
         atexit.register(self.kill)
 
-    def wait(self, status: str = "yellow") -> None:
-        """Wait until the cluster answers and is at least ``status``."""
+    def wait(self, status: str = "yellow", nodes: int = 1) -> None:
+        """Wait until the cluster answers, is at least ``status`` and has so many nodes."""
         end = time.monotonic() + _READY_SECONDS
         while time.monotonic() < end:
             try:
-                address = f"{self.url}/_cluster/health?wait_for_status={status}&timeout=5s"
-                with urllib.request.urlopen(address, timeout=10) as answer:
+                wanted = f"wait_for_status={status}&wait_for_nodes=>={nodes}&timeout=5s"
+                with urllib.request.urlopen(
+                    f"{self.url}/_cluster/health?{wanted}", timeout=10
+                ) as answer:
                     if answer.status == 200:
                         return
             except (urllib.error.URLError, OSError):

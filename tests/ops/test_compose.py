@@ -1,40 +1,52 @@
-"""``docker-compose.yml`` keeps to the Compose Specification and to what is promised of it."""
+"""The Compose files keep to the Compose Specification and to what is promised of them.
+
+``docker-compose.yml`` alone, and with ``compose.elasticsearch.yml`` on top of it.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-import yaml
-from compose_spec import PyCompose
 
-from settings import CHECKOUT
+from settings import CHECKOUT, Settings
+from tests.ops import compose_files
 
 OURS = ("web", "worker", "index")
+PASSWORD = "a-secret"
 
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
-    """The file as an engine reads it: variables by their defaults, anchors merged."""
-    text = (CHECKOUT / "docker-compose.yml").read_text("utf-8")
-    document: dict[str, Any] = yaml.safe_load(re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text))
+    """The file of one machine as an engine reads it, without any variable set."""
+    return compose_files.read(CHECKOUT / "docker-compose.yml", {})
+
+
+@pytest.fixture(scope="module")
+def with_elasticsearch(compose: dict[str, Any]) -> dict[str, Any]:
+    """Both files as an engine reads them, with the one variable that must be set."""
+    file = CHECKOUT / "compose.elasticsearch.yml"
+    other = compose_files.read(file, {"ELASTIC_PASSWORD": PASSWORD})
+    document: dict[str, Any] = compose_files.combined(compose, other)
     return document
 
 
-def checked(document: dict[str, Any]) -> None:
-    """Raise ValueError if the document is no valid Compose file."""
-    PyCompose.from_yaml(yaml.safe_dump(document)).validate()
-
-
-def test_the_file_is_valid(compose: dict[str, Any]) -> None:
-    checked(compose)
+def test_the_files_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("docker-compose.yml", "compose.elasticsearch.yml")
+    compose_files.main([str(CHECKOUT / name) for name in names])
+    assert capsys.readouterr().out.count("valid") == len(names)
 
 
 def test_the_check_notices_a_misspelt_key(compose: dict[str, Any]) -> None:
     web = {**compose["services"]["web"], "portz": []}
     with pytest.raises(ValueError, match="portz"):
-        checked({**compose, "services": {**compose["services"], "web": web}})
+        compose_files.check({**compose, "services": {**compose["services"], "web": web}})
+
+
+def test_the_check_notices_a_service_that_is_waited_for_in_vain(compose: dict[str, Any]) -> None:
+    web = {**compose["services"]["web"], "depends_on": {"reddis": {"condition": "service_healthy"}}}
+    with pytest.raises(ValueError, match="reddis"):
+        compose_files.check({**compose, "services": {**compose["services"], "web": web}})
 
 
 def test_nothing_but_the_web_is_reachable_and_only_from_this_machine_unless_told(
@@ -79,6 +91,92 @@ def test_services_wait_for_what_they_need_and_come_back(compose: dict[str, Any])
         assert services[name]["restart"] == "unless-stopped"
     # A builder that is done must stay done.
     assert services["index"]["restart"] == "on-failure"
+
+
+def test_elasticsearch_starts_with_a_password_only() -> None:
+    with pytest.raises(ValueError, match=r"ELASTIC_PASSWORD.*\.env"):
+        compose_files.read(CHECKOUT / "compose.elasticsearch.yml", {})
+
+
+def test_those_that_ask_elasticsearch_have_its_password_and_the_web_has_none(
+    with_elasticsearch: dict[str, Any],
+) -> None:
+    services = with_elasticsearch["services"]
+    stores = {
+        name: Settings.from_environment(
+            {"ESOTERIC_STORE": services[name]["environment"]["ESOTERIC_STORE"]}
+        ).store
+        for name in OURS
+    }
+    assert {str(store) for store in stores.values()} == {
+        "elasticsearch://elasticsearch:9200/esoteric"
+    }
+    assert {name: getattr(store, "basic_auth", "") for name, store in stores.items()} == {
+        "web": None,
+        "worker": ("elastic", PASSWORD),
+        "index": ("elastic", PASSWORD),
+    }
+    assert services["elasticsearch"]["environment"]["ELASTIC_PASSWORD"] == PASSWORD
+    assert PASSWORD not in str(services["web"]) + str(services["redis"])
+
+
+def test_elasticsearch_is_secured_and_reachable_from_inside_only(
+    compose: dict[str, Any], with_elasticsearch: dict[str, Any]
+) -> None:
+    services = with_elasticsearch["services"]
+    node = services["elasticsearch"]
+    assert node["environment"]["xpack.security.enabled"] == "true"
+    assert node["environment"]["discovery.type"] == "single-node"
+    assert node["user"] == "1000:0"
+    assert node["cap_drop"] == ["ALL"]
+    assert node["security_opt"] == ["no-new-privileges:true"]
+    assert node["networks"] == ["back"]
+    assert "ports" not in node
+    assert with_elasticsearch["networks"] == compose["networks"]
+    assert services["web"]["ports"] == compose["services"]["web"]["ports"]
+    # The builder has no network in the one case, and that of Elasticsearch in the other.
+    assert compose["services"]["index"]["network_mode"] == "none"
+    assert services["index"]["network_mode"] == "service:elasticsearch"
+
+
+def test_elasticsearch_is_waited_for_and_keeps_what_it_holds(
+    with_elasticsearch: dict[str, Any],
+) -> None:
+    services = with_elasticsearch["services"]
+    assert services["index"]["depends_on"] == {"elasticsearch": {"condition": "service_healthy"}}
+    assert services["worker"]["depends_on"] == {
+        "redis": {"condition": "service_healthy"},
+        "index": {"condition": "service_completed_successfully"},
+        "elasticsearch": {"condition": "service_healthy"},
+    }
+    node = services["elasticsearch"]
+    assert node["restart"] == "unless-stopped"
+    assert node["volumes"] == ["elasticsearch:/usr/share/elasticsearch/data"]
+    assert set(with_elasticsearch["volumes"]) == {"home", "queue", "elasticsearch"}
+    assert "/_cluster/health" in node["healthcheck"]["test"][-1]
+    assert "$ELASTIC_PASSWORD" in node["healthcheck"]["test"][-1]
+
+
+def test_memory_is_limited_and_elasticsearch_leaves_half_of_its_own_to_files(
+    with_elasticsearch: dict[str, Any],
+) -> None:
+    services = with_elasticsearch["services"]
+    assert {name: services[name]["mem_limit"] for name in (*OURS, "elasticsearch")} == {
+        "web": "512m",
+        "worker": "3g",
+        "index": "4g",
+        "elasticsearch": "2g",
+    }
+    node = services["elasticsearch"]
+    assert node["environment"]["ES_JAVA_OPTS"] == "-Xms1g -Xmx1g"
+    assert node["environment"]["bootstrap.memory_lock"] == "true"
+    assert node["ulimits"]["memlock"] == {"soft": -1, "hard": -1}
+
+
+def test_workers_can_be_many(with_elasticsearch: dict[str, Any]) -> None:
+    """A name or a port of its own would keep a second container of a service from starting."""
+    worker = with_elasticsearch["services"]["worker"]
+    assert not {"container_name", "ports", "hostname"} & set(worker)
 
 
 def test_the_image_holds_what_it_runs() -> None:

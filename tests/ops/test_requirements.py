@@ -1,0 +1,41 @@
+"""The requirement files pin every package, and the client of Elasticsearch meets both servers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from settings import CHECKOUT
+
+FILES = ("requirements.txt", "requirements-test.txt", "requirements-weights.txt")
+
+
+def pins(file: Path) -> dict[str, str]:
+    """Return the versions that a file pins, by package."""
+    found = {}
+    for line in file.read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, version = line.split("==")
+            assert name not in found
+            found[name] = version
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_package_has_one_version(name: str) -> None:
+    found = pins(CHECKOUT / name)
+    assert found
+    assert all(re.fullmatch(r"\d[\w.]*", version) for version in found.values())
+
+
+def test_nothing_is_pinned_twice() -> None:
+    names = [package for name in FILES for package in pins(CHECKOUT / name)]
+    assert len(names) == len(set(names))
+
+
+def test_the_client_of_elasticsearch_is_one_that_servers_8_and_9_answer() -> None:
+    found = pins(CHECKOUT / "requirements.txt")
+    assert found["elasticsearch"].startswith("8.19.")
+    assert found["elastic-transport"].startswith("8.")
