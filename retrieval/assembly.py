@@ -15,7 +15,8 @@ from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
-    from retrieval.index.store import Index, IndexInfo
+    from retrieval.encoders.encoder import TextEncoder
+    from retrieval.index.store import DocumentStore, Index, IndexInfo
     from retrieval.pipeline import Pipeline
 
 
@@ -94,15 +95,25 @@ class Retriever:
         return self._opened().check(claim, recipe, on_progress)
 
     def _assembled(self, index: Index) -> Pipeline:
-        with leave_out_torch():
-            from retrieval.pipeline import Pipeline
-            from retrieval.stages import Stages
-
         encoder = MiniLMEncoder()
         store = index.open(encoder.name)
         self._info = store.info()
-        stages = Stages(store, encoder, self._folders, self._config)
-        return Pipeline(stages, store, self._config)
+        return pipeline_over(store, encoder, self._folders, self._config)
+
+
+def pipeline_over(
+    store: DocumentStore, encoder: TextEncoder, folders: ModelFolders, config: RetrievalConfig
+) -> Pipeline:
+    """Return a pipeline that checks claims over any document store; no model is loaded yet.
+
+    ``encoder`` is the one that the store's vectors are compared with. What the networks may use
+    is set before, by ``runtime.use_threads`` and ``runtime.keep_in``.
+    """
+    with leave_out_torch():
+        from retrieval.pipeline import Pipeline
+        from retrieval.stages import Stages
+
+    return Pipeline(Stages(store, encoder, folders, config), store, config)
 
 
 def open_retriever(

@@ -1,8 +1,8 @@
 """Documents that Haystack keeps in Elasticsearch, as an index to check claims over.
 
 For ``elasticsearch-haystack`` 7.1, whose store names its connection and its index in private
-attributes only. It is read alone, by searches that Haystack has no call for: its own come in
-pages of ten with all embeddings, end at 10,000 documents, and know no phrases.
+attributes only. Nothing is written. The searches are not Haystack's: those answer ten documents
+at a time, with their embeddings, end at 10,000, and know no phrases.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ class HaystackStore:
     """A read-only view of a Haystack document store; see ``DocumentStore``.
 
     A document's ``content`` is its text, ``meta["title"]`` its title and ``meta["url"]`` its
-    url. Sentences are split and encoded when a claim first meets their document. Titles are read
-    once and documents are kept: make another view to see what was changed since.
+    url. Documents are split into sentences and encoded when a claim first meets them, so
+    ``RetrievalConfig.text_limit`` decides what a claim takes. Titles are read once, and documents
+    are kept: make another view to see what was changed since.
 
     Every method may raise ``IndexUnavailable``: Elasticsearch does not answer, or has no such
     index.

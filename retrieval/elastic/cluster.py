@@ -87,8 +87,12 @@ class Cluster:
             return answer
         raise AssertionError("the last try returns or raises")
 
-    def searches(self, index: str, bodies: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    def searches(
+        self, index: str, bodies: Sequence[Mapping[str, Any]], patient: bool = False
+    ) -> list[list[Any]]:
         """Return the hits of each of the searches, asked in one request.
+
+        ``patient``: they are no part of a claim, and may take minutes.
 
         Raises:
             IndexUnavailable: one of them was not answered, or not by the whole index.
@@ -99,7 +103,8 @@ class Cluster:
         def question(client: Elasticsearch, preference: str) -> list[list[Any]]:
             header = {"preference": preference, "allow_partial_search_results": False}
             lines = [line for body in bodies for line in (header, body)]
-            answered = client.msearch(index=index, searches=lines)
+            asked = self.patient if patient else client
+            answered = asked.msearch(index=index, searches=lines)
             hits = []
             for response in answered["responses"]:
                 if "error" in response:

@@ -369,18 +369,17 @@ class ElasticIndex:
         Raises:
             BadSource: there is none that can be read.
         """
-        size, read = corpus.size(), 0
-        sizes: list[int] = []
+        size = corpus.size()
+        read = [0]  # how much of it when so many chunks are read
 
         def chunks() -> Iterator[Item]:
-            for chunk, size in corpus.chunks():
-                sizes.append(size)
+            for chunk, more in corpus.chunks():
+                read.append(read[-1] + more)
                 yield chunk
 
         on_progress(BuildProgress("reading", 0, size, 0))
         for number in self._written(new, chunks(), encoder):
-            read = sum(sizes[: number + 1])
-            on_progress(BuildProgress("reading", read, size, new.meta.pages))
+            on_progress(BuildProgress("reading", read[number + 1], size, new.meta.pages))
         if not new.meta.pages:
             new.client.indices.delete(index=new.name)
             first = new.meta.first_bad

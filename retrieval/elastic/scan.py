@@ -12,7 +12,7 @@ from retrieval.elastic.entries import Hit
 Item = TypeVar("Item")
 
 _PAGE = 2000
-_RECORDS_A_PAGE = 500
+_RECORDS_A_PAGE = 100
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -40,7 +40,7 @@ def scan(
         "track_total_hits": False,
     }
     while True:
-        (hits,) = cluster.searches(version, [body])
+        (hits,) = cluster.searches(version, [body], patient=True)
         yield from hits
         if len(hits) < body["size"]:
             return

@@ -10,10 +10,13 @@ import fcntl
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.elastic.scan import batched
+from retrieval.errors import IndexUnavailable
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 
@@ -27,17 +30,24 @@ def open_titles(
     """Return the titles of a version of an index; ``titled`` yields ids and titles, if needed.
 
     Raises:
-        OSError: the folder cannot be written.
+        IndexUnavailable: the folder cannot be written or read.
     """
     folder = snapshots / version
-    if not folder.is_dir():
-        snapshots.mkdir(parents=True, exist_ok=True)
-        with (snapshots / "lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not folder.is_dir():
-                _write(folder, titled())
-                _remove_others(snapshots, version)
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    try:
+        if not folder.is_dir():
+            snapshots.mkdir(parents=True, exist_ok=True)
+            with (snapshots / "lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not folder.is_dir():
+                    _write(folder, titled())
+                    _remove_others(snapshots, version)
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    except (OSError, ValueError) as error:
+        raise IndexUnavailable(
+            "titles_unavailable",
+            f"The titles of the index cannot be kept or read in {folder} ({error}).",
+            "Make room there, or remove that folder: it is made anew.",
+        ) from error
     ids, ends = arrays["ids"], arrays["id_ends"]
 
     def document_id(number: int) -> str:
@@ -65,7 +75,8 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
-    for name, array in zip(_ARRAYS, (tokens, starts, documents, joined, ends), strict=True):
+    arrays: list[NDArray[Any]] = [tokens, starts, documents, joined, ends]
+    for name, array in zip(_ARRAYS, arrays, strict=True):
         np.save(partial / f"{name}.npy", array)
     partial.rename(folder)
 
