@@ -107,7 +107,7 @@ def _index(settings: Settings) -> str:
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(MiniLMEncoder.name).info()
-    index.verify()
+    index.diagnose()
     vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
     return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"
 

@@ -171,11 +171,7 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
     if kind == "index_not_found_exception":
         return index_missing(location)
     if kind == "cluster_block_exception" and status in (403, 429):
-        return IndexUnavailable(
-            "store_read_only",
-            f"{where} has made the index read-only: its disk is nearly full.",
-            "Make room on the disk of the node and run the same command again.",
-        )
+        return read_only(location)
     if status == 429:
         return IndexUnavailable(
             "store_busy", f"{where} has more work than it can do.", "Try again in a minute."
@@ -197,6 +193,17 @@ def index_missing(location: ElasticLocation) -> IndexUnavailable:
         "index_missing",
         f"There is no index yet at {location}.",
         f"Run: {esoteric_command('index build --source vital')}",
+    )
+
+
+def read_only(location: ElasticLocation) -> IndexUnavailable:
+    """Return the error that says why nothing can be written."""
+    return IndexUnavailable(
+        "store_read_only",
+        f"Elasticsearch at {location} takes no documents: the disks of its nodes are nearly full."
+        " What was built goes on serving.",
+        "Make room on them. If you were building, run the same command again: it goes on where it"
+        " stopped.",
     )
 
 

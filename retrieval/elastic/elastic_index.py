@@ -26,7 +26,7 @@ from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.helpers import BulkIndexError, streaming_bulk
 
 from retrieval.corpora.corpus import Chunk, Corpus, Page
-from retrieval.elastic.cluster import Cluster, problem
+from retrieval.elastic.cluster import Cluster, problem, read_only
 from retrieval.elastic.elastic_store import ElasticStore
 from retrieval.elastic.entries import (
     FORMAT,
@@ -157,6 +157,13 @@ class ElasticIndex:
             documents += 1
         if documents != meta.documents or _shortened(whole.hexdigest()) != meta.checksum:
             raise damaged(rebuild(meta.source, meta.encoder))
+
+    def diagnose(self) -> None:
+        """See ``Index.diagnose``: whether the index answers, and whether there is room."""
+        self.version()
+        report = self._cluster.ask(lambda client, _: client.health_report(feature="disk"))
+        if report["indicators"]["disk"]["status"] in ("yellow", "red"):
+            raise read_only(self._location)
 
     def bad_pages(self) -> BadPages:
         """See ``Index.bad_pages``; they are listed on the machine that built the index."""
@@ -296,11 +303,7 @@ class ElasticIndex:
         cause = answer.get("error", {})
         kind = cause.get("type", "unknown") if isinstance(cause, dict) else str(cause)
         if kind == "cluster_block_exception":
-            return IndexUnavailable(
-                "store_read_only",
-                f"Elasticsearch at {self._location} takes no documents: its disk is nearly full.",
-                "Make room on it and run the same command again: it goes on where it stopped.",
-            )
+            return read_only(self._location)
         return IndexUnavailable(
             "store_failed",
             f"Elasticsearch at {self._location} did not take the document"
@@ -346,12 +349,7 @@ class ElasticIndex:
             )
         if not answer["shards_acknowledged"]:
             client.indices.delete(index=name)
-            raise IndexUnavailable(
-                "store_read_only",
-                f"Elasticsearch at {self._location} finds no node that takes a new index: their"
-                " disks are nearly full.",
-                "Make room on them and run the same command again.",
-            )
+            raise read_only(self._location)
         self._bad_pages_file.unlink(missing_ok=True)
         new = _NewVersion(client, name, Meta(state="building", beat=0.0, **meta))
         new.save()

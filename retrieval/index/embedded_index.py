@@ -54,6 +54,10 @@ class EmbeddedIndex:
         """See ``Index.verify``."""
         self.open(None).verify()
 
+    def diagnose(self) -> None:
+        """See ``Index.diagnose``."""
+        self.verify()
+
     def bad_pages(self) -> BadPages:
         """See ``Index.bad_pages``."""
         if not self.open(None).info().bad_pages:

@@ -199,6 +199,16 @@ class Index(Protocol):
         """
         ...
 
+    def diagnose(self) -> None:
+        """Look for damage, and for what stands in the way of a change.
+
+        Over a network it looks only at what takes seconds; ``verify`` reads everything.
+
+        Raises:
+            IndexUnavailable: something was found, or there is no index.
+        """
+        ...
+
     def bad_pages(self) -> BadPages:
         """Return which pages of the source that was read last could not be read.
 

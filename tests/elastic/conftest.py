@@ -27,7 +27,8 @@ def index(tmp_path: Path) -> ElasticIndex:
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """A server of the module's own; a test that kills it starts it again."""
-    own = Node(tmp_path_factory.mktemp("node"), settings=["cluster.info.update.interval=10s"])
+    often = ["cluster.info.update.interval=10s", "health.reporting.local.monitor.interval=10s"]
+    own = Node(tmp_path_factory.mktemp("node"), settings=often)
     own.start()
     own.wait()
     yield own

@@ -69,6 +69,13 @@ def add_until_refused(index: ElasticIndex, pages: tuple[Page, ...]) -> None:
         index.add(ListCorpus(pages, content=str(time.monotonic())), WordEncoder())
 
 
+def diagnose_until_refused(index: ElasticIndex) -> None:
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        index.diagnose()
+        time.sleep(0.5)
+
+
 def test_a_store_answers_again_after_its_server_was_killed_and_started(
     node: Node, tmp_path: Path
 ) -> None:
@@ -144,6 +151,8 @@ def test_a_full_disk_is_named_and_the_build_goes_on_when_there_is_room(
             add_until_refused(index, more)
         assert caught.value.code == "store_read_only"
         assert answers(store)  # what serves goes on serving
+        with pytest.raises(IndexUnavailable, match="nearly full"):
+            diagnose_until_refused(index)
     finally:
         call(settings, "PUT", {"persistent": {f"{watermarks}.{n}": None for n in full}})
     end = time.monotonic() + WAIT

@@ -50,6 +50,10 @@ class InMemoryIndex:
         """See ``Index``."""
         self.open(None)
 
+    def diagnose(self) -> None:
+        """Nothing of it can be damaged."""
+        self.verify()
+
     def bad_pages(self) -> BadPages:
         """See ``Index``."""
         self.open(None)
