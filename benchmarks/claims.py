@@ -22,7 +22,7 @@ def measure() -> list[Row]:
     """Check every easy claim three times and every everyday claim once, after a warm-up."""
     settings = Settings.from_environment()
     folders = ModelFolders(settings.packaged_models)
-    retriever = open_retriever(vital_index(), settings.threads, folders)
+    retriever = open_retriever(vital_index(), settings.snapshots, settings.threads, folders)
     started = time.perf_counter()
     retriever.warm_up()
     loading = time.perf_counter() - started

@@ -27,7 +27,7 @@ def make_pages(folder: Path, size: int, around: Path) -> dict[str, Any]:
     if size == 0:
         return {"pages": "none synthetic"}
     options = ["--pages", str(size), "--out", str(pages), "--around", str(around)]
-    return _timed([sys.executable, str(CHECKOUT / "benchmarks" / "make_corpus.py"), *options])
+    return timed([sys.executable, str(CHECKOUT / "benchmarks" / "make_corpus.py"), *options])
 
 
 def lexical(folder: Path) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def _without_vectors(folder: Path, index: Path) -> dict[str, Any]:
 
 
 def _indexed(index: Path, command: list[str]) -> dict[str, Any]:
-    figures = _timed([sys.executable, "-m", "cli", *command, "--to", str(index)])
+    figures = timed([sys.executable, "-m", "cli", *command, "--to", str(index)])
     files = {p.stat().st_ino: p.stat().st_size for p in index.rglob("*") if p.is_file()}
     documents = EmbeddedIndex(index).open(None).info().documents
     return figures | {"gigabytes": sum(files.values()) / 1e9, "documents": documents}
 
 
-def _timed(command: list[str]) -> dict[str, Any]:
+def timed(command: list[str]) -> dict[str, Any]:
     """Run a command; return its seconds and the most memory it and its children held together."""
     started = time.monotonic()
     with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL) as process:

@@ -50,7 +50,7 @@ def _serve(index: Path, claims: Path) -> dict[str, Any]:
     started = time.perf_counter()
     settings = Settings.from_environment()
     folders = ModelFolders(settings.packaged_models)
-    retriever = open_retriever(index, settings.threads, folders)
+    retriever = open_retriever(index, settings.snapshots, settings.threads, folders)
     retriever.warm_up()
     loaded = time.perf_counter() - started
     asked = decided(claims)

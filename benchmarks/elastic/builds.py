@@ -1,0 +1,127 @@
+"""Builds both indexes of the same pages, each in a process of its own as users do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elasticsearch import Elasticsearch
+
+from benchmarks.elastic.report import both, doing, elastic_only, side_by_side
+from benchmarks.scale import building
+from retrieval.elastic.cluster import Cluster
+from retrieval.elastic.elastic_index import ElasticIndex
+from retrieval.elastic.location import ElasticLocation
+from retrieval.index.embedded_index import EmbeddedIndex
+from settings import CHECKOUT
+
+_SIZE_SECONDS = 11  # for so long the node tells the size that an index had before
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What a build took and left.
+
+    Attributes:
+        megabytes: the most memory that was the building processes' own.
+        merging: seconds until the node had merged what it was sent, behind those of the build.
+        bytes: on disk, of one copy; ``title_bytes`` those of the files that a machine which
+            asks Elasticsearch keeps besides.
+        vector_bytes: of the document vectors and their graph, which the node wants in memory;
+            None where it does not tell.
+    """
+
+    documents: int
+    seconds: float
+    megabytes: float
+    bytes: int
+    merging: float = 0.0
+    title_bytes: int = 0
+    vector_bytes: int | None = None
+
+
+def make_pages(work: Path, pages: int, around: Path | None) -> None:
+    """Write the pages anew, synthetic ones and those to lie among them."""
+    doing("pages")
+    folder = work / "pages"
+    shutil.rmtree(folder, ignore_errors=True)
+    if around is not None:
+        building.make_pages(work, pages, around)
+        return
+    program = str(CHECKOUT / "benchmarks" / "make_corpus.py")
+    command = [sys.executable, program, "--pages", str(pages), "--out", str(folder)]
+    subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL, check=True)
+
+
+def embedded(work: Path) -> Build:
+    """Build the embedded index anew."""
+    doing("embedded build")
+    folder = work / "index"
+    shutil.rmtree(folder, ignore_errors=True)
+    figures = _built(work, str(folder))
+    info = EmbeddedIndex(folder).open(None).info()
+    return Build(info.documents, bytes=info.bytes, **figures)
+
+
+def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) -> Build:
+    """Build the index on Elasticsearch anew and wait until the node has merged it."""
+    doing("Elasticsearch build")
+    index = ElasticIndex(location, snapshots)
+    index.prune()  # so that nothing is gone on with
+    figures = _built(work, url)
+    version, client = index.version(), Cluster(location).patient
+    started = time.monotonic()
+    while stats(client, version)["merges"]["current"]:
+        time.sleep(1)
+    merging = time.monotonic() - started
+    time.sleep(_SIZE_SECONDS)
+    told = stats(client, version)
+    return Build(
+        documents=index.open(None).info().documents,
+        bytes=told["store"]["size_in_bytes"],
+        merging=merging,
+        title_bytes=sum(path.stat().st_size for path in (snapshots / version).glob("*.npy")),
+        vector_bytes=told["dense_vector"].get("off_heap", {}).get("total_size_bytes"),
+        **figures,
+    )
+
+
+def _built(work: Path, store: str) -> dict[str, Any]:
+    """Build and return the seconds and megabytes."""
+    source = f"fever:{work / 'pages'}"
+    command = ["index", "build", "--vectors", "static", "--source", source, "--to", store]
+    return building.timed([sys.executable, "-m", "cli", *command])
+
+
+def stats(client: Elasticsearch, index: str) -> dict[str, Any]:
+    """Return what the node tells about one copy of an index."""
+    answer = client.indices.stats(index=index, metric="store,merge,dense_vector")
+    primaries: dict[str, Any] = answer["_all"]["primaries"]
+    return primaries
+
+
+def described(embedded: Build, elastic: Build) -> str:
+    """Return the report's part about the builds."""
+    titles = f"{elastic.title_bytes / 1e6:,.1f}"
+    rows = [
+        both("documents", "{:,.0f}", embedded.documents, elastic.documents),
+        both("seconds", "{:,.0f}", embedded.seconds, elastic.seconds),
+        elastic_only("then until the node has merged, s", f"{elastic.merging:,.0f}"),
+        both("bytes on disk, MB", "{:,.1f}", embedded.bytes / 1e6, elastic.bytes / 1e6),
+        elastic_only("titles, on each machine that asks, MB", titles, "in that"),
+        both("memory of the build, MB", "{:,.0f}", embedded.megabytes, elastic.megabytes),
+    ]
+    if elastic.vector_bytes is not None:
+        vectors = f"{elastic.vector_bytes / 1e6:,.1f}"
+        rows.insert(4, elastic_only("of that vectors and graph, MB", vectors))
+    return f"""{side_by_side(rows)}
+
+The builds run in processes of their own (`esoteric index build --vectors static`). Their memory is
+the most that was their own at one moment, all processes together; files that they map and the
+memory of the node are not part of it. Each build makes the static encoder first. Bytes on
+Elasticsearch are those of one copy."""
