@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elastic_transport.client_utils import DEFAULT
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
+from elasticsearch.helpers import BulkIndexError
 
 from retrieval.elastic.location import ElasticLocation
 from retrieval.errors import IndexUnavailable
@@ -26,6 +27,8 @@ _SECONDS = 2.0  # for one call while a claim is checked
 _BUILDING_SECONDS = 120.0
 _TRIES = 3
 _BROKEN_SECONDS = 3.0
+# Stands in the reason where an index takes nothing because a disk is nearly full.
+_DISK_BLOCK = "/12/"
 # What another copy or another moment may answer.
 _PASSING = {429, 502, 503, 504}
 
@@ -71,16 +74,17 @@ class Cluster:
             IndexUnavailable: the cluster does not answer, or not what was asked.
         """
         if self._failed is not None and time.monotonic() < self._failed[0]:
-            raise self._failed[1]
+            _, known = self._failed
+            raise IndexUnavailable(known.code, known.message, known.hint)
         for number in range(_TRIES):
             try:
                 answer = question(self._client, f"esoteric{number}")
             except (TransportError, ApiError, UnsupportedProductError) as error:
-                if number + 1 < _TRIES and _passes(error):
+                if number + 1 < _TRIES and _may_pass(error):
                     time.sleep(0.1 * number)
                     continue
                 failure = problem(error, self.location)
-                if _passes(error):
+                if _may_pass(error):
                     self._failed = (time.monotonic() + _BROKEN_SECONDS, failure)
                 raise failure from error
             self._failed = None
@@ -135,7 +139,7 @@ class Cluster:
         self._client.close()
 
 
-def _passes(error: Exception) -> bool:
+def _may_pass(error: Exception) -> bool:
     """Return whether the same question may be answered by another node, or a moment later."""
     if isinstance(error, ApiError):
         return status_of(error) in _PASSING
@@ -169,8 +173,9 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
             "Put USER:PASSWORD@ before the host in ESOTERIC_STORE, or set ESOTERIC_STORE_API_KEY.",
         )
     if kind == "index_not_found_exception":
-        return index_missing(location)
-    if kind == "cluster_block_exception" and status in (403, 429):
+        asked = _cause(error).get("index", location.index)
+        return index_missing(location) if asked == location.index else _replaced(location)
+    if kind == "cluster_block_exception" and _DISK_BLOCK in str(_cause(error).get("reason")):
         return read_only(location)
     if status == 429:
         return IndexUnavailable(
@@ -200,21 +205,47 @@ def read_only(location: ElasticLocation) -> IndexUnavailable:
     """Return the error that says why nothing can be written."""
     return IndexUnavailable(
         "store_read_only",
-        f"Elasticsearch at {location} takes no documents: the disks of its nodes are nearly full."
-        " What was built goes on serving.",
+        f"Elasticsearch at {location} has no room for changes: the disks of its nodes are nearly"
+        " full. What was built goes on serving.",
         "Make room on them. If you were building, run the same command again: it goes on where it"
         " stopped.",
     )
 
 
+def document_refused(error: BulkIndexError, location: ElasticLocation) -> IndexUnavailable:
+    """Return why the first of some documents was not taken."""
+    (answer,) = error.errors[0].values()
+    cause = answer.get("error")
+    cause = cause if isinstance(cause, dict) else {"type": str(cause)}
+    if _DISK_BLOCK in str(cause.get("reason")):
+        return read_only(location)
+    return IndexUnavailable(
+        "store_failed",
+        f"Elasticsearch at {location} did not take the document {answer.get('_id')!r}"
+        f" ({answer.get('status')}, {cause.get('type')}).",
+        "See its log, then run the same command again: it goes on where it stopped.",
+    )
+
+
+def _replaced(location: ElasticLocation) -> IndexUnavailable:
+    return IndexUnavailable(
+        "index_replaced",
+        f"The index at {location} was replaced or removed meanwhile.",
+        "Check the claim again.",
+    )
+
+
+def _cause(error: ApiError) -> Mapping[str, Any]:
+    detail = error.body.get("error") if isinstance(error.body, dict) else None
+    if not isinstance(detail, dict):
+        return {}
+    causes = detail.get("root_cause") or [detail]
+    first: Mapping[str, Any] = causes[0]
+    return first
+
+
 def _kind(error: ApiError) -> str:
-    body = error.body
-    if isinstance(body, dict):
-        detail = body.get("error", {})
-        causes = detail.get("root_cause") if isinstance(detail, dict) else None
-        if causes:
-            return str(causes[0].get("type", error.message))
-    return str(error.message)
+    return str(_cause(error).get("type", error.message))
 
 
 def _reason(error: Exception) -> str:
@@ -222,5 +253,5 @@ def _reason(error: Exception) -> str:
     return str(error).partition("\n")[0].partition(" Caused by")[0][:200]
 
 
-_CHECK_RUNNING = "Check that it runs and that ESOTERIC_STORE names it."
-_CHECK_SETTING = "Check ESOTERIC_STORE."
+_CHECK_RUNNING = "Check that it runs and that ESOTERIC_STORE or --to names it."
+_CHECK_SETTING = "Check ESOTERIC_STORE or --to."

@@ -20,15 +20,16 @@ from retrieval.elastic.entries import (
     SentenceCodes,
     analysed,
     code_in,
+    id_in,
     key_of,
     sentence_codes_in,
-    value_in,
+    title_in,
 )
 from retrieval.elastic.meta import Meta
 from retrieval.elastic.scan import batched, scan
 from retrieval.elastic.title_snapshot import open_titles
 from retrieval.index.codes import products, rotation
-from retrieval.index.layout import damaged, rebuild
+from retrieval.index.layout import damaged
 from retrieval.index.records import document_of
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
@@ -47,6 +48,7 @@ from retrieval.types import (
 # corpus 98.9 % are theirs (``benchmarks/elastic.py``), and their codes are 75 kB.
 _NEAR = 300
 _MOST_HITS = 10_000  # of one search, which is the server's limit
+_SEARCHES = 200  # in one request
 _AT_ONCE = 1000  # documents that are asked for by id in one search
 _KEPT = 20_000  # documents whose vectors are kept
 
@@ -59,13 +61,13 @@ _SENTENCES = ("id", "numbers", "sentence_codes")
 class ElasticStore:
     """A read-only view of one index; see ``DocumentStore``."""
 
-    def __init__(self, cluster: Cluster, version: str, meta: Meta, snapshots: Path) -> None:
-        """Read ``version``, which says ``meta`` of itself.
+    def __init__(self, cluster: Cluster, meta: Meta, snapshots: Path) -> None:
+        """Read the version that ``meta`` describes.
 
         ``snapshots``: a folder of this machine for what is derived from the index.
         """
         self._cluster = cluster
-        self._version = version
+        self._version = meta.version
         self._meta = meta
         self._snapshots = snapshots
         self._info = self._described(meta)
@@ -79,23 +81,25 @@ class ElasticStore:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""
+        self._forget()
         hits = self._by_ids(ids, _SENTENCES, record=True)
         return [document_of(hits[document_id]["_source"]["record"]) for document_id in ids]
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
+        self._forget()
         keys = {name: title_key(name) for name in dict.fromkeys(names)}
-        wanted = sorted(set(keys.values()))
+        wanted = sorted({key_of(key) for key in keys.values()})
         if not wanted:
             return []
         (hits,) = self._hits([self._any_title(wanted, _KEYS, _MOST_HITS)])
         if len(hits) == _MOST_HITS:  # some names are very common: look for each alone
-            searches = [self._any_title([k], [f], MOST_OF_A_NAME) for k in wanted for f in _KEYS]
-            hits = list(chain.from_iterable(self._hits(searches)))
+            alone = [self._any_title([k], [f], MOST_OF_A_NAME) for k in wanted for f in _KEYS]
+            hits = [h for some in batched(alone, _SEARCHES) for f in self._hits(some) for h in f]
         exact: dict[str, dict[str, str]] = {}
         plain: dict[str, dict[str, tuple[str, str]]] = {}
         for hit in hits:
-            document_id, title = value_in(hit, "id"), value_in(hit, "title")
+            document_id, title = id_in(hit), title_in(hit)
             exact.setdefault(title_key(title), {})[document_id] = title
             shorter, words = split_disambiguation(title)
             if words is not None:
@@ -124,7 +128,7 @@ class ElasticStore:
         found: list[list[PhraseMatch]] = [[] for _ in searches]
         bodies = [self._any_phrase(phrases[place], searches[place].limit) for place in asked]
         for place, hits in zip(asked, self._hits(bodies), strict=True):
-            matches = [PhraseMatch(value_in(hit, "id"), float(hit["_score"])) for hit in hits]
+            matches = [PhraseMatch(id_in(hit), float(hit["_score"])) for hit in hits]
             found[place] = sorted(matches, key=lambda match: (-match.bm25, match.document_id))
         return found
 
@@ -132,6 +136,7 @@ class ElasticStore:
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
         """See ``DocumentStore.similarities``."""
+        self._forget()
         self._by_ids([one for one in ids if one not in self._codes], _DOCUMENT)
         if not self._meta.dimension:
             return None
@@ -150,6 +155,7 @@ class ElasticStore:
         """See ``DocumentStore.nearest_sentences``."""
         if self._turn is None or limit < 1 or not len(queries):
             return [[] for _ in queries]
+        self._forget()
         if among is None:
             near = self._near(queries, limit, without)
         else:
@@ -164,12 +170,13 @@ class ElasticStore:
 
     def titles(self) -> TitleTrie:
         """See ``DocumentStore.titles``; read from a file that the processes here share."""
-        return open_titles(self._snapshots, self._version, self.titled)
+        folder = self._snapshots / self._cluster.location.index
+        return open_titles(folder, self._version, self.titled)
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore.titled``."""
         for hit in scan(self._cluster, self._version, ["id", "title"]):
-            yield value_in(hit, "id"), value_in(hit, "title") or ""
+            yield id_in(hit), title_in(hit)
 
     def _described(self, meta: Meta) -> IndexInfo:
         stats = self._cluster.ask(
@@ -202,15 +209,14 @@ class ElasticStore:
         if without:
             keys = [key_of(document_id) for document_id in without]
             search["filter"] = {"bool": {"must_not": {"ids": {"values": keys}}}}
-        bodies = [
-            {
-                "knn": search | {"query_vector": np.rint(127 * query).astype(int).tolist()},
-                "size": count,
-                **_only(_SENTENCES),
-            }
-            for query in scaled
-        ]
-        return [[value_in(hit, "id") for hit in hits] for hits in self._hits(bodies)]
+        bodies = []
+        for query in scaled:
+            vector = np.rint(127 * query).astype(int)
+            # A vector of zeros is near nothing, and is refused by the server.
+            knn = {"knn": search | {"query_vector": vector.tolist()}}
+            asked = knn if vector.any() else {"query": {"match_none": {}}}
+            bodies.append({**asked, "size": count, **_only(_SENTENCES)})
+        return [[id_in(hit) for hit in hits] for hits in self._hits(bodies)]
 
     def _nearest_of(
         self, query: NDArray[np.float32], documents: Sequence[str], limit: int
@@ -243,34 +249,38 @@ class ElasticStore:
             query = {"ids": {"values": [key_of(document_id) for document_id in some]}}
             body = {"query": query, "size": len(some), **_only(fields, record)}
             for hit in self._hits([body])[0]:
-                found[value_in(hit, "id")] = hit
+                found[id_in(hit)] = hit
             if any(document_id not in found for document_id in some):
-                raise damaged(rebuild(self._meta.source, self._meta.encoder))
+                raise damaged(self._meta.rebuild())
         return found
 
     def _hits(self, bodies: Sequence[Mapping[str, Any]]) -> list[list[Hit]]:
         """Return the hits of each search, and keep the codes that they hold."""
         found = self._cluster.searches(self._version, bodies)
-        if len(self._codes) > _KEPT or len(self._sentences) > _KEPT:
-            self._codes, self._sentences = {}, {}
         for hit in chain.from_iterable(found):
             if "code" in hit.get("fields", {}):
-                self._codes[value_in(hit, "id")] = code_in(hit)
+                self._codes[id_in(hit)] = code_in(hit)
             if "sentence_codes" in hit.get("fields", {}):
                 kept = sentence_codes_in(hit, self._meta.dimension)
-                self._sentences[value_in(hit, "id")] = kept
+                self._sentences[id_in(hit)] = kept
         return found
+
+    def _forget(self) -> None:
+        """Make room for more codes; not while a call relies on those that it has found."""
+        if len(self._codes) > _KEPT or len(self._sentences) > _KEPT:
+            self._codes, self._sentences = {}, {}
 
     def _any_title(self, keys: list[str], fields: Sequence[str], size: int) -> dict[str, Any]:
         """Return the search for titles with one of the keys, the first ones by their ids."""
         clauses = [{"terms": {field: keys}} for field in fields]
-        query = {"bool": {"filter": {"bool": {"should": clauses}}}}
+        query = {"constant_score": {"filter": {"bool": {"should": clauses}}}}
         return {"query": query, "size": size, "sort": "id", **_only([*self._found, "title"])}
 
     def _any_phrase(self, phrases: Sequence[str], size: int) -> dict[str, Any]:
         """Return the search for texts that hold one of the phrases, in BM25 order."""
         clauses = [{"match_phrase": {"words": phrase}} for phrase in phrases]
-        return {"query": {"bool": {"should": clauses}}, "size": size, **_only(self._found)}
+        query = {"bool": {"should": clauses}}
+        return {"query": query, "size": min(size, _MOST_HITS), **_only(self._found)}
 
     @property
     def _found(self) -> Sequence[str]:

@@ -11,7 +11,7 @@ A document and its sentences are one entry:
   code            the same bytes to be read back, for similarities of known documents
   sentence_codes  the sentences' vectors as ``codes`` keeps them, a row each
   digest          SHA-256 of record and vectors
-  work            which change of the index wrote it (``Meta.plan``)
+  plan            which change of the index wrote it (``Meta.plan``)
 
 Of these only ``record`` is part of ``_source``; the others are rebuilt from it, or from vectors.
 """
@@ -38,8 +38,10 @@ Hit: TypeAlias = Mapping[str, Any]
 
 FORMAT = 1
 
-_LONGEST_ID = 512  # bytes that Elasticsearch takes
-_LONGEST_KEY = 8000  # characters of a title that is found by its key
+LONGEST_ID = 5000  # characters; as a field Elasticsearch takes 32,766 bytes
+LONGEST_TEXT = 10_000_000  # characters; a request may have 100 MB, and the text is in it twice
+_LONGEST_KEY = 512  # bytes of an ``_id``; longer keys are kept as their digests
+_DIGESTED = "sha256:"
 # A fixed number of shards: scores of one shard are those of the whole index, and a second copy,
 # where there is a second node, answers when the first does not.
 SETTINGS = {
@@ -52,18 +54,17 @@ SETTINGS = {
 
 def mapping(dimension: int) -> dict[str, Any]:
     """Return the mapping of an index; ``dimension`` 0 for one without vectors."""
-    key = {"type": "keyword", "ignore_above": _LONGEST_KEY, "doc_values": False}
-    kept = {"type": "keyword", "ignore_above": _LONGEST_KEY, "index": False}
+    key = {"type": "keyword", "doc_values": False}
     properties: dict[str, Any] = {
         "record": {"type": "object", "enabled": False},
         "id": {"type": "keyword", "index": False},
-        "title": kept,
+        "title": {"type": "binary", "doc_values": True},
         "title_key": key,
         "plain_key": key,
         "words": {"type": "text", "analyzer": "whitespace"},
         "numbers": {"type": "integer", "index": False},
         "digest": {"type": "keyword", "index": False},
-        "work": {"type": "keyword", "doc_values": False},
+        "plan": {"type": "keyword", "doc_values": False},
     }
     if dimension:
         properties |= {
@@ -81,12 +82,12 @@ def mapping(dimension: int) -> dict[str, Any]:
     return {"dynamic": "strict", "_source": {"includes": ["record"]}, "properties": properties}
 
 
-def key_of(document_id: str) -> str:
-    """Return the ``_id`` of a document: its id, or a digest of one that is too long."""
-    encoded = document_id.encode("utf-8")
-    if 0 < len(encoded) <= _LONGEST_ID:
-        return document_id
-    return f"sha256:{hashlib.sha256(encoded).hexdigest()}"
+def key_of(text: str) -> str:
+    """Return what stands for an id or a title's key: itself, or its digest where it is too long."""
+    encoded = text.encode("utf-8")
+    if 0 < len(encoded) <= _LONGEST_KEY and not text.startswith(_DIGESTED):
+        return text
+    return f"{_DIGESTED}{hashlib.sha256(encoded).hexdigest()}"
 
 
 def analysed(text: str) -> str:
@@ -101,13 +102,13 @@ def entry_of(record: Record) -> dict[str, Any]:
     entry = {
         "record": record,
         "id": record["id"],
-        "title": title,
-        "title_key": title_key(title),
+        "title": base64.b64encode(title.encode("utf-8")).decode("ascii"),
+        "title_key": key_of(title_key(title)),
         "words": analysed(record["text"]),
         "numbers": [number for number, _, _ in record["sentences"]],
         "digest": digest_of(record),
     }
-    return entry if words is None else entry | {"plain_key": title_key(plain)}
+    return entry if words is None else entry | {"plain_key": key_of(title_key(plain))}
 
 
 def entries_with_vectors(
@@ -155,6 +156,16 @@ class SentenceCodes:
 
     numbers: tuple[int, ...]
     codes: NDArray[np.uint8]
+
+
+def id_in(hit: Hit) -> str:
+    """Return the document's id that a hit holds."""
+    return str(value_in(hit, "id"))
+
+
+def title_in(hit: Hit) -> str:
+    """Return the document's title that a hit holds."""
+    return base64.b64decode(value_in(hit, "title")).decode("utf-8")
 
 
 def code_in(hit: Hit) -> NDArray[np.int8]:

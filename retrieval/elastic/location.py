@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 _SCHEMES = {"elasticsearch": "http", "elasticsearch+https": "https"}
-# Elasticsearch allows more; a name that begins so and ends with a time is a version of an index.
+_HOST = re.compile(r"[\w.:-]+")  # "%" and letters that are not ASCII are for the resolver to judge
+# What Elasticsearch takes as a name, short enough for the names of versions.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,199}")
 _PORT = 9200
 
@@ -50,6 +51,8 @@ class ElasticLocation:
             name, colon, password = user.partition(":")
             if not (name and colon and password):
                 raise ValueError("before the @ there must be USER:PASSWORD")
+            if "@" in user:
+                raise ValueError("an @ in the name or the password must be written as %40")
             basic_auth = (unquote(name), unquote(password))
         if basic_auth and api_key:
             raise ValueError("it holds USER:PASSWORD although there is an API key; use one of them")
@@ -71,10 +74,10 @@ class ElasticLocation:
 def _node(scheme: str, host: str) -> str:
     try:
         parts = urlsplit(f"{scheme}://{host}")
-        port = parts.port or _PORT
+        port = _PORT if parts.port is None else parts.port
     except ValueError:
         raise ValueError("the port of a host is no number") from None
-    if not parts.hostname or parts.query or parts.fragment:
+    if not parts.hostname or not _HOST.fullmatch(parts.hostname) or not port:
         raise ValueError("it names no host, or one that cannot be")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{scheme}://{name}:{port}"

@@ -1,11 +1,13 @@
-"""What an index in Elasticsearch says of itself: kept in ``_meta`` of its mapping.
+"""Which versions of an index there are, and what each says of itself in ``_meta`` of its mapping.
 
-``NAME`` is an alias of one index, ``NAME-<time>-<random>``, which is never written again. Another
-version is another index; the alias changes to it in one step when it is complete.
+An index ``wiki`` is an alias. It stands for one of the indices ``wiki-<time>-<random>``, its
+versions. A version is written once and then sealed; a change writes another version, and the alias
+moves to that in one step.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -16,39 +18,46 @@ from elasticsearch import ApiError, Elasticsearch
 
 from retrieval.elastic.cluster import Cluster, index_missing
 from retrieval.elastic.entries import FORMAT
+from retrieval.elastic.location import ElasticLocation
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.index.building import IndexNotBuilt
+from retrieval.index.layout import rebuild
 
 _KEY = "esoteric"
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What is known of one version of an index.
+    """What is known of one version.
 
     Attributes:
-        plan: a digest of what it is made of; the same work has the same.
-        state: an index is ``building`` until all of it is there.
-        items: of how many items of the work everything is there, and ``pages`` and ``bad_pages``
-            those that were read of them, ``first_bad`` the first that could not be.
-        builder: which process writes it, and ``beat`` when it last wrote, seconds since 1970.
-        meets: the text encoder that the vectors are compared with; ``encoder`` made them.
-        turn: some numbers of the matrix that they are turned by.
+        version: the name of the Elasticsearch index that this was written for. A copy of it has
+            another name, and is nothing before it says so.
+        plan: a digest of what it is made of; the same work has the same. ``work``: in words.
+        state: a version is ``building`` until all of it is there.
+        name, source: of the corpus.
+        encoder: what made the vectors, "" without; ``meets``: the text encoder that they are
+            compared with; ``dimension``: their length, or 0.
+        rotation: some numbers of the matrix that the vectors are turned by.
+        changed: whether pages were added or removed, which its source does not bring back.
+        items: of how many items of the work everything is there; ``pages`` and ``bad_pages`` were
+            read of them, and ``first_bad`` is the first that could not be.
         superseded: pages that had the id of a later one.
+        replaced_at: when another version took its place, ISO 8601 in UTC, or "".
     """
 
     format: int
+    version: str
     plan: str
-    what: str
+    work: str
     state: Literal["building", "ready"]
     name: str
     source: str
     encoder: str
     meets: str
     dimension: int
-    turn: tuple[float, ...]
-    builder: str
-    beat: float
+    rotation: tuple[float, ...]
+    changed: bool = False
     items: int = 0
     pages: int = 0
     bad_pages: int = 0
@@ -58,30 +67,47 @@ class Meta:
     sentences: int = 0
     checksum: str = ""
     built_at: str = ""
+    replaced_at: str = ""
 
     def to_mapping(self) -> dict[str, Any]:
         """Return what ``_meta`` holds."""
         return {_KEY: asdict(self)}
 
+    def rebuild(self) -> str:
+        """Return the hint that names the command which builds the like of this version."""
+        return rebuild(self.source, self.encoder, self.changed)
+
     @classmethod
-    def of(cls, mappings: Mapping[str, Any]) -> Meta | None:
-        """Read the answer of ``GET INDEX/_mapping``; None if it is no index of ours."""
+    def of(cls, version: str, mappings: Mapping[str, Any]) -> Meta | None:
+        """Read what ``GET VERSION/_mapping`` says; None if it says nothing that can be read."""
         values = mappings.get("mappings", {}).get("_meta", {}).get(_KEY)
-        if not isinstance(values, dict):
+        if not isinstance(values, dict) or values.get("version") != version:
             return None
         known = {field.name for field in fields(cls)}
         read = {name: value for name, value in values.items() if name in known}
         try:
-            return cls(**(read | {"turn": tuple(read["turn"])}))
+            return cls(**(read | {"rotation": tuple(read["rotation"])}))
         except (KeyError, TypeError):
             return None
 
 
-def current(cluster: Cluster) -> str:
-    """Return the name of the version that the alias stands for.
+def serving_version(cluster: Cluster) -> str:
+    """Return the name of the version that serves.
 
     Raises:
         IndexUnavailable: there is none, or the cluster does not answer.
+    """
+    version = serving_version_or_none(cluster)
+    if version is None:
+        raise index_missing(cluster.location)
+    return version
+
+
+def serving_version_or_none(cluster: Cluster) -> str | None:
+    """Return the name of the version that serves, None if there is no index.
+
+    Raises:
+        IndexUnavailable: the cluster does not answer.
     """
     name = cluster.location.index
 
@@ -93,10 +119,7 @@ def current(cluster: Cluster) -> str:
                 return []
             raise
 
-    versions = cluster.ask(question)
-    if not versions:
-        raise index_missing(cluster.location)
-    return min(versions)
+    return max(cluster.ask(question), default=None)
 
 
 def read_meta(cluster: Cluster, version: str) -> Meta:
@@ -106,26 +129,57 @@ def read_meta(cluster: Cluster, version: str) -> Meta:
         IndexUnavailable: it is of another format or of something else, or is gone.
     """
     mappings = cluster.ask(lambda client, _: client.indices.get_mapping(index=version))
-    meta = Meta.of(mappings[version])
+    meta = Meta.of(version, mappings[version])
     if meta is None or meta.format != FORMAT:
         raise IndexUnavailable(
             "index_format",
             f"The index at {cluster.location} is not one that this version of ESOTERIC reads.",
-            f"Run: {esoteric_command('index build --source vital')}",
+            rebuild() if meta is None else meta.rebuild(),
         )
     return meta
 
 
-def versions(cluster: Cluster) -> dict[str, Meta]:
-    """Return all versions of the index, complete or not, by name."""
+def all_versions(cluster: Cluster) -> dict[str, Meta | None]:
+    """Return the versions of the index, the oldest first, and what each says of itself.
+
+    That is None for one whose builder ended before it wrote anything.
+    """
     pattern = f"{cluster.location.index}-*"
     found = cluster.ask(
         lambda client, _: client.indices.get_mapping(index=pattern, allow_no_indices=True)
     )
-    read = {name: Meta.of(mappings) for name, mappings in found.items()}
-    return {name: meta for name, meta in sorted(read.items()) if meta is not None}
+    # The pattern finds those of an index "wiki-2" too, which are none of "wiki".
+    ours = (name for name in sorted(found) if is_version(name, cluster.location.index))
+    return {name: Meta.of(name, found[name]) for name in ours}
+
+
+def refuse_other_things(cluster: Cluster) -> None:
+    """Look whether the name is free for an index, or stands for one.
+
+    Raises:
+        IndexNotBuilt: it is the name of something else, which must not be replaced.
+        IndexUnavailable: the cluster does not answer.
+    """
+    name = cluster.location.index
+    version = serving_version_or_none(cluster)
+    taken = cluster.ask(lambda client, _: bool(client.indices.exists(index=name)))
+    if (version is None and taken) or (version is not None and not is_version(version, name)):
+        raise _not_ours(cluster.location)
+
+
+def _not_ours(location: ElasticLocation) -> IndexNotBuilt:
+    return IndexNotBuilt(
+        "index_not_empty",
+        f"{location} is the name of something that ESOTERIC has not built.",
+        "Choose another name for the index.",
+    )
 
 
 def new_version(index: str) -> str:
     """Return a name that sorts after those of earlier versions."""
     return f"{index}-{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(2)}"
+
+
+def is_version(name: str, index: str) -> bool:
+    """Return whether ``new_version`` gave this name to a version of the index."""
+    return re.fullmatch(rf"{re.escape(index)}-\d{{20}}-[0-9a-f]{{4}}", name) is not None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from retrieval.elastic.scan import batched
 from retrieval.errors import IndexUnavailable
+from retrieval.index.files import write_array
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 
@@ -27,26 +28,22 @@ _TITLES_AT_ONCE = 10_000
 def open_titles(
     snapshots: Path, version: str, titled: Callable[[], Iterator[tuple[str, str]]]
 ) -> TitleTrie:
-    """Return the titles of a version of an index; ``titled`` yields ids and titles, if needed.
+    """Return the titles of a version of an index.
+
+    ``snapshots``: the folder of this index's snapshots. ``titled`` yields ids and titles; it is
+    called where they are not there, or damaged.
 
     Raises:
-        IndexUnavailable: the folder cannot be written or read.
+        IndexUnavailable: the folder cannot be written. And what ``titled`` raises.
     """
     folder = snapshots / version
     try:
-        if not folder.is_dir():
-            snapshots.mkdir(parents=True, exist_ok=True)
-            with (snapshots / "lock").open("a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                if not folder.is_dir():
-                    _write(folder, titled())
-                    _remove_others(snapshots, version)
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
-    except (OSError, ValueError) as error:
+        arrays = _read(folder) or _made(folder, titled)
+    except OSError as error:
         raise IndexUnavailable(
             "titles_unavailable",
-            f"The titles of the index cannot be kept or read in {folder} ({error}).",
-            "Make room there, or remove that folder: it is made anew.",
+            f"The titles of the index cannot be kept in {folder} ({error.strerror or error}).",
+            "Make room there, or check the permissions of ESOTERIC_HOME.",
         ) from error
     ids, ends = arrays["ids"], arrays["id_ends"]
 
@@ -56,6 +53,27 @@ def open_titles(
 
     run = TitleRun(arrays["tokens"], arrays["starts"], arrays["documents"])
     return TitleTrie([run], document_id)
+
+
+def _read(folder: Path) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays of a snapshot; None if it is not there or damaged."""
+    try:
+        return {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    except (FileNotFoundError, EOFError, ValueError):
+        return None
+
+
+def _made(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> dict[str, NDArray[Any]]:
+    """Make a snapshot, unless another process has made it by now, and return its arrays."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        arrays = _read(folder)
+        if arrays is None:
+            _write(folder, titled())
+            _remove_others(folder)
+            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    return arrays
 
 
 def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
@@ -77,13 +95,13 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
     partial.mkdir()
     arrays: list[NDArray[Any]] = [tokens, starts, documents, joined, ends]
     for name, array in zip(_ARRAYS, arrays, strict=True):
-        np.save(partial / f"{name}.npy", array)
+        write_array(partial / f"{name}.npy", array)
+    shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
 
 
-def _remove_others(snapshots: Path, version: str) -> None:
+def _remove_others(folder: Path) -> None:
     """Remove those of earlier versions; a process that has mapped them goes on reading."""
-    index = version.rsplit("-", 2)[0]
-    for other in snapshots.iterdir():
-        if other.name != version and other.name.rsplit("-", 2)[0] == index:
+    for other in folder.parent.iterdir():
+        if other.is_dir() and other != folder:
             shutil.rmtree(other)

@@ -144,7 +144,7 @@ class DocumentStore(Protocol):
         index without vectors finds none.
 
         Raises:
-            IndexUnavailable: no document has one of the ids, which came from this index.
+            IndexUnavailable: no document has one of the ids ``among``, which came from this index.
         """
         ...
 

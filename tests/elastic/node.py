@@ -115,12 +115,16 @@ class Node:
             self._process = None
 
 
-@cache
 def shared_url(version: str = "9.5") -> str:
     """Return the address of a server that lives as long as the tests.
 
     Tests that need it are skipped where there is none.
     """
+    return _started(version)
+
+
+@cache
+def _started(version: str) -> str:
     if (url := os.environ.get(_URL)) and version == "9.5":
         return url.rstrip("/")
     folder = Path(tempfile.mkdtemp(prefix="esoteric-elasticsearch-"))

@@ -193,7 +193,7 @@ def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
     call(f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{index.version()}", "DELETE")
-    with pytest.raises(IndexUnavailable, match="There is no index yet"):
+    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile"):
         store.documents(["Savage"])
     with pytest.raises(IndexUnavailable, match="There is no index yet"):
         index.version()

@@ -1,0 +1,249 @@
+"""Writes one version of an index, and puts it in the place of the one that serves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from elasticsearch import Elasticsearch
+from elasticsearch.helpers import streaming_bulk
+
+from retrieval.elastic.change_lock import ChangeLock
+from retrieval.elastic.cluster import Cluster, read_only
+from retrieval.elastic.elastic_store import ElasticStore
+from retrieval.elastic.entries import SETTINGS, key_of, mapping, value_in
+from retrieval.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
+from retrieval.elastic.preparation import Item, Preparation, Prepared
+from retrieval.elastic.scan import scan
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.index.store import IndexInfo
+from retrieval.networks import runtime
+from retrieval.on_all_cores import in_order
+
+_DOCUMENTS_A_REQUEST = 500
+_BYTES_A_REQUEST = 8_000_000
+_RETRIES = 10  # of documents that the server was too busy for
+_SAVED_EVERY = timedelta(seconds=2)
+_PLACED_WITHIN = "30s"  # until a new index has a node
+# Replaced versions stay so long, since workers have them open, and no more than so many.
+_KEPT_FOR = timedelta(hours=1)
+_KEPT_VERSIONS = 20
+
+
+class NewVersion:
+    """A version that is being written; what is written twice is there once."""
+
+    def __init__(self, cluster: Cluster, lock: ChangeLock, snapshots: Path, meta: Meta) -> None:
+        """Go on with the version that ``meta`` names; use ``begun``."""
+        self.meta = meta
+        self._cluster = cluster
+        self._client = cluster.patient
+        self._lock = lock
+        self._snapshots = snapshots
+        self._saved_at = datetime.now(UTC)
+
+    @classmethod
+    def begun(
+        cls,
+        cluster: Cluster,
+        lock: ChangeLock,
+        snapshots: Path,
+        meta: Meta,
+        copy_of: str | None = None,
+    ) -> NewVersion:
+        """Go on with the same plan where there is some work, else begin it.
+
+        ``copy_of``: the version that it begins with, for a change of some of the documents.
+
+        Raises:
+            IndexUnavailable: no node has room for it.
+        """
+        client = cluster.patient
+        serving = serving_version_or_none(cluster)
+        for version, found in all_versions(cluster).items():
+            unfinished = found is not None and found.state == "building" and version != serving
+            if unfinished and found is not None and found.plan == meta.plan:
+                client.indices.put_settings(index=version, settings={"index.blocks.write": False})
+                return cls(cluster, lock, snapshots, found)
+        version = new_version(cluster.location.index)
+        new = cls(cluster, lock, snapshots, replace(meta, version=version))
+        if copy_of is None:
+            answer = client.indices.create(
+                index=version,
+                settings=SETTINGS,
+                mappings={**mapping(meta.dimension), "_meta": new.meta.to_mapping()},
+                wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
+            )
+        else:
+            answer = client.indices.clone(
+                index=copy_of,
+                target=version,
+                settings={"index.blocks.write": None},
+                wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
+            )
+        if not answer["shards_acknowledged"]:
+            client.indices.delete(index=version)
+            raise read_only(cluster.location)
+        new.save()
+        return new
+
+    def save(self) -> None:
+        """Say in the index what it is and how far."""
+        self._client.indices.put_mapping(index=self.meta.version, meta=self.meta.to_mapping())
+        self._saved_at = datetime.now(UTC)
+
+    def write(
+        self, items: Iterable[Item], encoder: DocumentEncoder | None, processes: int
+    ) -> Iterator[int]:
+        """Write what the items become, but those that are there; yield the number of each done."""
+        done = self.meta.items
+        prepare = partial(Preparation, encoder, self.meta.plan, processes, runtime.kept_folder())
+        rest = islice(iter(items), done, None)
+        for number, prepared in enumerate(in_order(prepare, rest, processes), start=done):
+            self._send({"_id": key_of(e["id"]), "_source": e} for e in prepared.entries)
+            self._count(prepared)
+            yield number
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take documents out; those that an earlier try took out are no error."""
+        actions = ({"_op_type": "delete", "_id": key_of(document_id)} for document_id in ids)
+        self._send(actions, ignore=(404,))
+
+    def discard(self) -> None:
+        """Remove it."""
+        self._client.indices.delete(index=self.meta.version)
+
+    def publish(self, superseded: int | None = None) -> IndexInfo:
+        """Count and seal it, and let the alias stand for it.
+
+        ``superseded``: what the version before says, where no pages were read.
+
+        Raises:
+            IndexNotBuilt: another process has begun to change the index.
+            IndexUnavailable: the titles cannot be kept on this machine.
+        """
+        client, version = self._client, self.meta.version
+        client.indices.refresh(index=version)
+        counted = client.search(
+            index=version,
+            size=0,
+            track_total_hits=True,
+            aggregations={
+                "sentences": {"value_count": {"field": "numbers"}},
+                "written": {"filter": {"term": {"plan": self.meta.plan}}},
+            },
+        )
+        written = int(counted["aggregations"]["written"]["doc_count"])
+        self.meta = replace(
+            self.meta,
+            documents=int(counted["hits"]["total"]["value"]),
+            sentences=int(counted["aggregations"]["sentences"]["value"]),
+            superseded=self.meta.pages - written if superseded is None else superseded,
+            checksum=checksum_of(
+                value_in(hit, "digest") for hit in scan(self._cluster, version, ["digest"])
+            ),
+            built_at=_now(),
+        )
+        self.save()
+        client.indices.put_settings(index=version, settings={"index.blocks.write": True})
+        store = ElasticStore(self._cluster, self.meta, self._snapshots)
+        store.titles()
+        self._swap_in()
+        self._drop_oldest()
+        return store.info()
+
+    def bad_pages_file(self) -> Path:
+        """Return the file on this machine that lists the pages that could not be read."""
+        return bad_pages_file(self._snapshots, self._cluster, self.meta.version)
+
+    def _send(self, actions: Iterable[Mapping[str, Any]], ignore: Sequence[int] = ()) -> None:
+        """Send documents, fewer at once and later again where the server has too much to do."""
+        self._lock.held()
+        for _ in streaming_bulk(
+            self._client,
+            ({"_index": self.meta.version, **action} for action in actions),
+            chunk_size=_DOCUMENTS_A_REQUEST,
+            max_chunk_bytes=_BYTES_A_REQUEST,
+            max_retries=_RETRIES,
+            initial_backoff=0.5,
+            max_backoff=30,
+            retry_on_status=(429, 503),
+            ignore_status=ignore,
+        ):
+            pass
+
+    def _count(self, prepared: Prepared) -> None:
+        """Count an item that is there; what is counted is saved now and then."""
+        if prepared.bad:
+            listed = self.bad_pages_file()
+            listed.parent.mkdir(parents=True, exist_ok=True)
+            with listed.open("a", encoding="utf-8") as stream:
+                stream.writelines(f"{line}\n" for line in prepared.bad)
+        self.meta = replace(
+            self.meta,
+            items=self.meta.items + 1,
+            pages=self.meta.pages + prepared.pages,
+            bad_pages=self.meta.bad_pages + len(prepared.bad),
+            first_bad=self.meta.first_bad or next(iter(prepared.bad), ""),
+        )
+        if datetime.now(UTC) - self._saved_at > _SAVED_EVERY:
+            self.save()
+
+    def _swap_in(self) -> None:
+        """Let the alias stand for this version, and for no other."""
+        self._lock.held()
+        alias, version = self._cluster.location.index, self.meta.version
+        before = serving_version_or_none(self._cluster)
+        actions: list[dict[str, Any]] = [{"add": {"index": version, "alias": alias}}]
+        if before is not None and before != version:
+            actions.append({"remove": {"index": before, "alias": alias, "must_exist": True}})
+        self._client.indices.update_aliases(actions=actions)
+        self.meta = replace(self.meta, state="ready")
+        self.save()
+        replaced = all_versions(self._cluster).get(before or "")
+        if replaced is not None and before != version:
+            gone = replace(replaced, replaced_at=_now())
+            self._client.indices.put_mapping(index=gone.version, meta=gone.to_mapping())
+
+    def _drop_oldest(self) -> None:
+        """Remove versions that were replaced long ago: workers have opened another since."""
+        replaced = sorted(
+            (meta.replaced_at, version)
+            for version, meta in all_versions(self._cluster).items()
+            if meta is not None and meta.replaced_at and version != self.meta.version
+        )
+        oldest = (datetime.now(UTC) - _KEPT_FOR).isoformat(timespec="seconds")
+        for place, (replaced_at, version) in enumerate(replaced):
+            if replaced_at < oldest or place < len(replaced) - _KEPT_VERSIONS:
+                drop(self._client, self._snapshots, self._cluster, version)
+
+
+def drop(client: Elasticsearch, snapshots: Path, cluster: Cluster, version: str) -> None:
+    """Remove a version, and its list of bad pages."""
+    client.indices.delete(index=version)
+    bad_pages_file(snapshots, cluster, version).unlink(missing_ok=True)
+
+
+def bad_pages_file(snapshots: Path, cluster: Cluster, version: str) -> Path:
+    """Return where the machine that builds a version lists the pages that it could not read."""
+    return snapshots / cluster.location.index / f"{version}.bad_pages.txt"
+
+
+def checksum_of(digests: Iterable[str]) -> str:
+    """Return the digest of the documents' digests, in the order of their ids."""
+    whole = hashlib.sha256()
+    for digest in digests:
+        whole.update(digest.encode("ascii"))
+    return whole.hexdigest()[:16]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

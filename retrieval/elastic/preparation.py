@@ -1,0 +1,96 @@
+"""Makes entries of a corpus's pages, or of documents that are split already, in any process."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from retrieval.corpora.corpus import Chunk, Page
+from retrieval.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vectors, entry_of
+from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.index.codes import rotation
+from retrieval.index.records import Record, encodable, records_of
+from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.networks import runtime
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDocuments:
+    """Documents that are split already."""
+
+    records: list[Record]
+
+
+Item: TypeAlias = Chunk | SplitDocuments
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What an item of the work becomes.
+
+    Attributes:
+        entries: what is sent to Elasticsearch.
+        pages: how many could be read.
+        bad: why others could not.
+    """
+
+    entries: list[dict[str, Any]]
+    pages: int
+    bad: list[str]
+
+
+class Preparation:
+    """Makes the entries of items."""
+
+    def __init__(
+        self, encoder: DocumentEncoder | None, plan: str, threads: int, networks: Path | None
+    ) -> None:
+        """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
+
+        ``threads``: how many the encoder may use where all is done in one process. ``networks``:
+        the folder of converted networks.
+        """
+        if networks:
+            runtime.keep_in(networks)
+        # Where there are several processes, each of them is one of the threads.
+        runtime.use_threads(1 if multiprocessing.parent_process() else threads)
+        self._encoder = encoder
+        self._plan = plan
+        self._splitter = SentenceSplitter()
+        self._turn = rotation(encoder.dimension) if encoder is not None else None
+
+    def __call__(self, item: Item) -> Prepared:
+        """Return the entries of an item."""
+        if isinstance(item, SplitDocuments):
+            return Prepared(self._entries(item.records), len(item.records), [])
+        pages, bad = [], []
+        for page in item:
+            if not isinstance(page, Page):
+                bad.append(f"{page.message} {page.hint}")
+            elif reason := _too_long(page):
+                bad.append(reason)
+            else:
+                pages.append(page)
+        return Prepared(self._entries(records_of(pages, self._splitter)), len(pages), bad)
+
+    def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
+        if self._encoder is None or self._turn is None:
+            entries = [entry_of(record) for record in records]
+        elif not records:
+            return []
+        else:
+            whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+            entries = entries_with_vectors(records, whole, sentences, self._turn)
+        return [entry | {"plan": self._plan} for entry in entries]
+
+
+def _too_long(page: Page) -> str:
+    """Return why Elasticsearch would not take a page, "" if it does."""
+    if len(page.id) > LONGEST_ID:
+        return f"A page has an id of {len(page.id)} characters. Give it one of {LONGEST_ID}."
+    if len(page.text) + sum(map(len, page.sentences or ())) > LONGEST_TEXT:
+        return f"The page {page.id!r} is longer than {LONGEST_TEXT} characters. Split it."
+    return ""
