@@ -44,8 +44,8 @@ from retrieval.types import (
     TitleMatch,
 )
 
-# Documents whose sentences are compared with a query: of the 20 nearest sentences of the default
-# corpus 98.9 % are theirs (``benchmarks/elastic.py``), and their codes are 75 kB.
+# Documents whose sentences are compared with a query. ``docs/elasticsearch-benchmark.md`` has how
+# many of the nearest sentences are theirs; their codes are about 75 kB.
 _NEAR = 300
 _MOST_HITS = 10_000  # of one search, which is the server's limit
 _SEARCHES = 200  # in one request
@@ -118,6 +118,7 @@ class ElasticStore:
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """See ``DocumentStore.phrase_matches``."""
+        self._forget()
         phrases = [
             [words for words in dict.fromkeys(map(analysed, search.phrases)) if words]
             for search in searches
