@@ -75,6 +75,7 @@ def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) ->
     index.prune()  # so that nothing is gone on with
     figures = _built(work, url)
     version, client = index.version(), Cluster(location).patient
+    titles = snapshots / location.index / version
     started = time.monotonic()
     while stats(client, version)["merges"]["current"]:
         time.sleep(1)
@@ -85,7 +86,7 @@ def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) ->
         documents=index.open(None).info().documents,
         bytes=told["store"]["size_in_bytes"],
         merging=merging,
-        title_bytes=sum(path.stat().st_size for path in (snapshots / version).glob("*.npy")),
+        title_bytes=sum(path.stat().st_size for path in titles.glob("*.npy")),
         vector_bytes=told["dense_vector"].get("off_heap", {}).get("total_size_bytes"),
         **figures,
     )
