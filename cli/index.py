@@ -255,7 +255,8 @@ def _tell_left_out(info: IndexInfo, index: Index) -> None:
     if info.bad_pages:
         bad = index.bad_pages()
         pages = _count(info.bad_pages, "page")
-        line = f"{pages} could not be read and left out: {bad.first} See {bad.listed_in}."
+        where = f" See {bad.listed_in}." if bad.listed_in else ""
+        line = f"{pages} could not be read and left out: {bad.first}{where}"
         click.echo(printable(line), err=True)
     if info.superseded:
         pages = _count(info.superseded, "page")

@@ -12,7 +12,7 @@ import platform
 import time
 import uuid
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any
 
@@ -22,28 +22,32 @@ from elasticsearch import ApiError, Elasticsearch
 from retrieval.index.building import IndexNotBuilt
 
 _ID = "lock"
+SUFFIX = "-lock"
 _RENEWED_EVERY = 5.0  # seconds
-_DEAD_AFTER = 120.0  # seconds; the clocks of two machines may differ by some
+_DEAD_AFTER = 120.0  # seconds; after that, or with another clock, the lock is watched
+_GIVEN_BACK_WITHIN = 5.0  # seconds
 
-# The locks of this process: one that it could not give back is none of them.
+# The locks of this process. One that it could not delete is removed from here all the same, so that
+# it can take it again.
 _HELD: set[str] = set()
 
 logger = logging.getLogger(__name__)
 
 
 class ChangeLock:
-    """Held while the block runs, unless ``held`` says that it was taken over."""
+    """Held while the block runs; ``held`` raises where another process has taken it over."""
 
     def __init__(self, client: Elasticsearch, index: str) -> None:
         """Lock the index of this name."""
         # Not as patient as what builds: a lock that cannot be renewed in time is no use.
-        self._client = client.options(request_timeout=30, max_retries=1, retry_on_status=())
+        self._client = client.options(request_timeout=10, max_retries=1, retry_on_status=())
         self._index = index
-        self._lock = f"{index}-lock"
+        self._lock = f"{index}{SUFFIX}"
         self._token = uuid.uuid4().hex
         self._seen: dict[str, int] = {}
         self._lost = False
         self._ended = Event()
+        self._writing = Lock()
         self._thread = Thread(target=self._renew, name="lock of the index", daemon=True)
 
     def __enter__(self) -> ChangeLock:
@@ -60,14 +64,10 @@ class ChangeLock:
                 mappings={"dynamic": False},
                 wait_for_active_shards=1,
             )
-        found = self._client.options(ignore_status=404).get(index=self._lock, id=_ID)
-        if found.get("found"):
-            if _works(found["_source"]):
-                raise self._held_by(found["_source"])
-            condition: dict[str, Any] = _as_read(found)
-        else:
-            condition = {"op_type": "create"}
-        if not self._write(**condition):
+        found = _read(self._client, self._lock)
+        if found is not None and (_works(found) or self._is_renewed(found)):
+            raise self._held_by(found["_source"])
+        if not self._write({"op_type": "create"} if found is None else _as_read(found)):
             raise self._held_by({})
         _HELD.add(self._token)
         self._thread.start()
@@ -81,68 +81,113 @@ class ChangeLock:
     ) -> None:
         """Give the lock back."""
         self._ended.set()
-        self._thread.join()
+        self._thread.join(timeout=_GIVEN_BACK_WITHIN)
         _HELD.discard(self._token)
-        if self._lost:
+        if self._lost or self._thread.is_alive():
             return
         try:
             condition: dict[str, Any] = self._seen
-            self._client.delete(index=self._lock, id=_ID, **condition)
+            hurried = self._client.options(request_timeout=_GIVEN_BACK_WITHIN, max_retries=0)
+            hurried.delete(index=self._lock, id=_ID, **condition)
         except (ApiError, TransportError) as failure:
             logger.debug("The lock stays until it is found dead: %s", failure)
 
     def held(self) -> None:
-        """Look whether the lock is still held.
+        """Renew the lock, which shows that it is still held.
 
         Raises:
-            IndexNotBuilt: another process has taken it over, since this one stood still.
+            IndexNotBuilt: another process has taken it over, because this one did not renew it
+                for two minutes.
+            ApiError, TransportError: Elasticsearch does not answer or refuses.
         """
-        if self._lost:
-            raise self._held_by({})
+        if not self._renewed():
+            raise self.taken_over()
+
+    def taken_over(self) -> IndexNotBuilt:
+        """Return the error that says that another process changes the index now."""
+        return self._held_by({})
 
     def _renew(self) -> None:
         while not self._ended.wait(_RENEWED_EVERY):
             try:
-                self._lost = not self._write(**self._seen)
+                if not self._renewed():
+                    return
             except (ApiError, TransportError) as error:
                 logger.debug("The lock could not be renewed: %s", error)
-            if self._lost:
-                return
 
-    def _write(self, **condition: Any) -> bool:
-        """Write the lock under a condition; return whether it held."""
+    def _renewed(self) -> bool:
+        """Renew the lock if it is still this process's; return whether it is."""
+        with self._writing:
+            self._lost = self._lost or not self._write(self._seen)
+            return not self._lost
+
+    def _write(self, condition: dict[str, Any]) -> bool:
+        """Write the lock under a condition; return whether the condition was met."""
         holder = {**_this_process(), "token": self._token, "renewed_at": time.time()}
-        written = self._client.options(ignore_status=409).index(
+        written: Any = self._client.options(ignore_status=409).index(
             index=self._lock, id=_ID, document=holder, **condition
         )
         if "_seq_no" not in written:
-            return False
+            # The answer to an earlier try may have been lost, and the lock be ours.
+            written = _read(self._client, self._lock)
+            if written is None or written["_source"]["token"] != self._token:
+                return False
         self._seen = _as_read(written)
         return True
+
+    def _is_renewed(self, found: Any) -> bool:
+        """Watch a lock whose holder does not seem to work; return whether it is renewed."""
+        if _has_ended(found["_source"]):
+            return False
+        time.sleep(3 * _RENEWED_EVERY)
+        now = _read(self._client, self._lock)
+        return now is not None and _as_read(now) != _as_read(found)
 
     def _held_by(self, holder: dict[str, Any]) -> IndexNotBuilt:
         who = f" (on {holder['host']}, process {holder['pid']})" if holder else ""
         return IndexNotBuilt(
             "index_locked",
             f"The index {self._index} is being changed by another process{who}.",
-            "Wait until it is done. If it was killed on another machine, wait two minutes.",
+            "Wait until it is done, or two minutes if it has ended without saying so.",
         )
+
+
+def being_changed(client: Elasticsearch, index: str) -> bool:
+    """Return whether a process holds the lock of an index."""
+    found = _read(client, f"{index}{SUFFIX}")
+    return found is not None and _works(found)
+
+
+def _read(client: Elasticsearch, lock: str) -> Any:
+    """Return the lock, None if nobody holds it."""
+    found = client.options(ignore_status=404).get(index=lock, id=_ID)
+    return found if found.get("found") else None
 
 
 def _as_read(answer: Any) -> dict[str, int]:
     return {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
 
 
-def _works(holder: dict[str, Any]) -> bool:
-    """Return whether the process that wrote the lock still works on the index."""
-    if time.time() - float(holder["renewed_at"]) > _DEAD_AFTER:
-        return False
+def _works(found: Any) -> bool:
+    """Return whether the process that wrote the lock still seems to work on the index."""
+    age = time.time() - float(found["_source"]["renewed_at"])
+    return abs(age) < _DEAD_AFTER and not _has_ended(found["_source"])
+
+
+def _has_ended(holder: dict[str, Any]) -> bool:
+    """Return whether the holder is known to be no more."""
     ours = _this_process()
     if holder["machine"] != ours["machine"]:
-        return True
+        return False
     if holder["pid"] == ours["pid"]:
-        return holder["token"] in _HELD
-    return Path(f"/proc/{holder['pid']}").exists()
+        return holder["token"] not in _HELD
+    try:
+        os.kill(holder["pid"], 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
 
 
 def _this_process() -> dict[str, Any]:

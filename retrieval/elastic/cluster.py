@@ -158,7 +158,7 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
     where = f"Elasticsearch at {location}"
     if isinstance(error, UnsupportedProductError):
         return IndexUnavailable(
-            "store_unknown", f"What answers at {location} is not Elasticsearch.", _CHECK_SETTING
+            "store_unknown", f"What answers at {location} is not Elasticsearch.", _CHECK_ADDRESS
         )
     if not isinstance(error, ApiError):
         why = "did not answer in time" if isinstance(error, ConnectionTimeout) else "is unreachable"
@@ -253,5 +253,5 @@ def _reason(error: Exception) -> str:
     return str(error).partition("\n")[0].partition(" Caused by")[0][:200]
 
 
-_CHECK_RUNNING = "Check that it runs and that ESOTERIC_STORE or --to names it."
-_CHECK_SETTING = "Check ESOTERIC_STORE or --to."
+_CHECK_RUNNING = "Check that it runs and that its address is right."
+_CHECK_ADDRESS = "Check the address of the store."

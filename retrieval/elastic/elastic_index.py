@@ -18,7 +18,7 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError
 
 from retrieval.corpora.corpus import Corpus
-from retrieval.elastic.change_lock import ChangeLock
+from retrieval.elastic.change_lock import ChangeLock, being_changed
 from retrieval.elastic.cluster import Cluster, document_refused, problem, read_only
 from retrieval.elastic.elastic_store import ElasticStore
 from retrieval.elastic.entries import (
@@ -39,7 +39,7 @@ from retrieval.elastic.meta import (
     serving_version,
     serving_version_or_none,
 )
-from retrieval.elastic.new_version import NewVersion, bad_pages_file, checksum_of, drop
+from retrieval.elastic.new_version import NewVersion, bad_pages_file, checksum_of, drop, settle
 from retrieval.elastic.preparation import Item, SplitDocuments
 from retrieval.elastic.scan import batched, scan
 from retrieval.encoders.encoder import DocumentEncoder
@@ -126,10 +126,13 @@ class ElasticIndex:
         """See ``Index.bad_pages``; they are listed on the machine that built the index."""
         meta = read_meta(self._cluster, serving_version(self._cluster))
         listed = bad_pages_file(self._snapshots, self._cluster, meta.version)
-        return BadPages(meta.first_bad, str(listed) if meta.first_bad else "")
+        return BadPages(meta.first_bad, str(listed) if listed.exists() else "")
 
     def unfinished(self) -> list[str]:
         """See ``Index.unfinished``."""
+        name = self._location.index
+        if self._cluster.ask(lambda client, _: being_changed(client, name)):
+            return []
         serving = serving_version_or_none(self._cluster)
         return [
             f"Unfinished: {meta.work}, {meta.pages} pages so far. The same command goes on with it"
@@ -141,11 +144,11 @@ class ElasticIndex:
 
     def prune(self) -> list[str]:
         """See ``Index.prune``."""
-        with self._changing():
+        with self._changing() as lock:
             serving = serving_version_or_none(self._cluster)
             others = [version for version in all_versions(self._cluster) if version != serving]
             for version in others:
-                drop(self._cluster.patient, self._snapshots, self._cluster, version)
+                drop(self._cluster, lock, self._snapshots, version)
         return others
 
     def build(
@@ -201,6 +204,7 @@ class ElasticIndex:
                 first_bad=before.first_bad,
             )
             new = NewVersion.begun(self._cluster, lock, self._snapshots, meta)
+            new.keep_bad_pages_of(before.version)
             hits = scan(self._cluster, before.version, ["id"], record=True)
             items: Iterator[Item] = (
                 SplitDocuments([hit["_source"]["record"] for hit in some])
@@ -227,8 +231,10 @@ class ElasticIndex:
                 work="a removal",
                 state="building",
                 changed=True,
+                replaced_at="",
             )
             new = NewVersion.begun(self._cluster, lock, self._snapshots, meta, before.version)
+            new.keep_bad_pages_of(before.version)
             new.remove(wanted)
             return new.publish(superseded=before.superseded)
 
@@ -256,6 +262,7 @@ class ElasticIndex:
         refuse_other_things(self._cluster)
         try:
             with ChangeLock(self._cluster.patient, self._location.index) as lock:
+                settle(self._cluster)
                 yield lock
         except BulkIndexError as error:
             raise document_refused(error, self._location) from error

@@ -46,6 +46,8 @@ class ElasticLocation:
             raise ValueError(
                 "it must end with /INDEX, a name of small letters, digits, '_', '.' and '-'"
             )
+        if index.endswith("-lock"):
+            raise ValueError("the name of the index must not end with -lock")
         basic_auth = None
         if at:
             name, colon, password = user.partition(":")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,8 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from elasticsearch import Elasticsearch
-from elasticsearch.helpers import streaming_bulk
+from elastic_transport import TransportError
+from elasticsearch import ApiError
+from elasticsearch.helpers import BulkIndexError, streaming_bulk
 
 from retrieval.elastic.change_lock import ChangeLock
 from retrieval.elastic.cluster import Cluster, read_only
@@ -22,9 +25,12 @@ from retrieval.elastic.meta import Meta, all_versions, new_version, serving_vers
 from retrieval.elastic.preparation import Item, Preparation, Prepared
 from retrieval.elastic.scan import scan
 from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.errors import EsotericError
 from retrieval.index.store import IndexInfo
 from retrieval.networks import runtime
 from retrieval.on_all_cores import in_order
+
+logger = logging.getLogger(__name__)
 
 _DOCUMENTS_A_REQUEST = 500
 _BYTES_A_REQUEST = 8_000_000
@@ -39,9 +45,20 @@ _KEPT_VERSIONS = 20
 class NewVersion:
     """A version that is being written; what is written twice is there once."""
 
-    def __init__(self, cluster: Cluster, lock: ChangeLock, snapshots: Path, meta: Meta) -> None:
-        """Go on with the version that ``meta`` names; use ``begun``."""
+    def __init__(
+        self,
+        cluster: Cluster,
+        lock: ChangeLock,
+        snapshots: Path,
+        meta: Meta,
+        replaces: str | None,
+    ) -> None:
+        """Go on with the version that ``meta`` names; use ``begun``.
+
+        ``replaces``: the version that serves, and will not any more.
+        """
         self.meta = meta
+        self._replaces = replaces
         self._cluster = cluster
         self._client = cluster.patient
         self._lock = lock
@@ -70,14 +87,15 @@ class NewVersion:
             unfinished = found is not None and found.state == "building" and version != serving
             if unfinished and found is not None and found.plan == meta.plan:
                 client.indices.put_settings(index=version, settings={"index.blocks.write": False})
-                return cls(cluster, lock, snapshots, found)
+                return cls(cluster, lock, snapshots, found, serving)
         version = new_version(cluster.location.index)
-        new = cls(cluster, lock, snapshots, replace(meta, version=version))
+        new = cls(cluster, lock, snapshots, replace(meta, version=version), serving)
         if copy_of is None:
             answer = client.indices.create(
                 index=version,
                 settings=SETTINGS,
                 mappings={**mapping(meta.dimension), "_meta": new.meta.to_mapping()},
+                aliases={_written(version): {}},
                 wait_for_active_shards=1,
                 timeout=_PLACED_WITHIN,
             )
@@ -86,6 +104,7 @@ class NewVersion:
                 index=copy_of,
                 target=version,
                 settings={"index.blocks.write": None},
+                aliases={_written(version): {}},
                 wait_for_active_shards=1,
                 timeout=_PLACED_WITHIN,
             )
@@ -119,6 +138,7 @@ class NewVersion:
 
     def discard(self) -> None:
         """Remove it."""
+        self._lock.held()
         self._client.indices.delete(index=self.meta.version)
 
     def publish(self, superseded: int | None = None) -> IndexInfo:
@@ -157,33 +177,43 @@ class NewVersion:
         store = ElasticStore(self._cluster, self.meta, self._snapshots)
         store.titles()
         self._swap_in()
-        self._drop_oldest()
+        try:
+            self._drop_oldest()
+        except (ApiError, TransportError, EsotericError) as error:
+            logger.warning("Older versions stay: esoteric index prune removes them (%s)", error)
         return store.info()
 
-    def bad_pages_file(self) -> Path:
-        """Return the file on this machine that lists the pages that could not be read."""
-        return bad_pages_file(self._snapshots, self._cluster, self.meta.version)
+    def keep_bad_pages_of(self, version: str) -> None:
+        """Keep the list of bad pages of the version that it was made of."""
+        listed = bad_pages_file(self._snapshots, self._cluster, version)
+        if listed.exists():
+            shutil.copy(listed, bad_pages_file(self._snapshots, self._cluster, self.meta.version))
 
     def _send(self, actions: Iterable[Mapping[str, Any]], ignore: Sequence[int] = ()) -> None:
         """Send documents, fewer at once and later again where the server has too much to do."""
         self._lock.held()
-        for _ in streaming_bulk(
+        answers = streaming_bulk(
             self._client,
-            ({"_index": self.meta.version, **action} for action in actions),
+            ({"_index": _written(self.meta.version), **action} for action in actions),
             chunk_size=_DOCUMENTS_A_REQUEST,
             max_chunk_bytes=_BYTES_A_REQUEST,
             max_retries=_RETRIES,
             initial_backoff=0.5,
             max_backoff=30,
             retry_on_status=(429, 503),
-            ignore_status=ignore,
-        ):
-            pass
+            raise_on_error=False,  # it would raise before it tries again
+            yield_ok=False,
+            require_alias=True,  # an index that is gone must not be made again by this
+        )
+        for _, answer in answers:
+            (result,) = answer.values()
+            if result["status"] not in ignore:
+                raise BulkIndexError("a document was not taken", [answer])
 
     def _count(self, prepared: Prepared) -> None:
         """Count an item that is there; what is counted is saved now and then."""
         if prepared.bad:
-            listed = self.bad_pages_file()
+            listed = bad_pages_file(self._snapshots, self._cluster, self.meta.version)
             listed.parent.mkdir(parents=True, exist_ok=True)
             with listed.open("a", encoding="utf-8") as stream:
                 stream.writelines(f"{line}\n" for line in prepared.bad)
@@ -198,38 +228,67 @@ class NewVersion:
             self.save()
 
     def _swap_in(self) -> None:
-        """Let the alias stand for this version, and for no other."""
+        """Let the alias stand for this version in the place of the one that it replaces.
+
+        Raises:
+            IndexNotBuilt: the index was changed meanwhile.
+        """
         self._lock.held()
-        alias, version = self._cluster.location.index, self.meta.version
-        before = serving_version_or_none(self._cluster)
-        actions: list[dict[str, Any]] = [{"add": {"index": version, "alias": alias}}]
-        if before is not None and before != version:
+        alias, version, before = self._cluster.location.index, self.meta.version, self._replaces
+        actions: list[dict[str, Any]] = [
+            {"add": {"index": version, "alias": alias}},
+            {"remove": {"index": version, "alias": _written(version), "must_exist": True}},
+        ]
+        if before is not None:
+            # All or nothing: if another version serves by now, nothing is done.
             actions.append({"remove": {"index": before, "alias": alias, "must_exist": True}})
-        self._client.indices.update_aliases(actions=actions)
+        try:
+            self._client.indices.update_aliases(actions=actions)
+        except ApiError as error:
+            # An answer that was lost is asked for again, and the second says that it is done.
+            if serving_version_or_none(self._cluster) != version:
+                if error.meta.status == 404:
+                    raise self._lock.taken_over() from error
+                raise
         self.meta = replace(self.meta, state="ready")
         self.save()
-        replaced = all_versions(self._cluster).get(before or "")
-        if replaced is not None and before != version:
-            gone = replace(replaced, replaced_at=_now())
-            self._client.indices.put_mapping(index=gone.version, meta=gone.to_mapping())
 
     def _drop_oldest(self) -> None:
         """Remove versions that were replaced long ago: workers have opened another since."""
+        settle(self._cluster)
         replaced = sorted(
             (meta.replaced_at, version)
             for version, meta in all_versions(self._cluster).items()
-            if meta is not None and meta.replaced_at and version != self.meta.version
+            if meta is not None and meta.replaced_at
         )
         oldest = (datetime.now(UTC) - _KEPT_FOR).isoformat(timespec="seconds")
         for place, (replaced_at, version) in enumerate(replaced):
             if replaced_at < oldest or place < len(replaced) - _KEPT_VERSIONS:
-                drop(self._client, self._snapshots, self._cluster, version)
+                drop(self._cluster, self._lock, self._snapshots, version)
 
 
-def drop(client: Elasticsearch, snapshots: Path, cluster: Cluster, version: str) -> None:
-    """Remove a version, and its list of bad pages."""
-    client.indices.delete(index=version)
-    bad_pages_file(snapshots, cluster, version).unlink(missing_ok=True)
+def settle(cluster: Cluster) -> None:
+    """Write down which version serves and which were replaced, if a change ended before it did."""
+    serving = serving_version_or_none(cluster)
+    for version, meta in all_versions(cluster).items():
+        if meta is None:
+            continue
+        if version == serving:
+            true = replace(meta, state="ready", replaced_at="")
+        elif meta.state == "ready":
+            true = replace(meta, replaced_at=meta.replaced_at or _now())
+        else:
+            continue
+        if true != meta:
+            cluster.patient.indices.put_mapping(index=version, meta=true.to_mapping())
+
+
+def drop(cluster: Cluster, lock: ChangeLock, snapshots: Path, version: str) -> None:
+    """Remove a version that does not serve, and its list of bad pages."""
+    lock.held()
+    if version != serving_version_or_none(cluster):
+        cluster.patient.options(ignore_status=404).indices.delete(index=version)
+        bad_pages_file(snapshots, cluster, version).unlink(missing_ok=True)
 
 
 def bad_pages_file(snapshots: Path, cluster: Cluster, version: str) -> Path:
@@ -243,6 +302,11 @@ def checksum_of(digests: Iterable[str]) -> str:
     for digest in digests:
         whole.update(digest.encode("ascii"))
     return whole.hexdigest()[:16]
+
+
+def _written(version: str) -> str:
+    """Return the alias that a version has as long as it is written."""
+    return f"{version}-written"
 
 
 def _now() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 
 _ARRAYS = ("tokens", "starts", "documents", "ids", "id_ends")
 _TITLES_AT_ONCE = 10_000
+_KEPT_SECONDS = 3600.0
 
 
 def open_titles(
@@ -101,7 +103,11 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
 
 
 def _remove_others(folder: Path) -> None:
-    """Remove those of earlier versions; a process that has mapped them goes on reading."""
+    """Remove those made long ago, which no worker opens; who has mapped them goes on reading."""
     for other in folder.parent.iterdir():
-        if other.is_dir() and other != folder:
+        if other.is_dir() and other != folder and _age(other) > _KEPT_SECONDS:
             shutil.rmtree(other)
+
+
+def _age(folder: Path) -> float:
+    return time.time() - folder.stat().st_mtime

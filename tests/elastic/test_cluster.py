@@ -104,7 +104,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     error = refusal(url, tmp_path)
     assert error.code == "store_unreachable"
     assert url in error.message
-    assert error.hint == "Check that it runs and that ESOTERIC_STORE or --to names it."
+    assert error.hint == "Check that it runs and that its address is right."
 
 
 def test_encrypted_calls_to_a_server_that_does_not_encrypt_fail(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ def test_credentials_are_read_and_not_shown() -> None:
         ("elasticsearch://es:9200/Wiki", "small letters"),
         ("elasticsearch://es:9200/a/b", "small letters"),
         ("elasticsearch://es:9200/_all", "small letters"),
+        ("elasticsearch://es:9200/wiki-lock", "-lock"),
+        ("elasticsearch://me:p@ss@es/i", "%40"),
         ("elasticsearch://es:port/i", "no number"),
         ("elasticsearch://es:99999/i", "no number"),
         ("elasticsearch:///i", "names no host"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from multiprocessing.queues import Queue
 from pathlib import Path
@@ -14,10 +14,12 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from retrieval.corpora.corpus import Page
-from retrieval.elastic import elastic_store, entries, new_version
+from retrieval.elastic import change_lock, elastic_store, entries, new_version
 from retrieval.elastic.change_lock import ChangeLock
+from retrieval.elastic.cluster import Cluster
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.location import ElasticLocation
+from retrieval.elastic.meta import all_versions
 from retrieval.elastic.new_version import NewVersion
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.building import IndexNotBuilt
@@ -55,11 +57,13 @@ def begin(index: ElasticIndex, corpus: ListCorpus, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = index_of(name, tmp_path), index_of(f"{name}-2", tmp_path)
     other.build(ListCorpus(PAGES), WordEncoder())
     begin(other, ListCorpus(MORE, content="2"), monkeypatch)
+    with ChangeLock(client, f"{name}-2"):
+        assert other.unfinished() == []  # somebody may be going on with it
     assert one.unfinished() == []
     assert one.lacks("list")
     one.build(ListCorpus(MORE, content="2"), WordEncoder())
@@ -116,12 +120,98 @@ def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_not
         with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
             ChangeLock(client, name).__enter__()
         holder = client.get(index=f"{name}-lock", id="lock")["_source"]
-        dead = {**holder, "machine": "another", "renewed_at": 0}
+        # As if a process that has ended had it.
+        dead = {**holder, "token": "another"}
         client.index(index=f"{name}-lock", id="lock", document=dead)
-        with ChangeLock(client, name):
-            lock._thread.join(timeout=15)  # it renews the lock every five seconds
+        with ChangeLock(client, name) as other:
             with pytest.raises(IndexNotBuilt):
                 lock.held()
+            other.held()
+
+
+def test_a_lock_of_another_machine_is_taken_over_if_it_is_not_renewed(
+    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.5)
+    with ChangeLock(client, name) as lock:
+        # Its clock is wrong by a day, and it works.
+        monkeypatch.setattr(change_lock, "_this_process", elsewhere)
+        with pytest.raises(IndexNotBuilt):
+            ChangeLock(client, name).__enter__()
+        lock.held()
+    client.index(index=f"{name}-lock", id="lock", document={**elsewhere(), "renewed_at": 1.0})
+    monkeypatch.undo()
+    monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.1)
+    with ChangeLock(client, name) as other:
+        other.held()
+
+
+def elsewhere() -> dict[str, object]:
+    return {"machine": "another", "host": "elsewhere", "pid": 1, "token": "", "renewed_at": 1.0}
+
+
+def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
+    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+
+    def overtaken(self: NewVersion) -> None:
+        """Another process publishes a page before this one does."""
+        monkeypatch.undo()
+        for lock in list(client.indices.get(index="*-lock")):
+            client.options(ignore_status=404).delete(index=lock, id="lock")
+        index.add(ListCorpus(MORE, content="3"), WordEncoder())
+        self._swap_in()
+
+    monkeypatch.setattr(NewVersion, "_swap_in", overtaken)
+    page = Page("Late", "Late", None, "It comes too late.")
+    with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
+        index.add(ListCorpus((page,), content="2"), WordEncoder())
+    assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
+
+
+def test_a_change_whose_builder_ended_after_the_swap_is_settled_by_the_next(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    first = index.version()
+    save, saved = NewVersion.save, list[str]()
+
+    def end(self: NewVersion) -> None:
+        if self.meta.state == "ready":
+            raise KeyboardInterrupt
+        saved.append(self.meta.version)
+        save(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NewVersion, "save", end)
+        with pytest.raises(KeyboardInterrupt):
+            index.add(ListCorpus(MORE, content="2"), WordEncoder())
+    assert index.version() == saved[-1]
+    index.remove(["Zoe"])
+    found = all_versions(Cluster(ElasticLocation.read(store_url(first.rsplit("-", 2)[0]))))
+    states = {
+        version: meta and (meta.state, bool(meta.replaced_at)) for version, meta in found.items()
+    }
+    assert states == {
+        first: ("ready", True),
+        saved[-1]: ("ready", True),
+        index.version(): ("ready", False),
+    }
+
+
+def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
+    index: ElasticIndex, client: Elasticsearch
+) -> None:
+    class Deleting(ListCorpus):
+        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+            for chunk in super().chunks():
+                client.indices.delete(index=",".join(client.indices.get(index="t-*-*-*")))
+                yield chunk
+
+    with pytest.raises(IndexUnavailable):
+        index.build(Deleting(PAGES), WordEncoder())
+    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_is_built(
