@@ -1,8 +1,7 @@
-"""What is searched, as the embedded index or a worker tells it.
+"""What is searched, as the embedded index or a worker reports it.
 
-The web must not load what opens an index, and need not: the embedded one's ``meta.json`` tells
-enough. An index on a server only the workers ask; they write what they have opened into the
-database.
+The web must not load what opens an index. Of the embedded one it reads ``meta.json``. Only workers
+connect to an index on a server; they write what they have opened into the database.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
     """Return the corpus that claims are checked over.
 
     Raises:
-        IndexUnavailable: the index cannot be used, or no worker tells of it.
+        IndexUnavailable: the index cannot be used, or no worker has reported it.
         StoreUnavailable: the database cannot be read.
     """
     if isinstance(settings.store, Path):
@@ -37,8 +36,8 @@ def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
     if health.corpus is None:
         raise IndexUnavailable(
             "index_unknown",
-            "The worker does not tell what it searches.",
-            "Start it again: it is of an earlier version.",
+            "The worker does not report what it searches, since it is of an earlier version.",
+            "Start the worker again.",
         )
     corpus = health.corpus
     return _corpus(corpus.name, corpus.source, corpus.documents, corpus.built_at)

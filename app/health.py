@@ -50,7 +50,7 @@ def metrics() -> Response:
 def _problems() -> list[Problem]:
     """Return what is missing, what stands in the way of the rest first.
 
-    What is wrong with an index on a server the worker tells.
+    What is wrong with an index on a server is reported by the worker.
     """
     problems = []
     index = services().settings.store

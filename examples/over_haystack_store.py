@@ -81,7 +81,7 @@ def show(report: Report) -> None:
 
 
 def ignore(_: Progress) -> None:
-    """Tell nobody how far a claim is."""
+    """Show no progress."""
 
 
 def main(url: str) -> None:

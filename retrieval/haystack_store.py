@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -23,8 +22,8 @@ from numpy.typing import NDArray
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.sentence_splitter import SentenceSplitter
-from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
-from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.store import DocumentStore, IndexInfo
+from retrieval.titles.named_titles import NamedTitles
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
@@ -111,12 +110,7 @@ class HaystackStore:
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
-        matches = []
-        for name in dict.fromkeys(names):
-            key = title_key(name)
-            found = [*self._named.get((key, True), ()), *self._named.get((key, False), ())]
-            matches += [replace(match, name=name) for match in found[:MOST_OF_A_NAME]]
-        return matches
+        return self._named.matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """See ``DocumentStore.phrase_matches``.
@@ -201,18 +195,8 @@ class HaystackStore:
             return sorted((hit["_id"], _text(hit, "title")) for hit in hits)
 
     @cached_property
-    def _named(self) -> dict[tuple[str, bool], list[TitleMatch]]:
-        """Documents by the keys of their whole titles, and of those without a disambiguation."""
-        named: dict[tuple[str, bool], list[TitleMatch]] = {}
-        for one, title in self._titles:
-            shorter, words = split_disambiguation(title)
-            if key := title_key(title):
-                match = TitleMatch(one, title, title, None)
-                named.setdefault((key, True), []).append(match)
-            if words is not None:
-                match = TitleMatch(one, title, title, words)
-                named.setdefault((title_key(shorter), False), []).append(match)
-        return named
+    def _named(self) -> NamedTitles:
+        return NamedTitles(self._titles)
 
     @cached_property
     def _trie(self) -> TitleTrie:

@@ -82,7 +82,7 @@ def _command(
     annotated: Path | None,
     node_pid: int | None,
 ) -> str:
-    """Return the command without credentials and with nobody's folders."""
+    """Return the command without credentials, with placeholders for folders."""
     command = f"python -m benchmarks.elastic --url {location} --work FOLDER --pages {pages}"
     for option, path in (("--around", around), ("--claims", annotated)):
         if path is not None:

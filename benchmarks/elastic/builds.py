@@ -29,7 +29,7 @@ class Build:
 
     Attributes:
         megabytes: the most memory that was the building processes' own.
-        merging: seconds until the node had merged what it was sent, behind those of the build.
+        merging: seconds until the node had merged what it was sent, after the build.
         bytes: on disk, of one copy; ``title_bytes`` those of the files that a machine which
             asks Elasticsearch keeps besides.
         vector_bytes: of the document vectors and their graph, which the node wants in memory;
@@ -81,13 +81,13 @@ def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) ->
         time.sleep(1)
     merging = time.monotonic() - started
     time.sleep(_SIZE_SECONDS)
-    told = stats(client, version)
+    measured = stats(client, version)
     return Build(
         documents=index.open(None).info().documents,
-        bytes=told["store"]["size_in_bytes"],
+        bytes=measured["store"]["size_in_bytes"],
         merging=merging,
         title_bytes=sum(path.stat().st_size for path in titles.glob("*.npy")),
-        vector_bytes=told["dense_vector"].get("off_heap", {}).get("total_size_bytes"),
+        vector_bytes=measured["dense_vector"].get("off_heap", {}).get("total_size_bytes"),
         **figures,
     )
 

@@ -49,7 +49,7 @@ def texts(annotated: Path | None) -> list[str]:
 def checked(
     locations: Sequence[IndexLocation], settings: Settings, warm: list[str], asked: list[str]
 ) -> Pairs:
-    """Check each claim over both indexes, one behind the other, each index first in turn."""
+    """Check each claim over both indexes, one after the other, each index first in turn."""
     doing("claims")
     folders = ModelFolders(settings.packaged_models)
     retrievers = [

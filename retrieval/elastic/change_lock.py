@@ -1,7 +1,8 @@
 """Lets one process at a time change an index: a document in the index ``NAME-lock``.
 
-Elasticsearch writes it only if it is as it was read, so that of two that want it one gets it. Its
-holder renews it; a lock that is not renewed, or whose holder has ended, is taken over.
+Elasticsearch writes the document only if it has not changed since it was read, so that only one of
+two processes gets the lock. The holder renews it. A lock that is not renewed, or whose holder has
+ended, is taken over.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class ChangeLock:
             index=self._lock, id=_ID, document=holder, **condition
         )
         if "_seq_no" not in written:
-            # The answer to an earlier try may have been lost, and the lock be ours.
+            # The answer to an earlier try may have been lost; then the lock is this process's.
             written = _read(self._client, self._lock)
             if written is None or written["_source"]["token"] != self._token:
                 return False
@@ -159,7 +160,7 @@ def being_changed(client: Elasticsearch, index: str) -> bool:
 
 
 def _read(client: Elasticsearch, lock: str) -> Any:
-    """Return the lock, None if nobody holds it."""
+    """Return the lock, None if no process holds it."""
     found = client.options(ignore_status=404).get(index=lock, id=_ID)
     return found if found.get("found") else None
 
@@ -175,7 +176,7 @@ def _works(found: Any) -> bool:
 
 
 def _has_ended(holder: dict[str, Any]) -> bool:
-    """Return whether the holder is known to be no more."""
+    """Return whether the holder's process is known to have ended."""
     ours = _this_process()
     if holder["machine"] != ours["machine"]:
         return False
@@ -191,9 +192,9 @@ def _has_ended(holder: dict[str, Any]) -> bool:
 
 
 def _this_process() -> dict[str, Any]:
-    """Return what tells this process from all others.
+    """Return what identifies this process among all others.
 
-    ``machine``: processes with the same see each other's numbers, so not those of two containers.
+    ``machine``: only processes with the same value see each other's numbers; two containers differ.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

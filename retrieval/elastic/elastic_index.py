@@ -91,7 +91,7 @@ class ElasticIndex:
         return ElasticStore(self._cluster, meta, self._snapshots)
 
     def version(self) -> str:
-        """See ``Index.version``. A search tells it, so that an index that is not whole fails.
+        """See ``Index.version``. It is read by a search, so that an index with missing parts fails.
 
         Raises:
             IndexUnavailable: there is no index, or Elasticsearch does not answer.
@@ -331,7 +331,7 @@ def _meta_of(name: str, source: str, encoder: DocumentEncoder | None) -> Meta:
 
 
 def _rotation_numbers(dimension: int) -> tuple[float, ...]:
-    """Return what tells ``codes.rotation`` of this machine from that of another arithmetic."""
+    """Return some numbers of ``codes.rotation``, by which machines can compare theirs."""
     if not dimension:
         return ()
     return tuple(float(number) for number in rotation(dimension).sum(axis=0)[:_ROTATION_NUMBERS])

@@ -32,8 +32,9 @@ from retrieval.index.codes import products, rotation
 from retrieval.index.layout import damaged
 from retrieval.index.records import document_of
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
-from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.title_key import title_key
 from retrieval.index.vectors import from_bytes
+from retrieval.titles.named_titles import NamedTitles
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
     Document,
@@ -88,33 +89,14 @@ class ElasticStore:
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """See ``DocumentStore.title_matches``."""
         self._forget()
-        keys = {name: title_key(name) for name in dict.fromkeys(names)}
-        wanted = sorted({key_of(key) for key in keys.values()})
+        wanted = sorted({key_of(title_key(name)) for name in names})
         if not wanted:
             return []
         (hits,) = self._hits([self._any_title(wanted, _KEYS, _MOST_HITS)])
         if len(hits) == _MOST_HITS:  # some names are very common: look for each alone
             alone = [self._any_title([k], [f], MOST_OF_A_NAME) for k in wanted for f in _KEYS]
             hits = [h for some in batched(alone, _SEARCHES) for f in self._hits(some) for h in f]
-        exact: dict[str, dict[str, str]] = {}
-        plain: dict[str, dict[str, tuple[str, str]]] = {}
-        for hit in hits:
-            document_id, title = id_in(hit), title_in(hit)
-            exact.setdefault(title_key(title), {})[document_id] = title
-            shorter, words = split_disambiguation(title)
-            if words is not None:
-                plain.setdefault(title_key(shorter), {})[document_id] = (title, words)
-        matches = []
-        for name, key in keys.items():
-            whole = exact.get(key, {})
-            found = [TitleMatch(one, title, name, None) for one, title in sorted(whole.items())]
-            found += [
-                TitleMatch(one, title, name, words)
-                for one, (title, words) in sorted(plain.get(key, {}).items())
-                if one not in whole
-            ]
-            matches += found[:MOST_OF_A_NAME]
-        return matches
+        return NamedTitles((id_in(hit), title_in(hit)) for hit in hits).matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """See ``DocumentStore.phrase_matches``."""

@@ -83,7 +83,7 @@ def mapping(dimension: int) -> dict[str, Any]:
 
 
 def key_of(text: str) -> str:
-    """Return what stands for an id or a title's key: itself, or its digest where it is too long."""
+    """Return what an id or a title's key is stored as: itself, or its digest if it is too long."""
     encoded = text.encode("utf-8")
     if 0 < len(encoded) <= _LONGEST_KEY and not text.startswith(_DIGESTED):
         return text

@@ -1,4 +1,4 @@
-"""Where an index lies in Elasticsearch, as the setting ``ESOTERIC_STORE`` says it."""
+"""The location of an index in Elasticsearch, read from the setting ``ESOTERIC_STORE``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which versions of an index there are, and what each says of itself in ``_meta`` of its mapping.
 
-An index ``wiki`` is an alias. It stands for one of the indices ``wiki-<time>-<random>``, its
+An index ``wiki`` is an alias of one of the indices ``wiki-<time>-<random>``, its
 versions. A version is written once and then sealed; a change writes another version, and the alias
 moves to that in one step.
 """
@@ -154,7 +154,7 @@ def all_versions(cluster: Cluster) -> dict[str, Meta | None]:
 
 
 def refuse_other_things(cluster: Cluster) -> None:
-    """Look whether the name is free for an index, or stands for one.
+    """Check that the name is free, or is that of an index of ESOTERIC.
 
     Raises:
         IndexNotBuilt: it is the name of something else, which must not be replaced.

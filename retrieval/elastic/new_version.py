@@ -142,7 +142,7 @@ class NewVersion:
         self._client.indices.delete(index=self.meta.version)
 
     def publish(self, superseded: int | None = None) -> IndexInfo:
-        """Count and seal it, and let the alias stand for it.
+        """Count and seal it, and move the alias to it.
 
         ``superseded``: what the version before says, where no pages were read.
 
@@ -228,7 +228,7 @@ class NewVersion:
             self.save()
 
     def _swap_in(self) -> None:
-        """Let the alias stand for this version in the place of the one that it replaces.
+        """Move the alias from the version that this one replaces.
 
         Raises:
             IndexNotBuilt: the index was changed meanwhile.

@@ -91,7 +91,7 @@ def test_the_corpus_on_a_server_is_what_a_ready_worker_tells(tmp_path: Path) -> 
     store, client = services_of(app).store, app.test_client()
     assert "No worker is running" in words(client.get("/").text)
     store.beat("by-hand", datetime.now(UTC), "ready")
-    assert "does not tell what it searches" in words(client.get("/").text)
+    assert "does not report what it searches" in words(client.get("/").text)
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
     store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)

@@ -1,4 +1,4 @@
-"""What users are told of a server that is not what it should be: small stand-ins."""
+"""The errors for a server of another version or with a password, by small stand-ins."""
 
 from __future__ import annotations
 
