@@ -20,7 +20,13 @@ import pytest
 
 _FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
 _URL = "ESOTERIC_TEST_ELASTICSEARCH_URL"
-_READY_SECONDS = 90
+_READY_SECONDS = 240
+# The tests write a few megabytes. By default a server places no data where less than 15 % of
+# the disk is free.
+_WATERMARKS = [
+    f"cluster.routing.allocation.disk.watermark.{name}=100mb"
+    for name in ("low", "high", "flood_stage")
+]
 
 
 def free_port() -> int:
@@ -66,6 +72,7 @@ class Node:
             f"path.data={self._folder / 'data'}",
             f"http.port={self.port}",
             f"transport.port={self.transport}",
+            *_WATERMARKS,
             *self.settings,
         ]
         with (self._folder / "log").open("ab") as log:
