@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from retrieval.elastic.location import ElasticLocation
+from retrieval.explanation.choice import LanguageModelChoice, Price
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
@@ -80,6 +81,46 @@ TABLE: tuple[Setting, ...] = (
         "Folder with the weights of BART or GENRE, which then generate titles instead of the"
         " shipped model.",
     ),
+    Setting(
+        "ESOTERIC_LLM",
+        "none",
+        "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
+        " openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM"
+        " Studio).",
+    ),
+    Setting(
+        "ESOTERIC_LLM_URL",
+        "https://api.mistral.ai for mistral:",
+        "Address of the language model's server, such as http://localhost:11434/v1. Claims and"
+        " evidence are sent there.",
+    ),
+    Setting(
+        "ESOTERIC_LLM_KEY",
+        "none",
+        "Key for the server at ESOTERIC_LLM_URL; sent to that address alone.",
+    ),
+    Setting("ESOTERIC_LLM_KEY_FILE", "none", "File that holds ESOTERIC_LLM_KEY."),
+    Setting(
+        "MISTRAL_API_KEY", "none", "Key for Mistral's own address; sent to that address alone."
+    ),
+    Setting("MISTRAL_API_KEY_FILE", "none", "File that holds MISTRAL_API_KEY."),
+    Setting(
+        "ESOTERIC_LLM_DECIDES",
+        "yes",
+        "yes: the verdict is the language model's, and the verifier's opinion stands beside it."
+        " no: the verdict stays the verifier's, and the language model adds its opinion.",
+    ),
+    Setting(
+        "ESOTERIC_LLM_SECONDS",
+        "20",
+        "Most seconds that a language model may take for an answer, tries included.",
+    ),
+    Setting(
+        "ESOTERIC_LLM_PRICES",
+        "none",
+        "Prices of language models, as MODEL=READ/WRITTEN per million tokens, with commas between"
+        " models; esoteric evaluate --llm then reports the cost.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -105,6 +146,7 @@ class Settings:
     database_url: str
     broker_url: str
     bart: Path | None
+    llm: LanguageModelChoice | None
     threads: int
 
     @classmethod
@@ -130,6 +172,7 @@ class Settings:
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
             bart=_bart(environment, "ESOTERIC_BART"),
+            llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -204,6 +247,82 @@ def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
     if not folder.is_dir():
         raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
     return folder.resolve()
+
+
+def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:
+    name = environment.get("ESOTERIC_LLM") or ""
+    if not name:
+        return None
+    url = _address(environment, "ESOTERIC_LLM_URL")
+    decides = environment.get("ESOTERIC_LLM_DECIDES") or "yes"
+    if decides not in ("yes", "no"):
+        raise BadSetting(f"ESOTERIC_LLM_DECIDES is {decides!r}; set it to yes or no.")
+    try:
+        return LanguageModelChoice.read(
+            name,
+            url,
+            {
+                "mistral": _secret(environment, "MISTRAL_API_KEY"),
+                "url": _secret(environment, "ESOTERIC_LLM_KEY"),
+            },
+            decides == "yes",
+            _whole_number(environment, "ESOTERIC_LLM_SECONDS", 20, 1, 600),
+            _prices(environment, "ESOTERIC_LLM_PRICES"),
+        )
+    except ValueError as error:
+        raise BadSetting(f"ESOTERIC_LLM is {name!r}; {error}.") from error
+
+
+def _address(environment: Mapping[str, str], variable: str) -> str:
+    """Return the address without a slash at its end, "" where none is set."""
+    url = environment.get(variable, "").strip().rstrip("/")
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        parts = urlsplit("")
+    plain = parts.scheme in ("http", "https") and parts.hostname and url.isprintable()
+    if not plain or parts.username is not None or parts.query or parts.fragment or " " in url:
+        # It may hold a password, so it is not shown.
+        raise BadSetting(
+            f"{variable} cannot be used; set it to an address such as http://localhost:11434/v1,"
+            " without user, password or question mark. A key belongs into ESOTERIC_LLM_KEY."
+        )
+    return url
+
+
+def _secret(environment: Mapping[str, str], variable: str) -> str:
+    """Return a secret from the variable, or from the file that ``variable``_FILE names."""
+    secret = environment.get(variable, "")
+    file = _file(environment, f"{variable}_FILE")
+    if file and not secret:
+        try:
+            secret = Path(file).read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise BadSetting(
+                f"{variable}_FILE is {file!r}, which cannot be read: make it readable"
+                " for this user, and put the key alone into it."
+            ) from error
+    secret = secret.strip()
+    if not (secret.isascii() and secret.isprintable()) or " " in secret:
+        raise BadSetting(f"{variable} holds more than a key; set it to the key alone.")
+    return secret
+
+
+def _prices(environment: Mapping[str, str], variable: str) -> dict[str, Price]:
+    prices = {}
+    for entry in filter(None, (e.strip() for e in environment.get(variable, "").split(","))):
+        model, _, price = entry.rpartition("=")
+        numbers = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)", price.strip())
+        if not model.strip() or numbers is None:
+            raise BadSetting(
+                f"{variable} holds {entry!r}; write MODEL=READ/WRITTEN, such as"
+                " mistral-small-latest=0.1/0.3."
+            )
+        prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
+    return prices
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

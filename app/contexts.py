@@ -117,6 +117,36 @@ class EvidenceItem:
 
 
 @dataclass(frozen=True, slots=True)
+class OpinionItem:
+    """What one judge says; ``cites``: ranks of evidence. ``missing`` is empty where nothing is."""
+
+    judge: str
+    badge: Badge
+    confidence: Confidence
+    rationale: str
+    cites: tuple[int, ...]
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What the verifier and a language model say; ``by_model``: the verdict is the model's."""
+
+    decided: OpinionItem
+    other: OpinionItem
+    agree: bool
+    by_model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SentTo:
+    """Where claims and the sentences that were found are sent for a verdict."""
+
+    model: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A piece of a document's text.
 
@@ -188,8 +218,7 @@ class LegendEntry:
 class ProofItem:
     """The proof of a claim.
 
-    ``agrees``: the verdict is what the proof comes to; where it is another, its
-    confidence was lowered. ``drawn``: the claim cut at its parts; a segment's first
+    ``agrees``: the verdict is what the proof comes to. ``drawn``: the claim cut at its parts; a segment's first
     rank is the number of its part.
     """
 
@@ -244,7 +273,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
-    """The form. ``problem`` is set when ``claim`` was refused."""
+    """The form. ``problem`` is set when ``claim`` was refused.
+
+    ``sent_to``: ``None`` where nothing leaves this service.
+    """
 
     template: ClassVar[str] = "home.html"
     claim: str
@@ -254,6 +286,7 @@ class HomePage:
     recent: tuple[ClaimRow, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
+    sent_to: SentTo | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +295,8 @@ class ProgressPage:
 
     ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
     where it does (else they are empty); ``later_round`` is the pattern of a
-    round that is not there yet, of which there may be ``most_rounds`` in all.
+    round that is not there yet, of which there may be ``most_rounds`` in all. ``closing``: what
+    follows the last round; nothing where no language model is asked, at ``sent_to``.
     ``follow``: the page was asked to renew itself where there are no scripts.
     """
 
@@ -273,6 +307,8 @@ class ProgressPage:
     rounds: tuple[Round, ...]
     later_round: tuple[StageRow, ...]
     most_rounds: int
+    closing: tuple[StageRow, ...]
+    sent_to: SentTo | None
     percent: int
     seconds: int
     elapsed: str
@@ -284,7 +320,8 @@ class ProgressPage:
 class ResultPage:
     """A claim that is done. ``other_evidence`` and ``silent`` come after, collapsed.
 
-    ``proof``: ``None`` where the recipe makes none.
+    ``opinions``: ``None`` where the verifier alone was asked. ``proof``: ``None`` where the recipe
+    makes none; ``lowered``: the confidence was lowered for it.
     """
 
     template: ClassVar[str] = "result.html"
@@ -298,7 +335,9 @@ class ResultPage:
     finished: Moment
     permalink: str
     notices: tuple[str, ...]
+    opinions: Opinions | None
     proof: ProofItem | None
+    lowered: bool
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]
     articles: tuple[Article, ...]

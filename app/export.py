@@ -13,6 +13,7 @@ from typing import Any
 from app.contexts import ProofItem, Saying
 from app.hops import hop_items
 from app.links import safe_url
+from app.opinions import lowered_by_proof, opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STANCES, VERDICTS, confidence, counted, listed
@@ -65,10 +66,11 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     for notice in result["notices"]:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [
-        f"**{VERDICTS[verdict['label']].word}**{_how_sure(result, proof)}",
+        f"**{VERDICTS[verdict['label']].word}**{_how_sure(result)}",
         "",
         _escaped(verdict["rationale"]),
         "",
+        *_judges(result),
         "## Evidence",
         "",
     ]
@@ -92,12 +94,28 @@ def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
     return "\n".join(lines)
 
 
-def _how_sure(result: dict[str, Any], proof: ProofItem | None) -> str:
+def _judges(result: dict[str, Any]) -> list[str]:
+    """Return what each judge says, where there are two."""
+    both = opinions(result)
+    if both is None:
+        return []
+    lines = ["Both judges agree:" if both.agree else "The judges disagree:", ""]
+    for one in (both.decided, both.other):
+        cites = listed([str(rank) for rank in one.cites])
+        citing = f", citing evidence {cites}" if cites else ""
+        sure = f"{one.badge.word.lower()} ({one.confidence.percent}%){citing}"
+        lines.append(f"- {_escaped(one.judge)}: {sure}. {_escaped(one.rationale)}")
+        if one.missing:
+            lines.append(f"  Missing: {_escaped(one.missing)}")
+    return [*lines, ""]
+
+
+def _how_sure(result: dict[str, Any]) -> str:
     """Return the confidence; there is none where the verdict rests on no sentence."""
     if not any(item["selected"] for item in result["evidence"]):
         return ""
     sure = confidence(result["verdict"]["confidence"])
-    lowered = "" if proof is None or proof.agrees else ", lowered because the proof does not agree"
+    lowered = ", lowered because the proof does not agree" if lowered_by_proof(result) else ""
     return f", {sure.words.lower()} confidence ({sure.percent}%){lowered}"
 
 

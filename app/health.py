@@ -29,11 +29,13 @@ def healthz() -> Response:
 def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, or all that is missing.
 
-    ``home`` tells which of several services this is (``Settings.home_id``).
+    ``home`` tells which of several services this is (``Settings.home_id``). ``degraded`` lists what
+    claims are checked without: they get the verifier's verdict where a language model fails.
     """
     problems = _problems()
     if not problems:
-        return jsonify(status="ready", home=services().settings.home_id), HTTPStatus.OK
+        ready = {"status": "ready", "home": services().settings.home_id}
+        return jsonify(ready | _degraded()), HTTPStatus.OK
     body = {
         **error_body(problems[0]),
         "problems": [error_body(problem)["error"] for problem in problems],
@@ -45,6 +47,11 @@ def readyz() -> tuple[Response, HTTPStatus]:
 def metrics() -> Response:
     """Return the figures for Prometheus."""
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _degraded() -> dict[str, list[dict[str, str]]]:
+    model = worker_health(services().store).language_model
+    return {"degraded": [model.problem]} if model and model.problem else {}
 
 
 def _problems() -> list[Problem]:

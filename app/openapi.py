@@ -46,7 +46,9 @@ def openapi_document() -> Schema:
             "schemas": {
                 "Error": _object(error=_ref("Problem")),
                 "Problem": _object(code=_TEXT, message=_TEXT, hint=_TEXT),
-                "Ready": _object(status=_TEXT, home=_TEXT),
+                "Ready": _object(
+                    _added=("degraded",), status=_TEXT, home=_TEXT, degraded=_list(_ref("Problem"))
+                ),
                 "NotReady": _object(error=_ref("Problem"), problems=_list(_ref("Problem"))),
                 "Status": _object(status=_TEXT),
                 "Submission": {
@@ -230,12 +232,28 @@ def _health_paths() -> Schema:
 
 def _result() -> Schema:
     result = _object(
-        _added=("proof_label",),
+        _added=("proof_label", "usage"),
         claim=_TEXT,
         recipe=_TEXT,
         notices=_list(_TEXT),
         corpus=_object(name=_TEXT, documents=_WHOLE, built_at=_TEXT),
-        verdict=_object(label=_LABEL, confidence=_SHARE, judge=_TEXT, rationale=_TEXT),
+        verdict=_object(
+            _added=("opinions",),
+            label=_LABEL,
+            confidence=_SHARE,
+            judge=_TEXT,
+            rationale=_TEXT,
+            opinions=_list(
+                _object(
+                    judge=_TEXT,
+                    label=_LABEL,
+                    confidence=_SHARE,
+                    rationale=_TEXT,
+                    cites=_list(_WHOLE),
+                    missing=_TEXT,
+                )
+            ),
+        ),
         evidence=_list(
             _object(
                 _added=("path",),
@@ -296,6 +314,12 @@ def _result() -> Schema:
             )
         ),
         seconds={"type": "object", "additionalProperties": {"type": "number"}},
+        usage={
+            "anyOf": [
+                _object(model=_TEXT, calls=_WHOLE, prompt_tokens=_WHOLE, answer_tokens=_WHOLE),
+                _NULL,
+            ]
+        },
     )
     result["description"] = (
         "Offsets count characters: of the claim, or of the document's text. A sentence is its"

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.asked_model import asked_model
 from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, Problem, StoppedPage, render
 from app.corpus import searched_corpus
 from app.errors import RequestRefused, problem_of, status_of
@@ -71,8 +72,10 @@ def claim(job_id: str) -> str:
     if job.state in ("queued", "running"):
         health = worker_health(store)
         problem = None if health.problem is None else Problem(**health.problem)
+        sent_to = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
-        return render(progress_page(job, store.events(job.id, 0), problem, follow=follow))
+        events = store.events(job.id, 0)
+        return render(progress_page(job, events, problem, sent_to, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -132,6 +135,7 @@ def _home(text: str, problem: Problem | None) -> str:
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
+            sent_to=asked_model(services().settings, worker_health(services().store)),
         )
     )
 

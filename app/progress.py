@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
-from app.contexts import Problem, ProgressPage, Round, StageRow, StageState
+from app.contexts import Problem, ProgressPage, Round, SentTo, StageRow, StageState
 from app.wording import STAGES, elapsed
 from retrieval.errors import UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
@@ -19,10 +20,22 @@ _FROM_THE_SECOND_ROUND = "paths"
 _BEFORE_THE_LAST_ROUND = "next"
 
 
+# What follows the last round, where a language model is asked.
+_CLOSING = "explain"
+
+
 def progress_page(
-    job: Job, events: Sequence[Event], problem: Problem | None, *, follow: bool
+    job: Job,
+    events: Sequence[Event],
+    problem: Problem | None,
+    sent_to: SentTo | None,
+    *,
+    follow: bool,
 ) -> ProgressPage:
-    """Return the page of a pending job; ``problem`` says why no worker takes claims, if so."""
+    """Return the page of a pending job.
+
+    ``problem`` says why no worker takes claims, if so; ``sent_to``, which language model is asked.
+    """
     note = ""
     current: list[Event] = []
     for event in events:
@@ -35,6 +48,8 @@ def progress_page(
             current.append(event)
     last = events[-1] if events else None
     recipe = _recipe(job.recipe)
+    running = last is not None and job.state == "running"
+    closing = _closing(current, running=running)
     seconds = max(0, int((datetime.now(UTC) - job.created_at).total_seconds()))
     return ProgressPage(
         id=job.id,
@@ -45,10 +60,13 @@ def progress_page(
             recipe.stages_per_hop,
             recipe.max_hops,
             current,
-            started=last is not None and job.state == "running",
+            started=running,
+            over=closing.state != "waiting",
         ),
         later_round=_rows(recipe.stages_per_hop, {}, running=False),
         most_rounds=recipe.max_hops,
+        closing=(closing,) if sent_to else (),
+        sent_to=sent_to,
         percent=0 if last is None else 100 * last.done // max(1, last.of),
         seconds=seconds,
         elapsed=elapsed(seconds),
@@ -64,11 +82,12 @@ def rounds(
     events: Sequence[Event],
     *,
     started: bool,
+    over: bool = False,
 ) -> tuple[Round, ...]:
     """Return the rounds that were begun, of which there are ``most`` at most.
 
-    A round begins with the first of ``stages_per_hop``. ``started`` tells whether a
-    worker is at the last one.
+    A round begins with the first of ``stages_per_hop``. ``started``: a worker is at the last one.
+    ``over``: no stage of any round follows.
     """
     messages: list[dict[str, str]] = [{}]
     for event in events:
@@ -83,7 +102,7 @@ def rounds(
         if number == most:
             stages = [s for s in stages if s != _BEFORE_THE_LAST_ROUND]
         running = started and number == len(messages)
-        found.append(Round(number, _rows(stages, told, running=running)))
+        found.append(Round(number, _rows(stages, told, running=running, over=over)))
     return tuple(found)
 
 
@@ -101,8 +120,19 @@ def _waiting(problem: Problem | None) -> str:
     return f"{problem.message} {problem.hint}"
 
 
+def _closing(events: Sequence[Event], *, running: bool) -> StageRow:
+    """Return the row of the last stage, which reports while it is at work too."""
+    state: StageState = "waiting"
+    message = ""
+    for before, event in pairwise(events):
+        if event.stage == _CLOSING:
+            at_work = running and event.done == before.done
+            state, message = "running" if at_work else "done", event.message
+    return StageRow(_CLOSING, STAGES[_CLOSING], state, message)
+
+
 def _rows(
-    stages: Sequence[str], messages: dict[str, str], *, running: bool
+    stages: Sequence[str], messages: dict[str, str], *, running: bool, over: bool = False
 ) -> tuple[StageRow, ...]:
     rows = []
     reached = max((n for n, stage in enumerate(stages) if stage in messages), default=-1)
@@ -110,7 +140,7 @@ def _rows(
         state: StageState
         if stage in messages:
             state = "done"
-        elif number < reached:
+        elif number < reached or over:
             state = "skipped"
         else:
             # An event tells that its stage is over, so the first after the last is at work.

@@ -9,6 +9,7 @@ from app.contexts import Article, Corpus, EvidenceItem, Look, ResultPage, Timing
 from app.highlighting import Highlight, segments
 from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
+from app.opinions import lowered_by_proof, opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
@@ -37,7 +38,9 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
         finished=moment(finished),
         permalink=permalink,
         notices=tuple(result["notices"]),
+        opinions=opinions(result),
         proof=proof_item(result),
+        lowered=lowered_by_proof(result),
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
         articles=tuple(article for article in articles if article.sentences),

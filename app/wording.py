@@ -49,6 +49,7 @@ STAGES = {
     "verdict": "Weigh them together",
     "proof": "Prove the claim part by part",
     "next": "Follow what is missing",
+    "explain": "Ask the language model",
     # Results that are kept from before "next" was there have times of it.
     "mentions": "Follow what the evidence mentions",
 }

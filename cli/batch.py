@@ -16,14 +16,15 @@ import click
 
 from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
+from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
+from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.index.open_index import IndexLocation
     from retrieval.models import ModelFolders
 
 _STANDARD_OUTPUT = Path("-")
@@ -58,13 +59,14 @@ def command(file: Path, output: Path, recipe: str) -> None:
 
     settings = Settings.from_environment()
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    judge = judge_name()
-    done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
+    made = _Made(recipe, judge_name(), settings.llm, _corpus(settings))
+    done = _finished(output, claims, made) if to_file else 0
     failed = 0
     rest = claims[done:]
     processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings.store, settings.snapshots, threads, folders, recipe)
+    prepare = partial(_Checking, settings, threads, folders, recipe)
+    say_where_claims_go(settings)
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -83,16 +85,14 @@ class _Checking:
     """Checks claims, in whichever process."""
 
     def __init__(
-        self,
-        index: IndexLocation,
-        snapshots: Path,
-        threads: int,
-        folders: ModelFolders,
-        recipe: str,
+        self, settings: Settings, threads: int, folders: ModelFolders, recipe: str
     ) -> None:
         from retrieval.assembly import open_retriever
 
-        self._retriever = open_retriever(index, snapshots, threads, folders)
+        explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+        self._retriever = open_retriever(
+            settings.store, settings.snapshots, threads, folders, explains
+        )
         self._retriever.warm_up()
         self._recipe = recipe
 
@@ -123,8 +123,17 @@ class _Made:
     """What verdicts are made by: recipe, models and what the claim document says of the corpus."""
 
     recipe: str
-    judge: str
+    verifier: str
+    llm: LanguageModelChoice | None
     corpus: dict[str, Any]
+
+    def judged(self, verdict: dict[str, Any]) -> bool:
+        """Return whether these models gave a verdict; a language model may have failed."""
+        judges = {opinion["judge"] for opinion in verdict["opinions"]}
+        asked = {self.verifier, self.llm.name} if self.llm else {self.verifier}
+        decides = self.llm.name if self.llm and self.llm.decides else self.verifier
+        decided = decides if decides in judges else self.verifier
+        return self.verifier in judges and judges <= asked and verdict["judge"] == decided
 
 
 def _corpus(settings: Settings) -> dict[str, Any]:
@@ -179,7 +188,9 @@ def _is_result_of(line: bytes, claim: str, made: _Made) -> bool:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
-        found = _Made(record["recipe"], record["verdict"]["judge"], record["corpus"])
-        return bool(found == made and record["claim"] == read_claim(claim).text)
+        same = record["recipe"] == made.recipe and record["corpus"] == made.corpus
+        return bool(
+            same and made.judged(record["verdict"]) and record["claim"] == read_claim(claim).text
+        )
     except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
         return False

@@ -10,6 +10,7 @@ import click
 
 from cli.claim_text import WIDTH, as_text
 from cli.errors import printable, reports_errors
+from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.service import ready_service
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from retrieval.types import Progress, ProgressListener
@@ -56,7 +57,11 @@ def _checked_here(
     from retrieval.models import ModelFolders
 
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    retriever = open_retriever(settings.store, settings.snapshots, settings.threads, folders)
+    say_where_claims_go(settings)
+    explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+    retriever = open_retriever(
+        settings.store, settings.snapshots, settings.threads, folders, explains
+    )
     return claim_document(retriever.check(claim, recipe, on_progress))
 
 

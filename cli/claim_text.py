@@ -33,6 +33,7 @@ def as_text(document: Mapping[str, Any]) -> str:
     lines = [f"{_WORDS[verdict['label']]}{confidence}: {document['claim']}"]
     lines += [f"Note: {notice}" for notice in document["notices"]]
     lines += ["", *_wrapped(verdict["rationale"], "")]
+    lines += _judges(verdict)
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
@@ -50,10 +51,31 @@ def as_text(document: Mapping[str, Any]) -> str:
     return "\n".join(printable(line) for line in lines)
 
 
+def _judges(verdict: Mapping[str, Any]) -> list[str]:
+    """Return what each judge says, where there are two."""
+    opinions = verdict.get("opinions", [])
+    if len(opinions) < 2:
+        return []
+    labels = {opinion["label"] for opinion in opinions}
+    lines = ["", "Both judges agree:" if len(labels) == 1 else "The judges disagree:"]
+    for one in opinions:
+        cites = ", ".join(str(number) for number in one["cites"])
+        citing = f", citing {cites}" if cites else ""
+        head = (
+            f"- {one['judge']}: {_WORDS[one['label']].lower()} ({one['confidence']:.0%}){citing}. "
+        )
+        missing = f" Missing: {one['missing']}" if one["missing"] else ""
+        lines += _wrapped(head + one["rationale"] + missing, "  ")
+    return lines
+
+
 def _confidence(document: Mapping[str, Any]) -> str:
     verdict = document["verdict"]
     text = f"{verdict['confidence']:.0%} confident"
-    if document["proof"] and document["proof_label"] != verdict["label"]:
+    # The proof is held against the verifier's verdict; a language model's is another's.
+    usage = document.get("usage")
+    by_model = usage is not None and usage["model"] == verdict["judge"]
+    if document["proof"] and document["proof_label"] != verdict["label"] and not by_model:
         text += ", lowered because the proof below does not agree"
     return f" ({text})"
 

@@ -16,6 +16,8 @@ from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
     from retrieval.encoders.encoder import TextEncoder
+    from retrieval.explanation.explainer import Explainer
+    from retrieval.explanation.language_model import LanguageModel
     from retrieval.index.store import DocumentStore, Index, IndexInfo
     from retrieval.pipeline import Pipeline
 
@@ -34,6 +36,7 @@ class Retriever:
         threads: int,
         folders: ModelFolders,
         config: RetrievalConfig,
+        explainer: Explainer | None = None,
     ) -> None:
         """Remember the settings; ``open_retriever`` tells what they mean."""
         self._location = index
@@ -41,6 +44,7 @@ class Retriever:
         self._threads = threads
         self._folders = folders
         self._config = config
+        self._explainer = explainer
         self._pipeline: Pipeline | None = None
         self._index: Index | None = None
         self._info: IndexInfo | None = None
@@ -71,6 +75,11 @@ class Retriever:
         assert self._info is not None
         return self._info
 
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The language model that is asked after the last hop, if there is one."""
+        return self._explainer.language_model if self._explainer else None
+
     def stale(self) -> bool:
         """Return whether another index stands where the opened one stood.
 
@@ -98,30 +107,39 @@ class Retriever:
         encoder = MiniLMEncoder()
         store = index.open(encoder.name)
         self._info = store.info()
-        return pipeline_over(store, encoder, self._folders, self._config)
+        return pipeline_over(store, encoder, self._folders, self._config, self._explainer)
 
 
 def pipeline_over(
-    store: DocumentStore, encoder: TextEncoder, folders: ModelFolders, config: RetrievalConfig
+    store: DocumentStore,
+    encoder: TextEncoder,
+    folders: ModelFolders,
+    config: RetrievalConfig,
+    explainer: Explainer | None = None,
 ) -> Pipeline:
     """Return a pipeline that checks claims over any document store; no model is loaded yet.
 
-    ``encoder`` is the one that the store's vectors are compared with. What the networks may use
+    ``encoder`` is the one that the store's vectors are compared with. ``explainer`` asks a language
+    model about the selected evidence. What the networks may use
     is set before, by ``runtime.use_threads`` and ``runtime.keep_in``.
     """
     with leave_out_torch():
         from retrieval.pipeline import Pipeline
         from retrieval.stages import Stages
 
-    return Pipeline(Stages(store, encoder, folders, config), store, config)
+    return Pipeline(Stages(store, encoder, folders, config), store, config, explainer)
 
 
 def open_retriever(
-    index: IndexLocation, snapshots: Path, threads: int, folders: ModelFolders
+    index: IndexLocation,
+    snapshots: Path,
+    threads: int,
+    folders: ModelFolders,
+    explainer: Explainer | None = None,
 ) -> Retriever:
     """Return a retriever over the index at this location; nothing is loaded yet.
 
     ``snapshots`` is the folder for files that are derived from an index on a server,
-    ``threads`` is how many the models may use.
+    ``threads`` is how many the models may use. ``explainer`` asks a language model.
     """
-    return Retriever(index, snapshots, threads, folders, RetrievalConfig())
+    return Retriever(index, snapshots, threads, folders, RetrievalConfig(), explainer)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from retrieval.types import CorpusInfo, Evidence, Hop, Mutation, Question, RankedDocument, Report
+from retrieval.types import (
+    CorpusInfo,
+    Evidence,
+    Hop,
+    Judgement,
+    Mutation,
+    Question,
+    RankedDocument,
+    Report,
+)
 
 
 def claim_document(report: Report) -> dict[str, Any]:
@@ -19,6 +29,7 @@ def claim_document(report: Report) -> dict[str, Any]:
             "confidence": _rounded(report.verdict.confidence),
             "judge": report.verdict.judge,
             "rationale": report.verdict.rationale,
+            "opinions": [_judgement(opinion) for opinion in report.verdict.opinions],
         },
         "evidence": [_evidence(item) for item in report.evidence],
         "documents": [_document(ranked) for ranked in report.documents],
@@ -27,6 +38,7 @@ def claim_document(report: Report) -> dict[str, Any]:
         "proof_label": report.proof.label if report.proof else None,
         "hops": [_hop(hop) for hop in report.hops],
         "seconds": {stage: _rounded(seconds) for stage, seconds in report.seconds.items()},
+        "usage": asdict(report.usage) if report.usage else None,
     }
 
 
@@ -36,6 +48,17 @@ def corpus_document(corpus: CorpusInfo) -> dict[str, Any]:
         "name": corpus.name,
         "documents": corpus.documents,
         "built_at": corpus.built_at,
+    }
+
+
+def _judgement(opinion: Judgement) -> dict[str, Any]:
+    return {
+        "judge": opinion.judge,
+        "label": opinion.label,
+        "confidence": _rounded(opinion.confidence),
+        "rationale": opinion.rationale,
+        "cites": list(opinion.cites),
+        "missing": opinion.missing,
     }
 
 

@@ -9,6 +9,8 @@
                      dense ────────────────────────┘                                 │
                        ▲                                                             │
                        └─────────── not sufficient ──── verdict ◄──── proof ◄────────┘
+                                                           │
+                                     explain, where there is a language model
 
 A recipe (``recipes``) says which of these a claim meets. ``sentences`` opens the
 documents and chooses what is read of them (``preranking``).
@@ -29,6 +31,7 @@ from spacy.tokens import Doc
 
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
+from retrieval.explanation.explainer import Explainer
 from retrieval.hops.merging import interleaved
 from retrieval.hops.missing_spans import missing_spans, share_a_word
 from retrieval.index.store import DocumentStore
@@ -42,6 +45,7 @@ from retrieval.types import (
     CorpusInfo,
     Evidence,
     Hop,
+    Judgement,
     Opinion,
     Progress,
     ProgressListener,
@@ -53,6 +57,7 @@ from retrieval.types import (
     SentenceKey,
     Span,
     Stopped,
+    Usage,
     Verdict,
 )
 
@@ -110,11 +115,21 @@ class _Found:
 class Pipeline:
     """Checks claims, one at a time; keeps nothing of a claim when it is done."""
 
-    def __init__(self, stages: Stages, store: DocumentStore, config: RetrievalConfig) -> None:
-        """Wire the stages; call ``warm_up`` before the first claim."""
+    def __init__(
+        self,
+        stages: Stages,
+        store: DocumentStore,
+        config: RetrievalConfig,
+        explainer: Explainer | None = None,
+    ) -> None:
+        """Wire the stages; call ``warm_up`` before the first claim.
+
+        ``explainer``: asks a language model after the last hop.
+        """
         self._stages = stages
         self._store = store
         self._config = config
+        self._explainer = explainer
 
     def warm_up(self, way: Recipe) -> None:
         """Load every model of a recipe, so that its first claim is as fast as the next."""
@@ -129,7 +144,8 @@ class Pipeline:
         """
         claim = read_claim(text)
         info = self._store.info()
-        stages, clock = self._stages, _Clock(on_progress, way)
+        stages = self._stages
+        clock = _Clock(on_progress, way, explains=self._explainer is not None)
 
         with clock.stage("spans"):
             doc = stages.parser.parse(claim.text)
@@ -172,6 +188,8 @@ class Pipeline:
             )
             if stopped is not None:
                 break
+        verdict = replace(verdict, opinions=(_opinion(verdict, found.evidence),))
+        verdict, usage, explained = self._explain(claim.text, found, verdict, clock)
         clock.finish()
         return Report(
             claim=claim.text,
@@ -181,6 +199,7 @@ class Pipeline:
                 *([] if info.encoder else [_NO_VECTORS]),
                 *self._cut(claim.text, found.selected),
                 *([_SLOW] if stopped == "time" else []),
+                *explained,
             ),
             corpus=CorpusInfo(info.name, info.documents, info.built_at),
             verdict=verdict,
@@ -190,6 +209,7 @@ class Pipeline:
             proof=proof,
             hops=tuple(hops),
             seconds=clock.seconds(),
+            usage=usage,
         )
 
     def _cut(self, claim: str, selected: list[Evidence]) -> list[str]:
@@ -354,6 +374,27 @@ class Pipeline:
         clock.report("verdict", f"{read} read together: {verdict.label.lower()}")
         return verdict if proof is None else agreed(doc.text, verdict, proof)
 
+    def _explain(
+        self, claim: str, found: _Found, verdict: Verdict, clock: _Clock
+    ) -> tuple[Verdict, Usage | None, list[str]]:
+        """Ask the language model, if there is one and anything that it could read."""
+        explainer = self._explainer
+        if explainer is None or not found.selected:
+            return verdict, None, []
+        waits = f"Waiting for {explainer.model}"
+        clock.wait("explain", waits)
+        with clock.stage("explain"):
+            explained = explainer.run(
+                claim,
+                found.evidence,
+                verdict,
+                lambda seconds: clock.wait("explain", f"{waits}, {seconds:.0f} s"),
+            )
+        verdict, usage = explained["verdict"], explained["usage"]
+        said = "no answer that can be used" if usage is None else "answered"
+        clock.report("explain", f"{explainer.model}: {said}")
+        return verdict, usage, explained["notices"]
+
     def _sufficient(
         self,
         way: Recipe,
@@ -422,11 +463,12 @@ class Pipeline:
 class _Clock:
     """Times the stages of one claim and tells the listener how far it is."""
 
-    def __init__(self, on_progress: ProgressListener, way: Recipe) -> None:
+    def __init__(self, on_progress: ProgressListener, way: Recipe, explains: bool) -> None:
         self._on_progress = on_progress
         # Behind the last hop nothing is looked for.
         after_last = 1 if way.max_hops > 1 else 0
-        self._of = len(way.stages_first) + len(way.stages_per_hop) * way.max_hops - after_last
+        hops = len(way.stages_per_hop) * way.max_hops - after_last
+        self._of = len(way.stages_first) + hops + int(explains)
         self._done = 0
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
@@ -443,6 +485,10 @@ class _Clock:
         self._done += 1
         self._on_progress(Progress(stage, message, self._done, self._of))
 
+    def wait(self, stage: str, message: str) -> None:
+        """Say that a stage is still at work; a listener may end it."""
+        self._on_progress(Progress(stage, message, self._done, self._of))
+
     def finish(self) -> None:
         self._on_progress(Progress("done", "Finished", self._of, self._of))
 
@@ -451,6 +497,12 @@ class _Clock:
 
     def seconds(self) -> dict[str, float]:
         return {"total": self.spent(), **self._seconds}
+
+
+def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:
+    """Return the verifier's verdict as one opinion, which rests on all selected evidence."""
+    cites = tuple(number for number, item in enumerate(evidence, 1) if item.selected)
+    return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, cites)
 
 
 def _count(number: int, noun: str) -> str:

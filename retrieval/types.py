@@ -198,13 +198,44 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one judge says of the claim.
+
+    ``cites``: the evidence that it rests on, counted from 1, the best. ``missing``: what would
+    have to be known, where the judge says so; else "".
+    """
+
+    judge: str
+    label: Label
+    confidence: float
+    rationale: str
+    cites: tuple[int, ...]
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the selected evidence, read together, says of the claim."""
+    """What the selected evidence, read together, says of the claim.
+
+    ``judge``: who decided. ``opinions``: what every judge that was asked says, first the one that
+    decided.
+    """
 
     label: Label
     confidence: float
     judge: str
     rationale: str
+    opinions: tuple[Judgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a language model was asked for a claim; no calls where the answer was kept before."""
+
+    model: str
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +324,15 @@ class Report:
     proof: Proof | None
     hops: tuple[Hop, ...]
     seconds: dict[str, float]
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of the work on a claim: ``done`` of ``of`` steps are behind it."""
+    """One step of the work on a claim: ``done`` of ``of`` steps are finished.
+
+    Where ``done`` is as before, the stage is still at work.
+    """
 
     stage: str
     message: str

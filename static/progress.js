@@ -16,6 +16,7 @@ const percent = document.getElementById("percent");
 const elapsed = document.getElementById("elapsed");
 const status = document.getElementById("status");
 const note = document.getElementById("note");
+const closing = document.querySelector("#closing li"); // what follows the last round, if anything
 const trouble = document.getElementById("trouble");
 
 const opened = performance.now() - 1000 * Number(root.dataset.seconds);
@@ -23,6 +24,7 @@ let next = 0;
 let pause = EAGER;
 let failures = 0;
 let begun = false;
+let done = 0; // steps that the last event had finished
 let askAgainAt = performance.now() + ASK_WHY_EVERY;
 
 function setRow(row, state, words) {
@@ -55,10 +57,16 @@ function startAgain() {
     setRow(row, "waiting", "to come");
     row.querySelector(".message").textContent = "";
   }
+  if (closing) setRow(closing, "waiting", "to come");
 }
 
 function take(event) {
-  if (event.stage === "start") {
+  if (event.stage === closing?.dataset.stage) {
+    // It reports while it is at work too, and then no step is finished.
+    if (event.done > done) setRow(closing, "done", "done");
+    else setRow(closing, "running", "running");
+    closing.querySelector(".message").textContent = event.message;
+  } else if (event.stage === "start") {
     // A second start: the worker was lost, and what it did is done again.
     if (begun) note.textContent = event.message;
     begun = false;
@@ -72,19 +80,21 @@ function take(event) {
       row.querySelector(".message").textContent = event.message;
     }
   }
+  done = event.done;
   const share = Math.floor((100 * event.done) / Math.max(1, event.of));
   bar.value = share;
   percent.textContent = `${share}%`;
 }
 
 function markUndone(state) {
-  const working = state === "running" && next > 0;
+  const over = closing && !closing.classList.contains("waiting");
+  const working = state === "running" && next > 0 && !over;
   for (const round of rounds.children) {
     let passed = false; // a later stage of the round is done
     let following = null;
     for (const row of [...round.querySelectorAll("li")].reverse()) {
       if (row.classList.contains("done")) passed = true;
-      else if (passed) setRow(row, "skipped", "not needed");
+      else if (passed || over) setRow(row, "skipped", "not needed");
       else {
         setRow(row, "waiting", "to come");
         following = row;

@@ -12,10 +12,13 @@ from worker.retriever import Retriever
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
+    from retrieval.explanation.explainer import explainer
     from retrieval.models import ModelFolders
+    from worker.jobs import JobStore
 
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    return open_retriever(settings.store, settings.snapshots, settings.threads, folders)
+    explains = explainer(settings.llm, JobStore(settings.database_url))
+    return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 
 
 if __name__ == "__main__":

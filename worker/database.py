@@ -43,9 +43,12 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # What makes of a version's tables those of the next one.
-_CHANGES = {2: "ALTER TABLE workers ADD COLUMN corpus TEXT"}
+_CHANGES = {
+    2: "ALTER TABLE workers ADD COLUMN corpus TEXT",
+    3: "ALTER TABLE workers ADD COLUMN language_model TEXT",
+}
 # How long a writer waits for another one; every transaction here takes milliseconds.
 BUSY_SECONDS = 10
 
@@ -125,6 +128,16 @@ WORKERS = Table(
     Column("state", String(16), nullable=False),
     Column("problem", Text),
     Column("corpus", Text),
+    Column("language_model", Text),
+)
+
+# What language models answered, by the digest of all that they were asked.
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    Column("digest", String(64), primary_key=True),
+    Column("answer", Text, nullable=False),
+    Column("kept_at", UtcDateTime, nullable=False),
 )
 
 

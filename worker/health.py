@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from worker.jobs import JobStore, SearchedCorpus
+from worker.jobs import AskedModel, JobStore, SearchedCorpus
 
 # A worker gives a sign of life every two seconds (worker.heartbeat); loading
 # models may hold the interpreter for longer than one of them.
@@ -16,13 +16,15 @@ ALIVE_WITHIN = timedelta(seconds=10)
 class WorkerHealth:
     """Either a worker can check claims now, or ``problem`` is {"code", "message", "hint"}.
 
-    ``corpus`` is what the worker searches, if one can and tells it.
+    ``corpus`` is what the worker searches, if one can and reports it. ``language_model`` is whom a
+    worker shows claims and evidence to.
     """
 
     ready: bool
     workers: int
     problem: dict[str, str] | None
     corpus: SearchedCorpus | None = None
+    language_model: AskedModel | None = None
 
 
 def worker_health(store: JobStore) -> WorkerHealth:
@@ -33,8 +35,11 @@ def worker_health(store: JobStore) -> WorkerHealth:
     """
     workers = store.workers(ALIVE_WITHIN)
     ready = [worker for worker in workers if worker.state == "ready"]
+    asked = [worker.language_model for worker in workers if worker.language_model is not None]
+    # First one that gets no answer: that is what an operator must know.
+    model = min(asked, key=lambda one: one.problem is None, default=None)
     if ready:
-        return WorkerHealth(True, len(workers), None, ready[0].corpus)
+        return WorkerHealth(True, len(workers), None, ready[0].corpus, model)
     if any(worker.state == "loading" for worker in workers):
         problem = {
             "code": "worker_loading",
@@ -49,4 +54,4 @@ def worker_health(store: JobStore) -> WorkerHealth:
             "message": "No worker is running, so claims wait.",
             "hint": "Start everything with `esoteric up`, or one worker with `python -m worker`.",
         }
-    return WorkerHealth(False, len(workers), problem)
+    return WorkerHealth(False, len(workers), problem, language_model=model)

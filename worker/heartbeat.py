@@ -69,7 +69,14 @@ class Heartbeat(Thread):
                 # Between the two lines above the claim may have ended by itself.
                 self._lost = self._run is run
         slot = self._slot
-        self._store.beat(self.worker, self._started_at, slot.state, slot.problem, slot.corpus)
+        self._store.beat(
+            self.worker,
+            self._started_at,
+            slot.state,
+            slot.problem,
+            slot.corpus,
+            slot.language_model(),
+        )
 
     def run(self) -> None:
         """Give signs of life until told to stop."""

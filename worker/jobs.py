@@ -35,10 +35,11 @@ from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError
 from retrieval.types import Label, Progress
-from worker.database import CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
+from worker.database import ANSWERS, CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
 
 __all__ = [
     "STATES",
+    "AskedModel",
     "Event",
     "Job",
     "JobStore",
@@ -126,10 +127,24 @@ class SearchedCorpus:
 
 
 @dataclass(frozen=True)
+class AskedModel:
+    """The language model that a worker asks, at ``host``; ``problem`` says why it gets no answer.
+
+    ``decides``: whether verdicts are the model's.
+    """
+
+    model: str
+    host: str
+    decides: bool
+    problem: dict[str, str] | None
+
+
+@dataclass(frozen=True)
 class WorkerInfo:
     """A worker as its last heartbeat showed it.
 
-    ``problem`` says why it is broken, ``corpus`` what it has opened.
+    ``problem`` says why it is broken, ``corpus`` what it has opened, ``language_model`` whom it
+    asks.
     """
 
     id: str
@@ -138,6 +153,7 @@ class WorkerInfo:
     state: WorkerState
     problem: dict[str, str] | None
     corpus: SearchedCorpus | None
+    language_model: AskedModel | None
 
 
 class JobStore:
@@ -379,6 +395,23 @@ class JobStore:
         with self._database.writing() as connection:
             return self._end(connection, _overdue(run), "failed", error=text)
 
+    # What language models answered
+
+    def kept_answer(self, digest: str) -> str | None:
+        """Return the answer that was kept under this digest, if there is one."""
+        with self._database.reading() as connection:
+            return connection.scalar(select(ANSWERS.c.answer).where(ANSWERS.c.digest == digest))
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        """Keep an answer; one that is there already stays."""
+        try:
+            with self._database.writing() as connection:
+                connection.execute(
+                    insert(ANSWERS).values(digest=digest, answer=answer, kept_at=_now())
+                )
+        except IntegrityError:
+            return  # another process kept one meanwhile
+
     # Heartbeats
 
     def beat(
@@ -388,14 +421,18 @@ class JobStore:
         state: WorkerState,
         problem: EsotericError | None = None,
         corpus: SearchedCorpus | None = None,
+        language_model: AskedModel | None = None,
     ) -> None:
-        """Note that a worker lives, whether it can check claims, and over what."""
+        """Note that a worker lives, whether it can check claims, over what and with whom."""
         values = {
             "started_at": started_at,
             "seen_at": _now(),
             "state": state,
             "problem": None if problem is None else json.dumps(error_json(problem)),
             "corpus": None if corpus is None else json.dumps(asdict(corpus)),
+            "language_model": None
+            if language_model is None
+            else json.dumps(asdict(language_model)),
         }
         with self._database.writing() as connection:
             known = connection.execute(
@@ -420,6 +457,9 @@ class JobStore:
                 row.state,
                 None if row.problem is None else json.loads(row.problem),
                 None if row.corpus is None else SearchedCorpus(**json.loads(row.corpus)),
+                None
+                if row.language_model is None
+                else AskedModel(**json.loads(row.language_model)),
             )
             for row in rows
         ]

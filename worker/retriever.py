@@ -12,9 +12,10 @@ from retrieval.errors import EsotericError
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
-from worker.jobs import SearchedCorpus, WorkerState
+from worker.jobs import AskedModel, SearchedCorpus, WorkerState, error_json
 
 if TYPE_CHECKING:
+    from retrieval.explanation.language_model import LanguageModel
     from retrieval.index.store import IndexInfo
 
 WATCH_SECONDS = 3.0
@@ -31,6 +32,11 @@ class Retriever(Protocol):
 
     def info(self) -> IndexInfo:
         """Return what the opened index holds."""
+        ...
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The language model that is asked, if one is set."""
         ...
 
     def stale(self) -> bool:
@@ -75,6 +81,18 @@ class RetrieverSlot:
         """
         retriever = self._retriever
         return retriever is None or self._is_stale(retriever)
+
+    def language_model(self) -> AskedModel | None:
+        """Return whom claims and evidence are shown to, and why it gives no answer, if so.
+
+        It is known before anything is loaded, so that the pages can name it before the first claim.
+        """
+        choice = self._settings.llm
+        if choice is None:
+            return None
+        model = self._retriever.language_model if self._retriever else None
+        problem = error_json(model.problem) if model and model.problem else None
+        return AskedModel(choice.model, choice.host, choice.decides, problem)
 
     @contextmanager
     def use(self) -> Iterator[Retriever]:

@@ -1,0 +1,19 @@
+"""Which language model claims are shown to, as a worker or the settings name it."""
+
+from __future__ import annotations
+
+from app.contexts import SentTo
+from settings import Settings
+from worker.health import WorkerHealth
+
+
+def asked_model(settings: Settings, health: WorkerHealth) -> SentTo | None:
+    """Return where claims and evidence are sent, or ``None`` where they stay in this service.
+
+    The workers know; while none is alive, the settings of this process tell.
+    """
+    if health.language_model is not None:
+        return SentTo(health.language_model.model, health.language_model.host)
+    if health.workers == 0 and settings.llm is not None:
+        return SentTo(settings.llm.model, settings.llm.host)
+    return None

@@ -1,0 +1,49 @@
+"""The opinions in a claim document: what each judge says, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contexts import OpinionItem, Opinions
+from app.wording import VERDICTS, confidence
+
+
+def opinions(result: dict[str, Any]) -> Opinions | None:
+    """Return the opinions of both judges, or ``None`` where the verifier alone was asked."""
+    # Results that are kept from before have no opinions.
+    given = result["verdict"].get("opinions", [])
+    if len(given) < 2:
+        return None
+    decided, other = map(_opinion, given[:2])
+    return Opinions(
+        decided=decided,
+        other=other,
+        agree=decided.badge == other.badge,
+        by_model=decided_by_model(result),
+    )
+
+
+def decided_by_model(result: dict[str, Any]) -> bool:
+    """Return whether the verdict is a language model's."""
+    usage = result.get("usage")
+    return usage is not None and usage["model"] == result["verdict"]["judge"]
+
+
+def lowered_by_proof(result: dict[str, Any]) -> bool:
+    """Return whether the verdict is less confident because the proof comes to another label.
+
+    The proof is held against the verifier's verdict alone.
+    """
+    differs = bool(result["proof"]) and result["proof_label"] != result["verdict"]["label"]
+    return differs and not decided_by_model(result)
+
+
+def _opinion(opinion: dict[str, Any]) -> OpinionItem:
+    return OpinionItem(
+        judge=opinion["judge"],
+        badge=VERDICTS[opinion["label"]],
+        confidence=confidence(opinion["confidence"]),
+        rationale=opinion["rationale"],
+        cites=tuple(opinion["cites"]),
+        missing=opinion["missing"],
+    )

@@ -1,0 +1,1 @@
+"""The last stage: a language model explains what the selected evidence says of the claim."""

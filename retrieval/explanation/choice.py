@@ -1,0 +1,88 @@
+"""Which language model gives the verdict, and where it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+Provider: TypeAlias = Literal["mistral", "openai"]
+MISTRAL_URL = "https://api.mistral.ai"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost, in the currency of whoever pays."""
+
+    prompt: float
+    answer: float
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModelChoice:
+    """A language model as the settings name it.
+
+    Attributes:
+        provider: which client speaks to it: Mistral's, or that of OpenAI-compatible servers.
+        model: its name at the server.
+        url: the address that requests are sent under, such as ``http://localhost:11434/v1``.
+        key: sent to that address and nowhere else; "" where the server needs none.
+        decides: whether the verdict is the model's; otherwise it is the verifier's.
+        seconds: most that one call may take.
+        price: of its tokens, where the settings name it.
+    """
+
+    provider: Provider
+    model: str
+    url: str
+    key: str = field(repr=False)
+    decides: bool = True
+    seconds: int = 20
+    price: Price | None = None
+
+    @property
+    def host(self) -> str:
+        """Where claims and evidence are sent: host and port, as the URL has them."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def name(self) -> str:
+        """What verdicts call this judge."""
+        return f"{self.model} at {self.host}"
+
+    @classmethod
+    def read(
+        cls,
+        name: str,
+        url: str,
+        keys: Mapping[Literal["mistral", "url"], str],
+        decides: bool,
+        seconds: int,
+        prices: Mapping[str, Price],
+    ) -> LanguageModelChoice:
+        """Return the choice that the settings make; "" where one is not set.
+
+        ``name``: PROVIDER:MODEL. ``keys``: the one for Mistral's own address, and the one for the
+        address in ``url``; each is used for its address alone.
+
+        Raises:
+            ValueError: they do not fit together; the text says how to put it right.
+        """
+        provider, _, model = name.partition(":")
+        if not model or model != model.strip() or not model.isprintable():
+            raise ValueError("name the model too, as in mistral:mistral-small-latest")
+        if provider == "mistral":
+            address = url.removesuffix("/v1") or MISTRAL_URL
+            if not url and not keys["mistral"]:
+                raise ValueError("set MISTRAL_API_KEY to your key for Mistral")
+            key = keys["url"] if url else keys["mistral"]
+            return cls("mistral", model, address, key, decides, seconds, prices.get(model))
+        if provider == "openai":
+            if not url:
+                raise ValueError(
+                    "set ESOTERIC_LLM_URL to the address of its server, such as"
+                    " http://localhost:11434/v1 for Ollama"
+                )
+            return cls("openai", model, url, keys["url"], decides, seconds, prices.get(model))
+        raise ValueError("begin with mistral: or openai:, and then the name of the model")

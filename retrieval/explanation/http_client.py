@@ -1,0 +1,65 @@
+"""The HTTP client that the SDKs send with: it decides what leaves and how much may come back.
+
+The SDKs read variables of their own (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and
+would send them to whatever server is set. So only known headers pass, and the key is set here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+MOST_BYTES = 1_000_000  # of an answer; the longest that is allowed takes a few thousand
+_HEADERS = frozenset(
+    ("host", "accept", "connection", "content-type", "content-length", "user-agent")
+)
+
+
+class AnswerRefused(Exception):
+    """What the server sends is not read: it is too long, or compressed though nobody asked."""
+
+
+def http_client(key: str, seconds: float) -> httpx2.AsyncClient:
+    """Return a client that sends ``key``, follows no redirect and reads ``MOST_BYTES`` at most.
+
+    A redirect would take claim, evidence and key to a host that nobody chose. ``seconds`` is the
+    limit of each step of a call; whoever calls limits the whole.
+    """
+
+    async def send_only_this(request: httpx2.Request) -> None:
+        for name in set(request.headers) - _HEADERS:
+            del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
+        if key:
+            request.headers["authorization"] = f"Bearer {key}"
+
+    async def read_no_more(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise AnswerRefused("it is compressed though that was not asked for")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Limited(response.stream)
+
+    return httpx2.AsyncClient(
+        follow_redirects=False,
+        timeout=seconds,
+        event_hooks={"request": [send_only_this], "response": [read_no_more]},
+    )
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """A stream that breaks off after ``MOST_BYTES``."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._stream:
+            read += len(chunk)
+            if read > MOST_BYTES:
+                raise AnswerRefused(f"it is longer than {MOST_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

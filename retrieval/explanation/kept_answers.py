@@ -1,0 +1,17 @@
+"""Where answers of language models are kept, so that the same question is not paid for twice."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class KeptAnswers(Protocol):
+    """Answers by the digest of all that they depend on."""
+
+    def kept_answer(self, digest: str) -> str | None:
+        """Return the answer that was kept under this digest, if there is one."""
+        ...
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        """Keep an answer; one that is there already stays."""
+        ...
