@@ -251,23 +251,19 @@ def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
 
 def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:
     name = environment.get("ESOTERIC_LLM") or ""
-    if not name:
-        return None
     url = _address(environment, "ESOTERIC_LLM_URL")
+    mistral_key = _secret(environment, "MISTRAL_API_KEY")
+    url_key = _secret(environment, "ESOTERIC_LLM_KEY")
     decides = environment.get("ESOTERIC_LLM_DECIDES") or "yes"
     if decides not in ("yes", "no"):
         raise BadSetting(f"ESOTERIC_LLM_DECIDES is {decides!r}; set it to yes or no.")
+    seconds = _whole_number(environment, "ESOTERIC_LLM_SECONDS", 20, 1, 600)
+    prices = _prices(environment, "ESOTERIC_LLM_PRICES")
+    if not name:
+        return None
     try:
         return LanguageModelChoice.read(
-            name,
-            url,
-            {
-                "mistral": _secret(environment, "MISTRAL_API_KEY"),
-                "url": _secret(environment, "ESOTERIC_LLM_KEY"),
-            },
-            decides == "yes",
-            _whole_number(environment, "ESOTERIC_LLM_SECONDS", 20, 1, 600),
-            _prices(environment, "ESOTERIC_LLM_PRICES"),
+            name, url, mistral_key, url_key, decides == "yes", seconds, prices
         )
     except ValueError as error:
         raise BadSetting(f"ESOTERIC_LLM is {name!r}; {error}.") from error

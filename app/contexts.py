@@ -218,8 +218,8 @@ class LegendEntry:
 class ProofItem:
     """The proof of a claim.
 
-    ``agrees``: the verdict is what the proof comes to. ``drawn``: the claim cut at its parts; a segment's first
-    rank is the number of its part.
+    ``agrees``: the verdict is what the proof comes to. ``drawn``: the claim cut at its parts; a
+    segment's first rank is the number of its part.
     """
 
     summary: Saying

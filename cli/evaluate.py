@@ -13,6 +13,7 @@ import click
 
 from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
+from cli.language_model import say_where_claims_go
 from cli.long_work import LongWork
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
 from retrieval.models import ModelFolders
@@ -64,6 +65,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
 @click.option(
+    "--llm",
+    "with_llm",
+    is_flag=True,
+    help="Ask the language model of ESOTERIC_LLM too, and report its accuracy, tokens and cost.",
+)
+@click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
     help=f"The encoder of the wiki pages.  [default: {DEFAULT_ENCODER}]",
@@ -77,6 +84,7 @@ def command(
     names: str | None,
     several_pages: bool,
     limit: int | None,
+    with_llm: bool,
     vectors: str | None,
 ) -> None:
     """Measure recipes and baselines on annotated claims, or the verifier on pairs.
@@ -94,13 +102,17 @@ def command(
         raise click.UsageError("--recipe and --limit need --claims.")
     if vectors is not None and wiki_pages is None:
         raise click.UsageError("--vectors needs --wiki-pages.")
+    if with_llm and (claims is None or wiki_pages is not None):
+        raise click.UsageError("--llm needs --claims over the index that is served.")
     settings = Settings.from_environment()
+    if with_llm and settings.llm is None:
+        raise click.UsageError("--llm needs a language model: set ESOTERIC_LLM (docs/settings.md).")
     names = DEFAULT_RECIPE if names is None else names
     vectors = DEFAULT_ENCODER if vectors is None else vectors
     if pairs is not None:
         _pairs(settings, pairs, out)
     elif claims is not None and wiki_pages is None:
-        _over_corpus(settings, claims, out, names, limit)
+        _over_corpus(settings, claims, out, names, limit, with_llm)
     elif claims is not None and wiki_pages is not None:
         _over_pages(settings, wiki_pages, claims, out, names, several_pages, limit, vectors)
 
@@ -128,7 +140,7 @@ def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
 
 
 def _over_corpus(
-    settings: Settings, claims: Path, out: Path, names: str, limit: int | None
+    settings: Settings, claims: Path, out: Path, names: str, limit: int | None, with_llm: bool
 ) -> None:
     from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
     from evaluation.systems import checked_names
@@ -142,8 +154,11 @@ def _over_corpus(
         snapshots=settings.snapshots,
         threads=settings.threads,
         folders=ModelFolders(settings.packaged_models, settings.bart),
+        llm=settings.llm if with_llm else None,
         command=_command(),
     )
+    if with_llm:
+        say_where_claims_go(settings)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
@@ -155,8 +170,25 @@ def _over_corpus(
         }
         told = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
         click.echo(f"{name}: {told or 'no claim was answered'}")
+        if "language_model" in recipe:
+            click.echo(_language_model(recipe["language_model"]))
     if any(recipe["failed"] for recipe in results["recipes"].values()):
         _fail(out, "predictions.jsonl has their errors")
+
+
+def _language_model(results: dict[str, Any]) -> str:
+    shown = {
+        "label accuracy": results["accuracy"],
+        "the verifier's": results["verifier_accuracy"],
+        "agreement": results["agreement"],
+    }
+    figures = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
+    cost = "" if results["cost"] is None else f", cost {results['cost']:.4f}"
+    return (
+        f"  {results['model']}: {figures or 'no answer that can be used'};"
+        f" {results['without_answer']} without an answer; {results['calls']} calls,"
+        f" {results['prompt_tokens']} tokens read, {results['answer_tokens']} written{cost}"
+    )
 
 
 def _over_pages(

@@ -27,7 +27,39 @@ def corpus_report(results: Mapping[str, Any]) -> str:
             if recipe["seconds"]["p50"] is not None
             else "No claim was checked.",
         ]
+        lines += _language_model(recipe["language_model"]) if "language_model" in recipe else []
     return "\n".join(lines)
+
+
+def _language_model(results: Mapping[str, Any]) -> list[str]:
+    decides = "gives the verdict" if results["decides"] else "adds its opinion"
+    cost = (
+        "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
+    )
+    seconds = "" if results["seconds"] is None else f"; {results['seconds']:.1f} s at the median"
+    kept = f", {results['kept']} answers kept from before" if results["kept"] else ""
+    both, agreement = results["opinions"], _percent(results["agreement"])
+    about = (
+        f"{results['model']} {decides}. On the {both} claims that both judges gave an opinion of:"
+    )
+    asked = f"{results['without_answer']} claims got no answer that could be used,"
+    asked += f" {results['not_asked']} had no evidence to ask about."
+    took = f"{results['calls']} calls{kept}, {results['prompt_tokens']:,} tokens read,"
+    took += f" {results['answer_tokens']:,} written{cost}{seconds}."
+    return [
+        "",
+        f"The language model {about}",
+        "",
+        "| label accuracy of | % |",
+        "|---|---|",
+        f"| the language model | {_percent(results['accuracy'])} |",
+        f"| the verifier | {_percent(results['verifier_accuracy'])} |",
+        f"| both, where they agree ({agreement} %) | {_percent(results['when_they_agree'])} |",
+        f"| the model, where they differ | {_percent(results['when_they_differ'])} |",
+        "",
+        asked,
+        took,
+    ]
 
 
 _HEAD = (

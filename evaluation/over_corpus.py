@@ -14,12 +14,14 @@ from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.corpus_report import corpus_report
 from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
+from evaluation.measures.language_model import language_model_results
 from evaluation.provenance import claim_folder, provenance_of
-from evaluation.systems import Bench, open_system, system_names
+from evaluation.systems import BASELINES, Bench, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
+from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.models import ModelFolders, models_digest
@@ -34,7 +36,7 @@ CRASHED = "crashed"  # the error code of a claim that is tried again
 class CorpusEvaluation:
     """Which claims are checked over which index, by which systems, and where results go.
 
-    ``snapshots`` is what ``open_index`` takes.
+    ``snapshots`` is what ``open_index`` takes. ``llm``: the language model that recipes end with.
     """
 
     claims: Path
@@ -45,6 +47,7 @@ class CorpusEvaluation:
     snapshots: Path
     threads: int
     folders: ModelFolders
+    llm: LanguageModelChoice | None
     command: str
 
 
@@ -73,7 +76,7 @@ def evaluate_over_corpus(
         provenance_of(
             built,
             digest_of(evaluation.claims),
-            models_digest(evaluation.folders),
+            _models(evaluation),
             info.encoder or "none",
         ),
     )
@@ -92,7 +95,10 @@ def evaluate_over_corpus(
         elif not all(map(answers.has, claims)):
             continue
         documents = [answers.of(claim) for claim in claims]
-        results["recipes"][name] = corpus_results(claims, documents)
+        measured = corpus_results(claims, documents)
+        if evaluation.llm is not None and name not in BASELINES:
+            measured["language_model"] = language_model_results(evaluation.llm, claims, documents)
+        results["recipes"][name] = measured
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (evaluation.out / "report.md").write_text(f"{corpus_report(results)}\n", encoding="utf-8")
@@ -165,7 +171,7 @@ def _check(
     rest = [claim for claim in claims if not answers.has(claim)]
     done = len(claims) - len(rest)
     report(done, len(claims))
-    bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders)
+    bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders, evaluation.llm)
     prepare = partial(_Checking, name, bench)
     processes = processes_for(len(rest), evaluation.threads)
     with answers.path.open("ab") as stream:
@@ -176,6 +182,12 @@ def _check(
             done += 1
             report(done, len(claims))
     answers.write()
+
+
+def _models(evaluation: CorpusEvaluation) -> str:
+    """Return what tells the models apart that give the answers."""
+    shipped, llm = models_digest(evaluation.folders), evaluation.llm
+    return f"{shipped}, {llm.name}, decides: {llm.decides}" if llm else shipped
 
 
 def _key(claim: CorpusClaim) -> str:

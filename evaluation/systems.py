@@ -16,6 +16,8 @@ from evaluation.predictions import Answer, AnswerHop
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import UnknownRecipe
+from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.explainer import explainer
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.index.store import DocumentStore
 from retrieval.models import ModelFolders
@@ -51,12 +53,13 @@ class System(Protocol):
 class Bench:
     """What systems are made from, in whichever process: an index, and where the models lie.
 
-    ``snapshots`` is what ``open_index`` takes.
+    ``snapshots`` is what ``open_index`` takes. ``llm``: the language model that recipes end with.
     """
 
     index: IndexLocation
     snapshots: Path
     folders: ModelFolders
+    llm: LanguageModelChoice | None = None
 
 
 class RecipeSystem:
@@ -167,7 +170,9 @@ def open_system(name: str, bench: Bench) -> System:
     if name in BASELINES:
         store = open_index(bench.index, bench.snapshots).open(MiniLMEncoder.name)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
-    retriever = open_retriever(bench.index, bench.snapshots, 1, bench.folders)
+    # Predictions are kept by the evaluation itself, so answers need not be; and it measures calls.
+    explains = explainer(bench.llm, kept=None)
+    retriever = open_retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name))
 
 

@@ -92,6 +92,8 @@ class OpenAIClient:
             raise _refused(error.status_code, error.response.headers) from error
         except openai.APIConnectionError as error:
             raise _unreached(error.__cause__ or error) from error
+        except AnswerRefused as error:
+            raise _unreached(error) from error
         except (openai.APIResponseValidationError, ValueError, RecursionError) as error:
             raise _no_completion() from error
         return _reply(completion)

@@ -56,15 +56,16 @@ class LanguageModelChoice:
         cls,
         name: str,
         url: str,
-        keys: Mapping[Literal["mistral", "url"], str],
+        mistral_key: str,
+        url_key: str,
         decides: bool,
         seconds: int,
         prices: Mapping[str, Price],
     ) -> LanguageModelChoice:
         """Return the choice that the settings make; "" where one is not set.
 
-        ``name``: PROVIDER:MODEL. ``keys``: the one for Mistral's own address, and the one for the
-        address in ``url``; each is used for its address alone.
+        ``name``: PROVIDER:MODEL. ``mistral_key`` is used for Mistral's own address alone, and
+        ``url_key`` for the address in ``url``.
 
         Raises:
             ValueError: they do not fit together; the text says how to put it right.
@@ -74,9 +75,9 @@ class LanguageModelChoice:
             raise ValueError("name the model too, as in mistral:mistral-small-latest")
         if provider == "mistral":
             address = url.removesuffix("/v1") or MISTRAL_URL
-            if not url and not keys["mistral"]:
+            if not url and not mistral_key:
                 raise ValueError("set MISTRAL_API_KEY to your key for Mistral")
-            key = keys["url"] if url else keys["mistral"]
+            key = url_key if url else mistral_key
             return cls("mistral", model, address, key, decides, seconds, prices.get(model))
         if provider == "openai":
             if not url:
@@ -84,5 +85,5 @@ class LanguageModelChoice:
                     "set ESOTERIC_LLM_URL to the address of its server, such as"
                     " http://localhost:11434/v1 for Ollama"
                 )
-            return cls("openai", model, url, keys["url"], decides, seconds, prices.get(model))
+            return cls("openai", model, url, url_key, decides, seconds, prices.get(model))
         raise ValueError("begin with mistral: or openai:, and then the name of the model")

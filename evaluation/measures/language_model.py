@@ -1,0 +1,68 @@
+"""What a language model adds to the verifier, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.corpus_claims import CorpusClaim
+from retrieval.explanation.choice import LanguageModelChoice
+
+_MILLION = 1_000_000
+
+
+def language_model_results(
+    choice: LanguageModelChoice,
+    claims: Sequence[CorpusClaim],
+    documents: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return how both judges do on the claims that both gave an opinion of, and what that took.
+
+    ``without_answer``: claims with evidence that the model gave no usable answer to; ``not_asked``:
+    claims without evidence. ``accuracy`` and ``verifier_accuracy``: 0 to 1, of claims with both
+    opinions; ``when_they_agree`` and ``when_they_differ``: of the model, likewise. ``cost``: by the
+    prices of the settings, ``None`` without them. ``kept``: answers that were kept from before,
+    which took no tokens. ``seconds``: of the model alone, at the median of claims that it was
+    asked.
+    """
+    checked = [(c, d) for c, d in zip(claims, documents, strict=True) if "error" not in d]
+    asked = [(c, d) for c, d in checked if "explain" in d["seconds"]]
+    both = [(c.label, *_labels(choice, d)) for c, d in asked if d["usage"]]
+    usages = [d["usage"] for _, d in asked if d["usage"]]
+    prompt = sum(usage["prompt_tokens"] for usage in usages)
+    answer = sum(usage["answer_tokens"] for usage in usages)
+    price = choice.price
+    agree = [(label, model) for label, model, verifier in both if model == verifier]
+    differ = [(label, model) for label, model, verifier in both if model != verifier]
+    return {
+        "model": choice.name,
+        "decides": choice.decides,
+        "opinions": len(both),
+        "without_answer": len(asked) - len(both),
+        "not_asked": len(checked) - len(asked),
+        "accuracy": _share([label == model for label, model, _ in both]),
+        "verifier_accuracy": _share([label == verifier for label, _, verifier in both]),
+        "agreement": _share([model == verifier for _, model, verifier in both]),
+        "when_they_agree": _share([label == model for label, model in agree]),
+        "when_they_differ": _share([label == model for label, model in differ]),
+        "calls": sum(usage["calls"] for usage in usages),
+        "kept": sum(usage["calls"] == 0 for usage in usages),
+        "prompt_tokens": prompt,
+        "answer_tokens": answer,
+        "cost": (prompt * price.prompt + answer * price.answer) / _MILLION if price else None,
+        "seconds": float(np.median([d["seconds"]["explain"] for _, d in asked])) if asked else None,
+    }
+
+
+def _labels(choice: LanguageModelChoice, document: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the labels of the model and of the verifier."""
+    opinions = document["verdict"]["opinions"]
+    model = next(one["label"] for one in opinions if one["judge"] == choice.name)
+    verifier = next(one["label"] for one in opinions if one["judge"] != choice.name)
+    return model, verifier
+
+
+def _share(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None
