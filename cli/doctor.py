@@ -122,6 +122,23 @@ def _database(settings: Settings) -> str:
     return ", ".join(f"{number} {state}" for state, number in counts.items() if number) or "empty"
 
 
+def _language_model(settings: Settings) -> str:
+    """Say whom the verdict is asked of, and what the workers get from it; nothing is sent."""
+    if settings.llm is None:
+        return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
+    jobs = importlib.import_module("worker.jobs")
+    health = importlib.import_module("worker.health")
+    store = jobs.JobStore(settings.database_url)
+    try:
+        asked = health.worker_health(store).language_model
+    finally:
+        store.close()
+    if asked is not None and asked.problem is not None:
+        raise EsotericError(**asked.problem)
+    decides = "decides" if settings.llm.decides else "adds its opinion"
+    return f"{settings.llm.name} {decides}; claims and evidence are sent there"
+
+
 def _queue(settings: Settings) -> str:
     from worker.broker import reach_broker
 
@@ -136,5 +153,6 @@ _LOOKS: dict[str, Callable[[Settings], str]] = {
     "trained models": _trained_models,
     "index": _index,
     "database": _database,
+    "language model (verdict)": _language_model,
     "queue": _queue,
 }

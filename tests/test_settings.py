@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.elastic.location import ElasticLocation
+from retrieval.explanation.choice import Price
 from settings import TABLE, BadSetting, Settings
 
 
@@ -47,6 +48,21 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("ESOTERIC_STORE_CA", "/no/file.pem"),
         ("ESOTERIC_STORE_CA", "~nobody-of-this-name/ca.pem"),
         ("ESOTERIC_BART", "/no/folder"),
+        ("ESOTERIC_LLM", "mistral"),
+        ("ESOTERIC_LLM", "mistral:small"),
+        ("ESOTERIC_LLM", "openai:small"),
+        ("ESOTERIC_LLM", "anthropic:small"),
+        ("ESOTERIC_LLM_URL", "localhost:11434"),
+        ("ESOTERIC_LLM_URL", "http://user:secret@localhost/v1"),
+        ("ESOTERIC_LLM_URL", "http://localhost:port/v1"),
+        ("ESOTERIC_LLM_URL", "http://localhost/v1?key=secret"),
+        ("ESOTERIC_LLM_KEY", "two words"),
+        ("ESOTERIC_LLM_KEY_FILE", "/no/key"),
+        ("MISTRAL_API_KEY", "k\u00e9y"),
+        ("ESOTERIC_LLM_DECIDES", "maybe"),
+        ("ESOTERIC_LLM_SECONDS", "0"),
+        ("ESOTERIC_LLM_PRICES", "small"),
+        ("ESOTERIC_LLM_PRICES", "small=1/-1"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
         ("ESOTERIC_BROKER_URL", "redis://"),
@@ -134,3 +150,59 @@ def test_trusted_hosts_are_localhost_the_host_and_what_is_added(tmp_path: Path) 
         {"ESOTERIC_HOME": str(tmp_path), "HOST": "Desk.example", "TRUSTED_HOSTS": "a.example, B"}
     )
     assert settings.trusted_hosts == ("localhost", "desk.example", "a.example", "b")
+
+
+def test_a_language_model_is_named_by_its_provider_and_its_name() -> None:
+    choice = Settings.from_environment(
+        {
+            "ESOTERIC_LLM": "openai:qwen2.5:7b",
+            "ESOTERIC_LLM_URL": "http://localhost:11434/v1/",
+            "ESOTERIC_LLM_DECIDES": "no",
+            "ESOTERIC_LLM_SECONDS": "90",
+            "ESOTERIC_LLM_PRICES": "other=1/2, qwen2.5:7b=0.1/0.3",
+        }
+    ).llm
+    assert choice is not None
+    assert (choice.provider, choice.model, choice.url) == (
+        "openai",
+        "qwen2.5:7b",
+        "http://localhost:11434/v1",
+    )
+    assert choice.name == "qwen2.5:7b at localhost:11434"
+    assert (choice.decides, choice.seconds) == (False, 90)
+    assert choice.price == Price(0.1, 0.3)
+
+
+def test_each_key_is_for_its_own_address() -> None:
+    keys = {"MISTRAL_API_KEY": "for-mistral", "ESOTERIC_LLM_KEY": "for-the-url"}
+    elsewhere = {"ESOTERIC_LLM_URL": "https://models.example/v1"}
+    at_mistral = Settings.from_environment({"ESOTERIC_LLM": "mistral:small", **keys}).llm
+    assert at_mistral is not None
+    assert (at_mistral.host, at_mistral.key) == ("api.mistral.ai", "for-mistral")
+    for provider in ("mistral", "openai"):
+        choice = Settings.from_environment(
+            {"ESOTERIC_LLM": f"{provider}:small", **elsewhere, **keys}
+        ).llm
+        assert choice is not None
+        assert (choice.host, choice.key) == ("models.example", "for-the-url")
+    without = {"ESOTERIC_LLM": "openai:small", **elsewhere, "MISTRAL_API_KEY": "for-mistral"}
+    choice = Settings.from_environment(without).llm
+    assert choice is not None
+    assert choice.key == ""
+
+
+def test_a_key_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("a-secret\n")
+    settings = Settings.from_environment(
+        {"ESOTERIC_LLM": "mistral:small", "MISTRAL_API_KEY_FILE": str(file)}
+    )
+    assert settings.llm is not None
+    assert settings.llm.key == "a-secret"
+    assert "a-secret" not in repr(settings)
+
+
+def test_an_address_that_may_hold_a_password_is_not_shown() -> None:
+    with pytest.raises(BadSetting) as caught:
+        Settings.from_environment({"ESOTERIC_LLM_URL": "http://user:secret@localhost/v1"})
+    assert "secret" not in str(caught.value)

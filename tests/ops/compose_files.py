@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)(?::([-?])([^}]*))?\})")
 # Of these the later file's value stands instead of the earlier one's, lists though they are.
 _REPLACED = ("command", "entrypoint", "test")
 # Values for variables that a file insists on.
-_ANY = {"ELASTIC_PASSWORD": "any"}
+_ANY = {"ELASTIC_PASSWORD": "any", "ESOTERIC_LLM": "openai:any", "LLM_KEY_FILE": "./any"}
 
 
 def read(file: Path, variables: Mapping[str, str]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The Compose files keep to the Compose Specification and to what is promised of them.
 
-``docker-compose.yml`` alone, and with ``compose.elasticsearch.yml`` on top of it.
+``docker-compose.yml`` alone, and with ``compose.elasticsearch.yml`` or
+``compose.language-model.yml`` on top of it.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ def with_elasticsearch(compose: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_files_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("docker-compose.yml", "compose.elasticsearch.yml")
+    names = ("docker-compose.yml", "compose.elasticsearch.yml", "compose.language-model.yml")
     compose_files.main([str(CHECKOUT / name) for name in names])
     assert capsys.readouterr().out.count("valid") == len(names)
 
@@ -171,6 +173,30 @@ def test_memory_is_limited_and_elasticsearch_leaves_half_of_its_own_to_files(
     assert node["environment"]["ES_JAVA_OPTS"] == "-Xms1g -Xmx1g"
     assert node["environment"]["bootstrap.memory_lock"] == "true"
     assert node["ulimits"]["memlock"] == {"soft": -1, "hard": -1}
+
+
+def test_the_worker_alone_reaches_a_language_model_and_has_its_key_as_a_file(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    file = CHECKOUT / "compose.language-model.yml"
+    variables = {"ESOTERIC_LLM": "mistral:small", "LLM_KEY_FILE": "./the.key"}
+    both = compose_files.combined(compose, compose_files.read(file, variables))
+    assert both["services"]["worker"]["networks"] == ["back", "outside"]
+    for name in ("web", "index", "redis"):
+        assert both["services"][name] == compose["services"][name]
+    assert both["networks"]["back"] == {"internal": True}
+    assert both["secrets"] == {"language_model_key": {"file": "./the.key"}}
+    assert both["services"]["worker"]["secrets"] == ["language_model_key"]
+
+    key = tmp_path / "key"
+    key.write_text("a-secret\n")
+    environment = {
+        name: value.replace("/run/secrets/language_model_key", str(key))
+        for name, value in both["services"]["worker"]["environment"].items()
+    }
+    choice = Settings.from_environment(environment).llm
+    assert choice is not None
+    assert (choice.host, choice.key) == ("api.mistral.ai", "a-secret")
 
 
 def test_workers_can_be_many(with_elasticsearch: dict[str, Any]) -> None:

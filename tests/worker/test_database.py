@@ -86,7 +86,9 @@ def test_a_database_of_the_version_before_is_changed_and_keeps_its_claims(tmp_pa
     store.beat("worker", datetime.now(UTC), "ready")
     store.close()
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("ALTER TABLE workers DROP COLUMN corpus")
+        for column in ("corpus", "language_model"):
+            connection.execute(f"ALTER TABLE workers DROP COLUMN {column}")
+        connection.execute("DROP TABLE answers")
         connection.execute("UPDATE schema SET version = 2")
     for opened in (JobStore(f"sqlite:///{file}"), JobStore(f"sqlite:///{file}")):
         assert opened.get(job.id).claim == "Tea is a drink."
