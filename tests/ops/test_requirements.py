@@ -9,7 +9,12 @@ import pytest
 
 from settings import CHECKOUT
 
-FILES = ("requirements.txt", "requirements-test.txt", "requirements-weights.txt")
+FILES = (
+    "requirements.txt",
+    "requirements-test.txt",
+    "requirements-weights.txt",
+    "requirements-test-weights.txt",
+)
 
 
 def pins(file: Path) -> dict[str, str]:

