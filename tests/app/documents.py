@@ -136,6 +136,9 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
             "confidence": confidence,
             "judge": "cross-encoder-1",
             "rationale": f"“Lighthouse of Varn” says: “{best}”",
+            "opinions": [
+                opinion("cross-encoder-1", label, confidence, f"It says: “{best}”", [1, 2, 3])
+            ],
         },
         "evidence": [
             evidence("Lighthouse of Varn", LIGHTHOUSE, best, stances[0], 0.981, sentence_id=1),
@@ -198,7 +201,46 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
             "semantic": 0.0511,
             "verdict": 0.1251,
         },
+        "usage": None,
     }
+
+
+MODEL = "small at models.example:8080"
+
+
+def opinion(
+    judge: str,
+    label: str,
+    confidence: float,
+    rationale: str,
+    cites: list[int],
+    missing: str = "",
+) -> dict[str, Any]:
+    """Return what one judge says."""
+    return {
+        "judge": judge,
+        "label": label,
+        "confidence": confidence,
+        "rationale": rationale,
+        "cites": cites,
+        "missing": missing,
+    }
+
+
+def document_with_a_model(
+    claim: str, model: str, verifier: str = "SUPPORTS", *, decides: bool = True
+) -> dict[str, Any]:
+    """Return a result that a language model gave an opinion of: it says ``model``."""
+    result = claim_document(claim, verifier)
+    said = opinion(MODEL, model, 0.42, "It was “built in 1874”, says the page.", [1, 3], "who paid")
+    (own,) = result["verdict"]["opinions"]
+    result["verdict"]["opinions"] = [said, own] if decides else [own, said]
+    if decides:
+        result["verdict"] |= {key: said[key] for key in ("label", "confidence", "judge")}
+        result["verdict"]["rationale"] = said["rationale"]
+    result["usage"] = {"model": MODEL, "calls": 1, "prompt_tokens": 400, "answer_tokens": 50}
+    result["seconds"]["explain"] = 1.5
+    return result
 
 
 def document_without_evidence(claim: str) -> dict[str, Any]:
@@ -215,7 +257,7 @@ def document_without_evidence(claim: str) -> dict[str, Any]:
 def document_kept_from_before(claim: str) -> dict[str, Any]:
     """Return a result as it was stored before there were proofs."""
     result = claim_document(claim)
-    del result["proof_label"]
+    del result["proof_label"], result["usage"], result["verdict"]["opinions"]
     for document in result["documents"]:
         del document["led_by"]
     for item in result["evidence"]:

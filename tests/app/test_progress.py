@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.progress import rounds
-from worker.jobs import Event
+from app.contexts import SentTo
+from app.progress import progress_page, rounds
+from worker.jobs import Event, Job, State
 
 FIRST = ("spans", "titles", "dense")
 PER_HOP = ("sentences", "paths", "proof", "verdict", "next")
@@ -94,3 +95,32 @@ def test_no_row_of_a_round_that_is_over_is_at_work() -> None:
 
 def test_a_stage_that_the_recipe_does_not_name_changes_no_row() -> None:
     assert states("spans", "brewing") == states("spans")
+
+
+def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, list[str]]:
+    """Return the state of the last stage, and of the rows of the round before it."""
+    now = datetime.now(UTC)
+    job = Job("0" * 24, "It is.", "fer", state, now, now, None, 1, None, None)
+    events = [Event(n, now, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
+    page = progress_page(job, events, None, SentTo("small", "localhost:80"), follow=False)
+    (last,) = page.closing
+    return last.state, [row.state for row in page.rounds[-1].stages if row.name != "spans"]
+
+
+READ = (("start", 0), ("spans", 1), ("sentences", 2), ("verdict", 3))
+
+
+def test_the_language_model_is_asked_after_the_last_round() -> None:
+    assert closing(*READ)[0] == "waiting"
+    state, rows = closing(*READ, ("explain", 3))
+    assert state == "running"
+    assert "running" not in rows
+    assert "waiting" not in rows
+    assert closing(*READ, ("explain", 3), ("explain", 3))[0] == "running"
+    assert closing(*READ, ("explain", 3), ("explain", 4))[0] == "done"
+
+
+def test_without_a_language_model_nothing_follows_the_last_round() -> None:
+    now = datetime.now(UTC)
+    job = Job("0" * 24, "It is.", "fer", "running", now, now, None, 1, None, None)
+    assert progress_page(job, [], None, None, follow=False).closing == ()

@@ -1,0 +1,102 @@
+"""Two judges: what the page, the exports and the terminal say where they agree and where not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from cli.claim_text import as_text
+from tests.app.documents import MODEL, PROVED_CLAIM, document_with_a_model, document_with_proof
+from tests.app.worker_by_hand import WorkerByHand
+from worker.jobs import AskedModel, JobStore
+
+CLAIM = "The Lighthouse of Varn was built in 1874."
+
+
+@pytest.fixture
+def page(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Any:
+    """Return the page, or the export of this format, of a claim with this result."""
+
+    def shown(result: dict[str, Any], export: str = "") -> str:
+        job = store.submit(result["claim"], "esoteric")[0]
+        worker.finish(job, result)
+        path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
+        return client.get(path).text
+
+    return shown
+
+
+def test_two_labels_are_both_shown_and_the_disagreement_is_said_plainly(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "REFUTES"))
+    assert "The judges disagree" in text
+    assert "Read the evidence before you rely on the verdict." in text
+    assert text.index("(decides)") < text.index("The verifier")
+    assert MODEL in text
+    assert "cross-encoder-1" in text
+    assert "Missing: <bdi>who paid</bdi>" in text
+    assert '<a href="#item-3"><span class="hidden">evidence </span>3</a>' in text
+
+
+def test_agreement_is_said(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "SUPPORTS"))
+    assert "Both judges agree" in text
+    assert "The judges disagree" not in text
+
+
+def test_where_the_verifier_decides_it_stands_first(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "REFUTES", decides=False))
+    judges = text[text.index('id="opinions"') :]
+    assert judges.index("The verifier") < judges.index("(decides)") < judges.index(MODEL)
+    assert "The verdict is that of the language model" not in text
+
+
+def test_one_judge_alone_has_no_section(page: Any) -> None:
+    result = document_with_proof()
+    assert 'id="opinions"' not in page(result)
+
+
+def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> None:
+    """The proof comes to SUPPORTS; the model's verdict is another, and the proof is not its own."""
+    by_model = document_with_proof("REFUTES")
+    both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
+    by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
+    for export in ("", "md"):
+        assert "lowered because" in page(document_with_proof("REFUTES"), export)
+        assert "lowered because" not in page(by_model, export)
+    assert "lowered because" in as_text(document_with_proof("REFUTES"))
+    assert "lowered because" not in as_text(by_model)
+
+
+def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
+    result = document_with_a_model(CLAIM, "REFUTES")
+    markdown = page(result, "md")
+    assert "The judges disagree:" in markdown
+    assert "refuted (42%), citing evidence 1 and 3" in markdown
+    assert "Missing: who paid" in markdown
+    text = " ".join(as_text(result).split())
+    assert "The judges disagree:" in text
+    assert f"- {MODEL}: refuted (42%), citing 1, 3." in text
+    assert "- cross-encoder-1: supported (93%)" in text
+
+
+def test_what_a_model_says_is_escaped(page: Any) -> None:
+    result = document_with_a_model(CLAIM, "REFUTES")
+    hostile = "<script>alert(1)</script> [x](javascript:alert(1))"
+    result["verdict"]["rationale"] = result["verdict"]["opinions"][0]["rationale"] = hostile
+    result["verdict"]["opinions"][0]["missing"] = hostile
+    assert "<script>alert" not in page(result)
+    assert "[x](javascript" not in page(result, "md")
+
+
+def test_the_first_page_names_the_host_that_a_worker_reports(
+    client: FlaskClient, store: JobStore
+) -> None:
+    assert "are sent to the language model" not in client.get("/").text
+    asked = AskedModel("small", "models.example:8080", True, None)
+    store.beat("other", datetime.now(UTC), "loading", language_model=asked)
+    text = client.get("/").text
+    assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
+    assert "<strong><bdi>models.example:8080</bdi></strong>" in text
