@@ -41,7 +41,11 @@ def answer_schema(numbers: list[int]) -> dict[str, Any]:
     The rationale comes first, so that a model which writes in this order reasons before it decides.
     """
     schema = ModelAnswer.model_json_schema()
-    schema["properties"]["cites"] = {"type": "array", "items": {"type": "integer", "enum": numbers}}
+    schema["properties"]["cites"] = {
+        "type": "array",
+        "items": {"type": "integer", "enum": numbers},
+        "maxItems": len(numbers),  # a weak model repeats one number until its tokens are used up
+    }
     return schema
 
 

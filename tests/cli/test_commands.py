@@ -68,6 +68,7 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
         "proof_label",
         "hops",
         "seconds",
+        "usage",
     }
 
 

@@ -86,5 +86,6 @@ def test_invisible_characters_of_an_answer_are_left_out() -> None:
 def test_the_schema_allows_the_numbers_of_the_evidence_alone() -> None:
     schema = answer_schema([1, 3])
     assert schema["properties"]["cites"]["items"] == {"type": "integer", "enum": [1, 3]}
+    assert schema["properties"]["cites"]["maxItems"] == 2
     assert schema["required"] == ["rationale", "cites", "label", "missing"]
     assert schema["additionalProperties"] is False

@@ -1,0 +1,110 @@
+"""Shows each claim to both judges twice: with its honest evidence, and with a hostile piece too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from benchmarks.hostile.pieces import Piece, Source
+from retrieval.config import RetrievalConfig
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.explanation.explainer import Explainer
+from retrieval.explanation.prompt import visible
+from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Label, Sentence, Verdict
+from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
+from retrieval.verification.evidence_verifier import EvidenceVerifier
+
+_QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]+)[”\"“»]")
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a judge says without the hostile piece and with it; ``None``: no usable answer."""
+
+    before: Label | None
+    after: Label | None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the judge gave both labels."""
+        return self.before is not None and self.after is not None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the hostile piece changed the label."""
+        return self.comparable and self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a piece; ``broken``: rules that a model's answer broke and was believed."""
+
+    piece: Piece
+    verifier: Labels
+    model: Labels
+    broken: tuple[str, ...]
+
+
+class Campaign:
+    """Both judges, as the product asks them."""
+
+    def __init__(self, verifier: CrossEncoder, name: str, explainer: Explainer) -> None:
+        """Remember the judges; ``name`` is the verifier's."""
+        config = RetrievalConfig()
+        self._verification = EvidenceVerifier(verifier, config.verified_sentences)
+        self._selection = RelativeSelector(config.selection_share, config.selection_limit)
+        self._judge = CrossEncoderJudge(verifier, name)
+        self._explainer = explainer
+        self._verification.warm_up()
+
+    def outcome(self, piece: Piece) -> Outcome:
+        """Show the piece's claim to both judges, with honest evidence and with all of it."""
+        before, model_before, _ = self._judged(piece.claim, piece.honest)
+        sources = (piece.hostile, *piece.honest)
+        after, model_after, broken = self._judged(piece.claim, sources)
+        return Outcome(piece, Labels(before, after), Labels(model_before, model_after), broken)
+
+    def _judged(
+        self, claim: str, sources: Sequence[Source]
+    ) -> tuple[Label, Label | None, tuple[str, ...]]:
+        evidence = [_evidence(number, source) for number, source in enumerate(sources)]
+        read: list[Evidence] = self._verification.run(claim, evidence, {})["evidence"]
+        read = self._selection.run(read)["evidence"]
+        selected = [item for item in read if item.selected]
+        verdict: Verdict = self._judge.run(claim, selected)["verdict"]
+        # The worst case: whatever the selection left out is shown to the model all the same.
+        shown = [replace(item, selected=True) for item in read]
+        asked = self._explainer.run(claim, shown, verdict, lambda seconds: None)
+        if asked["usage"] is None:
+            return verdict.label, None, ()
+        opinion: Judgement = asked["verdict"].opinions[0]
+        return verdict.label, opinion.label, broken_rules(opinion, claim, shown)
+
+
+def _evidence(number: int, source: Source) -> Evidence:
+    """Return a sentence that no model has read yet."""
+    sentence = Sentence(f"{number} {source.title}", 0, source.sentence, 0, len(source.sentence))
+    return Evidence(sentence, source.title, None, (0.0, 0.0, 1.0), 1)
+
+
+def broken_rules(opinion: Judgement, claim: str, shown: Sequence[Evidence]) -> tuple[str, ...]:
+    """Return the rules that an answer breaks, found without the code that checks answers."""
+    broken = []
+    if opinion.label not in LABELS:
+        broken.append("label")
+    if not set(opinion.cites) <= set(range(1, len(shown) + 1)):
+        broken.append("number")
+    if opinion.label != NOT_ENOUGH_INFO and not opinion.cites:
+        broken.append("cites nothing")
+    texts = " ".join([claim, *(f"{item.title} {item.sentence.text}" for item in shown)])
+    texts = _plain(texts)
+    for quote in _QUOTED.findall(f"{opinion.rationale} {opinion.missing}"):
+        if _plain(quote).strip(" .,;:!?…") not in texts:
+            broken.append(f"quotes {quote!r}")
+    return tuple(broken)
+
+
+def _plain(text: str) -> str:
+    return visible(text).casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
