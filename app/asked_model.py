@@ -12,8 +12,9 @@ def asked_model(settings: Settings, health: WorkerHealth) -> SentTo | None:
 
     The workers know; while none is alive, the settings of this process tell.
     """
-    if health.language_model is not None:
-        return SentTo(health.language_model.model, health.language_model.host)
+    model = health.language_model
+    if model is not None:
+        return SentTo(model.model, model.host, answers=model.problem is None)
     if health.workers == 0 and settings.llm is not None:
-        return SentTo(settings.llm.model, settings.llm.host)
+        return SentTo(settings.llm.model, settings.llm.host, answers=True)
     return None

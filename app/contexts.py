@@ -140,10 +140,14 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class SentTo:
-    """Where claims and the sentences that were found are sent for a verdict."""
+    """Where claims and the sentences that were found are sent for a verdict.
+
+    ``answers``: whether the last answer could be used.
+    """
 
     model: str
     host: str
+    answers: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -100,3 +101,7 @@ def test_the_first_page_names_the_host_that_a_worker_reports(
     text = client.get("/").text
     assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
     assert "<strong><bdi>models.example:8080</bdi></strong>" in text
+    assert "gives no answer" not in text
+    failing = replace(asked, problem={"code": "x", "message": "It fails.", "hint": "Wait."})
+    store.beat("other", datetime.now(UTC), "ready", language_model=failing)
+    assert "At the moment it gives no answer that can be used" in client.get("/").text

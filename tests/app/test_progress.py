@@ -102,7 +102,9 @@ def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, lis
     now = datetime.now(UTC)
     job = Job("0" * 24, "It is.", "fer", state, now, now, None, 1, None, None)
     events = [Event(n, now, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
-    page = progress_page(job, events, None, SentTo("small", "localhost:80"), follow=False)
+    page = progress_page(
+        job, events, None, SentTo("small", "localhost:80", answers=True), follow=False
+    )
     (last,) = page.closing
     return last.state, [row.state for row in page.rounds[-1].stages if row.name != "spans"]
 
