@@ -80,6 +80,12 @@ TABLE: tuple[Setting, ...] = (
         "Folder with the weights of BART or GENRE, which then generate titles instead of the"
         " shipped model.",
     ),
+    Setting(
+        "ESOTERIC_VERIFIER",
+        "none",
+        "Folder with a sequence-classification model of Hugging Face, which then labels evidence"
+        " instead of the shipped verifier.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -105,6 +111,7 @@ class Settings:
     database_url: str
     broker_url: str
     bart: Path | None
+    verifier: Path | None
     threads: int
 
     @classmethod
@@ -129,7 +136,8 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_bart(environment, "ESOTERIC_BART"),
+            bart=_model_folder(environment, "ESOTERIC_BART"),
+            verifier=_model_folder(environment, "ESOTERIC_VERIFIER"),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -197,13 +205,18 @@ def _file(environment: Mapping[str, str], variable: str) -> str:
     return str(file)
 
 
-def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
+def _model_folder(environment: Mapping[str, str], variable: str) -> Path | None:
     if not environment.get(variable):
         return None
-    folder = Path(environment[variable]).expanduser()
+    try:
+        folder = Path(environment[variable]).expanduser().resolve()
+    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
+        raise BadSetting(
+            f"{variable} is {environment[variable]!r} ({error}); set it to a folder."
+        ) from error
     if not folder.is_dir():
         raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
-    return folder.resolve()
+    return folder
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

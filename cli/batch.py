@@ -57,8 +57,8 @@ def command(file: Path, output: Path, recipe: str) -> None:
     from retrieval.on_all_cores import in_order, processes_for
 
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
-    judge = judge_name()
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    judge = judge_name(folders)
     done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
     failed = 0
     rest = claims[done:]

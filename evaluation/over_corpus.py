@@ -22,7 +22,7 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
-from retrieval.models import ModelFolders, models_digest
+from retrieval.models import ModelFolders, judge_name
 from retrieval.on_all_cores import in_order, processes_for
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ def evaluate_over_corpus(
         provenance_of(
             built,
             digest_of(evaluation.claims),
-            models_digest(evaluation.folders),
+            evaluation.folders,
             info.encoder or "none",
         ),
     )
@@ -82,6 +82,7 @@ def evaluate_over_corpus(
         "claims": len(claims),
         "file": evaluation.claims.name,
         "sha256": digest_of(evaluation.claims),
+        "verifier": judge_name(evaluation.folders),
         "corpus": {"name": info.name, "documents": info.documents, "built_at": info.built_at},
         "recipes": {},
     }

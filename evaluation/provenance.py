@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from retrieval.errors import BadSource
+from retrieval.models import ModelFolders, judge_name, models_digest
 from settings import CHECKOUT
 
 FILE = "provenance.json"
@@ -16,6 +17,7 @@ PAIRS = "pairs"  # the folder of results with the evidence given; they say what 
 _WORDS = {
     "wiki_pages": "wiki pages",
     "claims": "claims",
+    "verifier": "verifiers",
     "models": "models",
     "vectors": "vectors",
     "code": "code",
@@ -29,24 +31,34 @@ _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 class Provenance:
     """Everything that decides the answers.
 
-    The encoder of the index's vectors by name, the rest by SHA-256.
+    The verifier and the encoder of the index's vectors by name, the rest by SHA-256.
     """
 
     wiki_pages: str
     claims: str
+    verifier: str
     models: str
     vectors: str
     code: str
 
 
 def provenance_of(
-    wiki_pages: str, claims: str, models: str, vectors: str, root: Path = CHECKOUT
+    wiki_pages: str,
+    claims: str,
+    folders: ModelFolders,
+    vectors: str,
+    root: Path = CHECKOUT,
 ) -> Provenance:
-    """Return the provenance of answers given now; what is no name is a digest already."""
+    """Return the provenance of answers given now; what is no name is a digest already.
+
+    Raises:
+        ModelUnavailable: a model is missing or damaged.
+    """
     return Provenance(
         wiki_pages=wiki_pages,
         claims=claims,
-        models=models,
+        verifier=judge_name(folders),
+        models=models_digest(folders),
         vectors=vectors,
         code=_digest_of_code(root),
     )

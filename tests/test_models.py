@@ -46,9 +46,10 @@ def test_results_of_other_models_have_another_digest(
     assert len({two, first, models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
 
-def test_a_verdict_names_the_verifier_with_its_version() -> None:
-    assert judge_name() == version_of(read_config(VERIFIER))
-    assert judge_name().startswith("MPNet verifier ")
+def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
+    name = judge_name(ModelFolders(tmp_path))
+    assert name == version_of(read_config(VERIFIER))
+    assert name.startswith("MPNet verifier ")
 
 
 @pytest.mark.parametrize(
