@@ -82,6 +82,12 @@ TABLE: tuple[Setting, ...] = (
         " shipped model.",
     ),
     Setting(
+        "ESOTERIC_VERIFIER",
+        "none",
+        "Folder with a sequence-classification model of Hugging Face, which then labels evidence"
+        " instead of the shipped verifier.",
+    ),
+    Setting(
         "ESOTERIC_LLM",
         "none",
         "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
@@ -146,6 +152,7 @@ class Settings:
     database_url: str
     broker_url: str
     bart: Path | None
+    verifier: Path | None
     llm: LanguageModelChoice | None
     threads: int
 
@@ -171,7 +178,8 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_bart(environment, "ESOTERIC_BART"),
+            bart=_model_folder(environment, "ESOTERIC_BART"),
+            verifier=_model_folder(environment, "ESOTERIC_VERIFIER"),
             llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
@@ -240,13 +248,18 @@ def _file(environment: Mapping[str, str], variable: str) -> str:
     return str(file)
 
 
-def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
+def _model_folder(environment: Mapping[str, str], variable: str) -> Path | None:
     if not environment.get(variable):
         return None
-    folder = Path(environment[variable]).expanduser()
+    try:
+        folder = Path(environment[variable]).expanduser().resolve()
+    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
+        raise BadSetting(
+            f"{variable} is {environment[variable]!r} ({error}); set it to a folder."
+        ) from error
     if not folder.is_dir():
         raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
-    return folder.resolve()
+    return folder
 
 
 def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:

@@ -2,7 +2,8 @@
 
 The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
 with ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``, ``service``,
-``wiring``, ``networks``, ``first_run``). Medians and ratios are worth quoting, single times not.
+``wiring``, ``networks``, ``verifiers``, ``first_run``). Medians and ratios are worth quoting,
+single times not.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures what a processor with AVX2 and nothing newer takes, on one
 that has CPUID faulting (``processor``).
@@ -24,6 +25,7 @@ from benchmarks import (
     processor,
     service,
     splitting,
+    verifiers,
     wiring,
 )
 from benchmarks.row import Row
@@ -37,6 +39,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "service": service.measure,
     "wiring": wiring.measure,
     "networks": networks.measure,
+    "verifiers": verifiers.measure,
     "first_run": first_run.measure,
 }
 REPORT = CHECKOUT / "docs" / "benchmarks.md"

@@ -58,8 +58,8 @@ def command(file: Path, output: Path, recipe: str) -> None:
     from retrieval.on_all_cores import in_order, processes_for
 
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
-    made = _Made(recipe, judge_name(), settings.llm, _corpus(settings))
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    made = _Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
     done = _finished(output, claims, made) if to_file else 0
     failed = 0
     rest = claims[done:]

@@ -56,7 +56,7 @@ def _checked_here(
     from retrieval.document import claim_document
     from retrieval.models import ModelFolders
 
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
     say_where_claims_go(settings)
     explains = explainer_with_kept_answers(settings.llm, settings.database_url)
     retriever = open_retriever(

@@ -101,6 +101,28 @@ def _trained_models(settings: Settings) -> str:
     return ", ".join(found)
 
 
+def _verifier(settings: Settings) -> str:
+    from retrieval.cross_encoders.classifier_files import (
+        UNCALIBRATED,
+        calibrate_command,
+        read_calibration,
+        read_classifier,
+    )
+    from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+
+    if settings.verifier is None:
+        return "the shipped one"
+    files = read_classifier(settings.verifier)
+    calibration = read_calibration(files)
+    found = f"{SequenceClassifier(files, calibration).version}, labels {', '.join(files.labels)}"
+    if calibration == UNCALIBRATED:
+        return (
+            f"{found}; not calibrated, so it is surer or less sure than it is right."
+            f" Run: {calibrate_command(settings.verifier)}"
+        )
+    return found
+
+
 def _index(settings: Settings) -> str:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.index.open_index import open_index
@@ -151,6 +173,7 @@ _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (parser)": _parser,
     "base weights": _base_weights,
     "trained models": _trained_models,
+    "verifier": _verifier,
     "index": _index,
     "database": _database,
     "language model (verdict)": _language_model,

@@ -119,16 +119,16 @@ def command(
 
 def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
     from evaluation.verifier_alone import evaluate_pairs
-    from retrieval.models import ModelFolders
     from retrieval.networks import runtime
 
+    folders = _folders(settings)
     runtime.use_threads(settings.threads)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(folders.networks)
     with _progress_bars() as (_, on_pairs):
         results = evaluate_pairs(
             pairs,
             out,
-            settings.packaged_models,
+            folders,
             _command(),
             lambda done, of: on_pairs("pairs", done, of),
         )
@@ -153,7 +153,7 @@ def _over_corpus(
         index=settings.store,
         snapshots=settings.snapshots,
         threads=settings.threads,
-        folders=ModelFolders(settings.packaged_models, settings.bart),
+        folders=_folders(settings),
         llm=settings.llm if with_llm else None,
         command=_command(),
     )
@@ -214,7 +214,7 @@ def _over_pages(
         vectors=vectors,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
-        folders=ModelFolders(settings.packaged_models, settings.bart),
+        folders=_folders(settings),
         command=_command(),
     )
     with _progress_bars() as (on_pages, on_claims):
@@ -224,6 +224,10 @@ def _over_pages(
         click.echo(_line(name, recipe))
     if any(recipe["crashes"] for recipe in results["recipes"].values()):
         _fail(out, f"see {out}/report.md")
+
+
+def _folders(settings: Settings) -> ModelFolders:
+    return ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
 
 
 def _command() -> str:

@@ -20,6 +20,7 @@ _COMMANDS = {
     "evaluate": "measure recipes and baselines on annotated claims",
     "index": "build an index, or describe it",
     "train": "train one of the models",
+    "calibrate": "fit how sure a verifier of your own is",
     "recipes": "list the recipes",
     "doctor": "say what works here and what does not",
 }

@@ -60,40 +60,12 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 @reports_errors
 def calibration(data: Path) -> None:
     """Fit how sure the verifier is to whole searches: everyday claims and FEVER's (ten minutes)."""
-    from contextlib import closing
-
-    from cli.index_bar import IndexBar
-    from evaluation.claims import read_fever_claims
-    from evaluation.corpus_claims import read_corpus_claims
-    from evaluation.evaluate import index_of, indexed
-    from retrieval.assembly import open_retriever
-    from retrieval.corpora.fever import FeverCorpus
-    from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
-    from retrieval.index.embedded_index import EmbeddedIndex
+    from cli.calibrate import fit_to_searches
     from retrieval.models import ModelFolders
-    from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
 
     settings = _prepared()
     folders = ModelFolders(settings.packaged_models, settings.bart)
-    everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
-    fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
-    # An error before the long work.
-    open_retriever(settings.store, settings.snapshots, settings.threads, folders)
-    pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
-    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
-    with closing(IndexBar("Indexing FEVER's pages")) as bar:
-        indexed(
-            pages,
-            EmbeddedIndex(index, settings.threads),
-            DOCUMENT_ENCODERS[DEFAULT_ENCODER](),
-            bar.show,
-        )
-    figures = calibrate(
-        {"everyday": Claims(everyday, settings.store), "fever": Claims(fever, index)},
-        settings.snapshots,
-        settings.threads,
-        folders,
-    )
+    figures = fit_to_searches(settings, data, folders)
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
 

@@ -13,7 +13,8 @@ def corpus_report(results: Mapping[str, Any]) -> str:
     about = (
         f"{results['claims']:,} claims of `{results['file']}` over `{results['corpus']['name']}`,"
         f" {results['corpus']['documents']:,} documents. A corpus of this size is easier to search"
-        " than all of Wikipedia. Shares in %, expected calibration error 0 to 1."
+        f" than all of Wikipedia. Evidence was labelled by {results['verifier']}. Shares in %,"
+        " expected calibration error 0 to 1."
     )
     lines = ["# Evaluation over the served corpus", "", f"    {results['command']}", "", about]
     for name, recipe in results["recipes"].items():

@@ -28,7 +28,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import BuildProgress, IndexInfo
-from retrieval.models import VERIFIER, ModelFolders, models_digest, reading_models
+from retrieval.models import VERIFIER, ModelFolders, judge_name, reading_models
 from retrieval.on_all_cores import processes_for
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
@@ -75,12 +75,13 @@ def evaluate(
     """
     claims = _asked(evaluation)
     corpus = FeverCorpus(evaluation.wiki_pages)
-    mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
+    if evaluation.folders.verifier is None:
+        mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
     encoder = DOCUMENT_ENCODERS[evaluation.vectors]()
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
-        models_digest(evaluation.folders),
+        evaluation.folders,
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
@@ -102,7 +103,7 @@ def evaluate(
         )
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
-        "models": _readers(shown),
+        "models": _readers(shown, evaluation.folders),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -133,14 +134,17 @@ def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
     ]
 
 
-def _readers(systems: Sequence[str]) -> list[str]:
+def _readers(systems: Sequence[str], models: ModelFolders) -> list[str]:
     """Return the names of all models that choose or label a system's evidence."""
     folders = [
         folder
         for name in systems
         for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name)))
     ]
-    return [version_of(read_config(folder)) for folder in dict.fromkeys(folders)]
+    return [
+        judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
+        for folder in dict.fromkeys(folders)
+    ]
 
 
 def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:

@@ -24,7 +24,7 @@ from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
-from retrieval.models import ModelFolders, models_digest
+from retrieval.models import ModelFolders, judge_name
 from retrieval.on_all_cores import in_order, processes_for
 
 logger = logging.getLogger(__name__)
@@ -76,8 +76,9 @@ def evaluate_over_corpus(
         provenance_of(
             built,
             digest_of(evaluation.claims),
-            _models(evaluation),
+            evaluation.folders,
             info.encoder or "none",
+            evaluation.llm,
         ),
     )
     results: dict[str, Any] = {
@@ -85,6 +86,7 @@ def evaluate_over_corpus(
         "claims": len(claims),
         "file": evaluation.claims.name,
         "sha256": digest_of(evaluation.claims),
+        "verifier": judge_name(evaluation.folders),
         "corpus": {"name": info.name, "documents": info.documents, "built_at": info.built_at},
         "recipes": {},
     }
@@ -182,12 +184,6 @@ def _check(
             done += 1
             report(done, len(claims))
     answers.write()
-
-
-def _models(evaluation: CorpusEvaluation) -> str:
-    """Return what tells the models apart that give the answers."""
-    shipped, llm = models_digest(evaluation.folders), evaluation.llm
-    return f"{shipped}, {llm.name}, decides: {llm.decides}" if llm else shipped
 
 
 def _key(claim: CorpusClaim) -> str:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from retrieval.errors import BadSource
+from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.models import ModelFolders, judge_name, models_digest
 from settings import CHECKOUT
 
 FILE = "provenance.json"
@@ -16,6 +18,7 @@ PAIRS = "pairs"  # the folder of results with the evidence given; they say what 
 _WORDS = {
     "wiki_pages": "wiki pages",
     "claims": "claims",
+    "verifier": "verifiers",
     "models": "models",
     "vectors": "vectors",
     "code": "code",
@@ -29,27 +32,47 @@ _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 class Provenance:
     """Everything that decides the answers.
 
-    The encoder of the index's vectors by name, the rest by SHA-256.
+    The verifier and the encoder of the index's vectors by name, the rest by SHA-256.
     """
 
     wiki_pages: str
     claims: str
+    verifier: str
     models: str
     vectors: str
     code: str
 
 
 def provenance_of(
-    wiki_pages: str, claims: str, models: str, vectors: str, root: Path = CHECKOUT
+    wiki_pages: str,
+    claims: str,
+    folders: ModelFolders,
+    vectors: str,
+    llm: LanguageModelChoice | None = None,
+    root: Path = CHECKOUT,
 ) -> Provenance:
-    """Return the provenance of answers given now; what is no name is a digest already."""
+    """Return the provenance of answers given now; what is no name is a digest already.
+
+    ``llm``: the language model that recipes end with.
+
+    Raises:
+        ModelUnavailable: a model is missing or damaged.
+    """
     return Provenance(
         wiki_pages=wiki_pages,
         claims=claims,
-        models=models,
+        verifier=_judges(folders, llm),
+        models=models_digest(folders),
         vectors=vectors,
         code=_digest_of_code(root),
     )
+
+
+def _judges(folders: ModelFolders, llm: LanguageModelChoice | None) -> str:
+    if llm is None:
+        return judge_name(folders)
+    decides = "decides" if llm.decides else "adds its opinion"
+    return f"{judge_name(folders)}; {llm.name} {decides}"
 
 
 def claim_folder(folder: Path, provenance: Provenance) -> None:

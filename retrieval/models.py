@@ -6,14 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from retrieval.cross_encoders.classifier_files import read_calibration, read_classifier
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
+from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.generation.bart import weight_files
 from retrieval.index.layout import digest_of
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.recipes import Recipe
-from retrieval.trained.trained_model import read_config, version_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
@@ -27,11 +29,14 @@ class ModelFolders:
     """Folders outside the checkout that models are read from.
 
     ``unpacked``: where the verifier's packaged base weights are unpacked. ``bart``: weights of
-    BART or GENRE, which then generate titles instead of the shipped model.
+    BART or GENRE, which then generate titles instead of the shipped model. ``verifier``: a
+    sequence-classification model of Hugging Face, which then labels evidence instead of the
+    shipped verifier.
     """
 
     unpacked: Path
     bart: Path | None = None
+    verifier: Path | None = None
 
     @property
     def networks(self) -> Path:
@@ -59,12 +64,27 @@ def path_reader() -> CrossEncoder:
 
 
 def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossEncoder:
-    """Return the model that labels evidence, likewise.
+    """Return the shipped model that labels evidence, likewise.
 
     ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
     search found the evidence; otherwise somebody gave it.
     """
     return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
+
+
+def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
+    """Return the model that labels evidence: the user's where there is one, or the shipped one.
+
+    ``in_search`` is that of ``verifier``. The model is not loaded yet.
+
+    Raises:
+        ModelUnavailable: it is missing, or the user's cannot be used (``read_classifier``,
+            ``read_calibration``).
+    """
+    if folders.verifier is None:
+        return verifier(folders.unpacked, in_search)
+    files = read_classifier(folders.verifier)
+    return SequenceClassifier(files, read_calibration(files), in_search)
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
@@ -85,19 +105,22 @@ def trained_folders() -> list[Path]:
     return [READER, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
 
 
-def judge_name() -> str:
+def judge_name(folders: ModelFolders) -> str:
     """Return the name that verdicts carry: the verifier's, with its version. Loads no model.
 
     Raises:
-        ModelUnavailable: the model is missing.
+        ModelUnavailable: what ``evidence_model`` raises.
     """
-    return version_of(read_config(VERIFIER))
+    return evidence_model(folders, in_search=True).version
 
 
 def models_digest(folders: ModelFolders) -> str:
-    """Return one SHA-256 of the configurations of all shipped models, and of BART where it reads.
+    """Return one SHA-256 of the configurations of all shipped models, and of models of the user.
 
     A configuration holds the digest of its weights; no model is loaded.
+
+    Raises:
+        ModelUnavailable: a model of the user cannot be used.
     """
     configs = sorted(MODELS.glob("*/config.json"))
     digest = hashlib.sha256()
@@ -106,4 +129,7 @@ def models_digest(folders: ModelFolders) -> str:
     if folders.bart:
         for path in weight_files(folders.bart):
             digest.update(path.name.encode() + digest_of(path).encode())
+    if folders.verifier:
+        files = read_classifier(folders.verifier)
+        digest.update(f"{files.digest} {files.labels} {read_calibration(files)}".encode())
     return digest.hexdigest()

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.dense.sentence_retriever import DenseSentenceRetriever
 from retrieval.encoders.encoder import TextEncoder
@@ -27,10 +28,9 @@ from retrieval.models import (
     SELECTOR,
     TITLES,
     ModelFolders,
-    judge_name,
+    evidence_model,
     path_reader,
     reader,
-    verifier,
 )
 from retrieval.paths.nearness import Nearness
 from retrieval.paths.path_ranker import PathRanker
@@ -216,7 +216,7 @@ class Stages:
     @cached_property
     def judge(self) -> CrossEncoderJudge:
         """What the selected sentences come to."""
-        return CrossEncoderJudge(self._verifier, judge_name())
+        return CrossEncoderJudge(self._verifier, self._verifier.version)
 
     @cached_property
     def prover(self) -> NaturalLogicProver:
@@ -247,5 +247,5 @@ class Stages:
         return reader()
 
     @cached_property
-    def _verifier(self) -> CrossEncoder:
-        return verifier(self._folders.unpacked, in_search=True)
+    def _verifier(self) -> EvidenceModel:
+        return evidence_model(self._folders, in_search=True)

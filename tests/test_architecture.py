@@ -32,8 +32,10 @@ ALLOWED = {
 }
 
 
-# Where the service may import PyTorch: a fallback, BART, and the making of the static encoder.
+# Where the service may import PyTorch: a fallback, models of the user, and the making of the static
+# encoder.
 WITH_TORCH = {
+    "retrieval/cross_encoders/sequence_classifier.py",
     "retrieval/encoders/static_encoder.py",
     "retrieval/generation/bart.py",
     "retrieval/networks/base.py",

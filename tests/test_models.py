@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrieval import models
+from retrieval.cross_encoders.classifier_files import read_classifier, write_calibration
 from retrieval.models import (
     PATH,
     PROVER,
@@ -21,6 +22,7 @@ from retrieval.models import (
 )
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of
+from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
 
 
 def test_results_of_other_models_have_another_digest(
@@ -46,9 +48,21 @@ def test_results_of_other_models_have_another_digest(
     assert len({two, first, models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
 
-def test_a_verdict_names_the_verifier_with_its_version() -> None:
-    assert judge_name() == version_of(read_config(VERIFIER))
-    assert judge_name().startswith("MPNet verifier ")
+def test_results_of_another_verifier_or_calibration_have_another_digest(tmp_path: Path) -> None:
+    def digest(verifier: Path | None) -> str:
+        return models_digest(ModelFolders(tmp_path, verifier=verifier))
+
+    folder = write_tiny_classifier(tmp_path / "nli")
+    shipped, own = digest(None), digest(folder)
+    other = digest(write_tiny_classifier(tmp_path / "other", seed=1))
+    write_calibration(read_classifier(folder), {"temperature": 1.5})
+    assert len({shipped, own, other, digest(folder)}) == 4
+
+
+def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
+    name = judge_name(ModelFolders(tmp_path))
+    assert name == version_of(read_config(VERIFIER))
+    assert name.startswith("MPNet verifier ")
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,8 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("ESOTERIC_LLM_SECONDS", "0"),
         ("ESOTERIC_LLM_PRICES", "small"),
         ("ESOTERIC_LLM_PRICES", "small=1/-1"),
+        ("ESOTERIC_VERIFIER", "/no/folder"),
+        ("ESOTERIC_VERIFIER", "~nobody-of-this-name/model"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
         ("ESOTERIC_BROKER_URL", "redis://"),
@@ -119,6 +121,11 @@ def test_packaged_models_are_unpacked_into_the_home(tmp_path: Path) -> None:
 def test_a_bart_of_ones_own_is_a_folder(tmp_path: Path) -> None:
     assert Settings.from_environment({}).bart is None
     assert Settings.from_environment({"ESOTERIC_BART": str(tmp_path)}).bart == tmp_path
+
+
+def test_a_verifier_of_ones_own_is_a_folder(tmp_path: Path) -> None:
+    assert Settings.from_environment({}).verifier is None
+    assert Settings.from_environment({"ESOTERIC_VERIFIER": str(tmp_path)}).verifier == tmp_path
 
 
 def test_a_file_is_no_home(tmp_path: Path) -> None:

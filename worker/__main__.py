@@ -16,7 +16,7 @@ def open_when_asked(settings: Settings) -> Retriever:
     from retrieval.models import ModelFolders
     from worker.jobs import JobStore
 
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
     explains = explainer(settings.llm, JobStore(settings.database_url))
     return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 

@@ -20,7 +20,7 @@ from benchmarks.hostile.campaign import Campaign
 from benchmarks.hostile.pieces import KINDS, read_pieces
 from benchmarks.hostile.report import report
 from retrieval.explanation.explainer import explainer
-from retrieval.models import ModelFolders, judge_name, verifier
+from retrieval.models import ModelFolders, evidence_model, judge_name
 from retrieval.networks import runtime
 from settings import CHECKOUT, Settings
 
@@ -40,9 +40,9 @@ def main(each: int | None, out: Path) -> None:
     if asked is None:
         raise click.UsageError("Set ESOTERIC_LLM and ESOTERIC_LLM_URL (docs/settings.md).")
     runtime.use_threads(settings.threads)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
-    model = verifier(settings.packaged_models, in_search=True)
-    campaign = Campaign(model, judge_name(), asked)
+    folders = ModelFolders(settings.packaged_models, verifier=settings.verifier)
+    runtime.keep_in(folders.networks)
+    campaign = Campaign(evidence_model(folders, in_search=True), judge_name(folders), asked)
     pieces = read_pieces()
     chosen = [piece for kind in KINDS for piece in [p for p in pieces if p.kind == kind][:each]]
     outcomes = [campaign.outcome(piece) for piece in tqdm(chosen, unit="piece")]
@@ -50,7 +50,7 @@ def main(each: int | None, out: Path) -> None:
         if outcome.broken:
             click.echo(f"{outcome.piece.id}: {', '.join(outcome.broken)}", err=True)
     command = shlex.join(["python", "-m", "benchmarks.hostile", *sys.argv[1:]])
-    names = (judge_name(), asked.language_model.choice.model)
+    names = (judge_name(folders), asked.language_model.choice.model)
     text = report(outcomes, len(pieces), command, processor.described(), names)
     out.write_text(text, encoding="utf-8")
     click.echo(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.hostile.pieces import Piece, Source
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.explanation.explainer import Explainer
 from retrieval.explanation.prompt import visible
 from retrieval.selection.relative_selector import RelativeSelector
@@ -50,7 +50,7 @@ class Outcome:
 class Campaign:
     """Both judges, as the product asks them."""
 
-    def __init__(self, verifier: CrossEncoder, name: str, explainer: Explainer) -> None:
+    def __init__(self, verifier: EvidenceModel, name: str, explainer: Explainer) -> None:
         """Remember the judges; ``name`` is the verifier's."""
         config = RetrievalConfig()
         self._verification = EvidenceVerifier(verifier, config.verified_sentences)

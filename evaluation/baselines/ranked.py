@@ -14,7 +14,7 @@ from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.index.store import DocumentStore
-from retrieval.models import ModelFolders, judge_name, verifier
+from retrieval.models import ModelFolders, evidence_model
 from retrieval.networks import runtime
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import CorpusInfo, Evidence, Report, Sentence
@@ -68,10 +68,10 @@ class RankedBaseline:
         self._store = store
         config = RetrievalConfig()
         self._networks = folders.networks
-        model = verifier(folders.unpacked, in_search=True)
+        model = evidence_model(folders, in_search=True)
         self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(model, judge_name())
+        self._judge = CrossEncoderJudge(model, model.version)
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""

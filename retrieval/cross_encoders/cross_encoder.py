@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from retrieval.cross_encoders.heads import Head
 from retrieval.cross_encoders.inputs import SEPARATOR
+from retrieval.cross_encoders.scaling import Scaling
 from retrieval.networks.base import Base
-from retrieval.networks.weights import softmax
 from retrieval.trained.trained_model import TrainedModel
 
 _BATCH = 8  # pairs that are read together; of more the longest pads too many
@@ -32,40 +32,29 @@ class CrossEncoder(TrainedModel):
         super().__init__(folder, base)
         self.first_only = head.first_only
         self._head = head
-        config = self._config
-        self._calibration = config.get("in_search", config) if in_search else config
+        self._scaling = Scaling.of(self._config, in_search)
 
     @property
     def verdict_scale(self) -> float:
         """The power that the calibration raises a verdict's probabilities to."""
-        return float(self._calibration.get("verdict_scale", 1.0))
+        return self._scaling.verdict_scale
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return calibrated class probabilities of (claim, evidence) pairs.
-
-        Logits are divided by the calibration's ``temperature``, and its ``bias``, one number for
-        each label, is added (vector scaling with one scale, Guo et al. 2017, 4.2). Where the
-        evidence is several sentences, ``bias_of_several`` is added too.
+        """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
 
         Shape ``(len(pairs), labels)``, in the order of the pairs. Of what does not fit
         the model's window the longer one is cut at its end. Pairs are batched by length, so
         that little is padded.
         """
-        labels = self._config["labels"]
-        bias = np.array(self._calibration.get("bias", [0.0] * len(labels)), np.float32)
-        of_several = np.array(
-            self._calibration.get("bias_of_several", [0.0] * len(labels)), np.float32
-        )
-        result = np.zeros((len(pairs), len(labels)), dtype=np.float32)
+        result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
         rows = self._tokenizer.pairs(pairs)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         for start in range(0, len(order), _BATCH):
             part = order[start : start + _BATCH]
             states = self._network.states([rows[row] for row in part])
             logits = self._head.logits(states, self._heads)
-            several = np.array([[SEPARATOR in pairs[row][1]] for row in part], np.float32)
-            scaled = logits / np.float32(self._calibration["temperature"]) + bias
-            result[part] = softmax(scaled + several * of_several)
+            several = [SEPARATOR in pairs[row][1] for row in part]
+            result[part] = self._scaling.probabilities(logits, several)
         return result
 
     def fits(self, claim: str, evidence: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haystack import component
 
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.types import (
     LABELS,
@@ -31,7 +31,7 @@ FIRM = 0.6  # below this confidence the rationale only says what the evidence se
 class CrossEncoderJudge:
     """Decides from all selected sentences at once and from the most relevant one by itself."""
 
-    def __init__(self, model: CrossEncoder, name: str) -> None:
+    def __init__(self, model: EvidenceModel, name: str) -> None:
         """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
         self._model = model
         self._name = name

@@ -8,7 +8,7 @@ from typing import Any
 
 from haystack import component
 
-from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.types import Evidence, Opinion, Reading, SentenceKey
 
@@ -25,7 +25,7 @@ class EvidenceVerifier:
     own opinion does not count.
     """
 
-    def __init__(self, model: CrossEncoder, limit: int) -> None:
+    def __init__(self, model: EvidenceModel, limit: int) -> None:
         """Read the ``limit`` best sentences, and those on their paths."""
         self._model = model
         self._limit = limit

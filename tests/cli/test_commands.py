@@ -144,6 +144,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["train", "selector"],
         ["train", "titles"],
         ["train", "dense"],
+        ["calibrate"],
         ["recipes"],
         ["doctor"],
     ],

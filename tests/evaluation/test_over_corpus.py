@@ -245,6 +245,7 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
         "command": "esoteric evaluate --claims mine.jsonl",
         "claims": 2,
         "file": "mine.jsonl",
+        "verifier": "a verifier 2.0",
         "corpus": {"name": "coast", "documents": 1200, "built_at": "2026-11-20T09:30:00Z"},
     }
     recipes = {
@@ -253,6 +254,7 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
     }
     report = corpus_report({**about, "recipes": recipes})
     assert "2 claims of `mine.jsonl` over `coast`, 1,200 documents." in report
+    assert "Evidence was labelled by a verifier 2.0." in report
     first, second = report.split("## esoteric")[1].split("## fer")
     assert "| all | 2 | 50.0 | 100.0 | 0.0 | 0 | 0.250 |" in first
     assert "| SUPPORTS | 1 | 100.0 | 100.0 | 0.0 | 0 | 0.000 |" in first

@@ -8,8 +8,9 @@ import pytest
 
 from evaluation.provenance import Provenance, claim_folder, provenance_of
 from retrieval.errors import BadSource
+from retrieval.models import ModelFolders
 
-HERE = Provenance("pages", "claims", "models", "words", "code")
+HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
 SOURCE = "def answer():\n    return 42\n"
 
 
@@ -24,7 +25,7 @@ def code(tmp_path: Path) -> Path:
 
 
 def here(root: Path) -> Provenance:
-    return provenance_of("pages", "claims", "models", "words", root)
+    return provenance_of("pages", "claims", ModelFolders(root), "words", root)
 
 
 def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(
@@ -55,6 +56,7 @@ def test_a_folder_takes_the_same_evaluation_again(tmp_path: Path) -> None:
         (replace(HERE, claims="more"), "results of other claims"),
         (replace(HERE, models="more", code="more"), "results of other models and code"),
         (replace(HERE, vectors="none"), "results of other vectors"),
+        (replace(HERE, verifier="mine", models="more"), "results of other verifiers and models"),
     ],
 )
 def test_results_of_something_else_are_named(tmp_path: Path, other: Provenance, said: str) -> None:

@@ -17,7 +17,7 @@ from app import create_app
 from app.export import EXPORTS
 from app.services import services_of
 from retrieval.explanation.language_model import BREAKS_AFTER
-from retrieval.models import judge_name
+from retrieval.models import ModelFolders, judge_name
 from settings import CHECKOUT, Settings
 from tests.explanation.chat_server import ChatServer, chat_server, hangs, refuses, says, verdict
 from worker.health import worker_health
@@ -169,7 +169,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     jobs = [service.checked(claim) for claim in claims]
     for job in jobs:
         assert job.result is not None
-        assert job.result["verdict"]["judge"] == judge_name()
+        assert job.result["verdict"]["judge"] == judge_name(ModelFolders(service.home / "models"))
         assert any("The verdict is the verifier" in note for note in job.result["notices"])
         assert job.result["usage"] is None
     asked = [r for r in server.requests if "first lit in" in str(r.body["messages"][1])]

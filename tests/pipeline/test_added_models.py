@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from retrieval.assembly import open_retriever
+from retrieval.cross_encoders.classifier_files import read_classifier
+from retrieval.cross_encoders.inputs import path_text
+from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.index.layout import digest_of
 from retrieval.models import ModelFolders
 from retrieval.recipes import RECIPES
+from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
 from tests.generation.tiny_bart import write_tiny_bart
 from tests.islands import TEXTS
 
@@ -29,3 +34,29 @@ def test_a_bart_of_ones_own_generates_the_titles(
     later = [ranked for ranked in report.documents if ranked.hop == 2]
     assert later
     assert {ranked.found_by for ranked in later} == {("generation",)}
+
+
+@pytest.mark.parametrize("recipe", ["combined", "fer"])
+@pytest.mark.parametrize(
+    "labels", [("contradiction", "neutral", "entailment"), ("not_entailment", "entailment")]
+)
+def test_a_verifier_of_ones_own_labels_the_evidence_and_gives_the_verdict_its_name(
+    index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", labels)
+    folders = ModelFolders(unpacked, verifier=folder)
+    retriever = open_retriever(index, tmp_path, threads=2, folders=folders)
+    retriever.warm_up(RECIPES[recipe])
+    claim = "The designer of Skerrow Light was a Scottish engineer."
+    report = retriever.check(claim, recipe, lambda progress: None)
+    digest = digest_of(folder / "model.safetensors")
+    assert report.verdict.judge == f"my-nli {digest[:8]}"
+    texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
+    pairs = [
+        (claim, path_text(texts[item.key], [texts[key] for key in item.path]))
+        for item in report.evidence
+    ]
+    said = SequenceClassifier(read_classifier(folder)).probabilities(pairs).tolist()
+    assert report.evidence
+    for item, opinion in zip(report.evidence, said, strict=True):
+        assert item.opinion == pytest.approx(opinion, abs=1e-4)

@@ -6,7 +6,8 @@ fitted together, with which the labels are the most probable: a bias of NOT ENOU
 reading; one more bias where several sentences are read together, of which a search tries many; and
 a scale of the verdict's log probabilities (as temperature scaling, Guo et al. 2017, 4.2). They go
 into the verifier's ``config.json``, as its calibration ``in_search``. How sure it is of given
-evidence is fitted by ``esoteric train verifier``.
+evidence is fitted by ``esoteric train verifier``. ``esoteric calibrate`` fits a verifier of the
+user in the same way.
 Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 
 Everyday claims and FEVER's are fitted to at once, and both count the same. Many claims that FEVER
@@ -29,8 +30,13 @@ from numpy.typing import NDArray
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.assembly import open_retriever
+from retrieval.cross_encoders.classifier_files import (
+    read_calibration,
+    read_classifier,
+    write_calibration,
+)
 from retrieval.index.open_index import IndexLocation
-from retrieval.models import VERIFIER, ModelFolders, judge_name, verifier
+from retrieval.models import VERIFIER, ModelFolders, evidence_model
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.trained.trained_model import read_config
@@ -131,9 +137,9 @@ class _Searches:
 def calibrate(
     collections: Mapping[str, Claims], snapshots: Path, threads: int, folders: ModelFolders
 ) -> dict[str, float]:
-    """Search for every claim, fit the calibration ``in_search`` and write it to the config.
+    """Search for every claim, fit the calibration ``in_search`` and write it beside the model.
 
-    ``snapshots`` is what ``open_index`` takes.
+    ``snapshots`` is what ``open_index`` takes, ``folders`` says which verifier is fitted.
     Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
     the calibration error, 0 to 1 (``crossed_figures``).
 
@@ -147,8 +153,7 @@ def calibrate(
         prepare = partial(_Searching, claims.index, snapshots, folders)
         searches[name] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
     fit = fitted(list(searches.values()))
-    config = recalibrated(read_config(VERIFIER), fit)
-    (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    _recalibrate(folders, fit)
     fit_figures = {"bias": fit.bias, "bias_of_several": fit.of_several, "scale": fit.scale}
     return {**fit_figures, **crossed_figures(searches)}
 
@@ -167,6 +172,15 @@ def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, fl
         figures[f"{name}: label accuracy"] = 100 * float(right.mean())
         figures[f"{name}: calibration error"] = calibration_error(sure, right)
     return figures
+
+
+def _recalibrate(folders: ModelFolders, fit: Calibration) -> None:
+    if folders.verifier is not None:
+        files = read_classifier(folders.verifier)
+        write_calibration(files, recalibrated(read_calibration(files), fit))
+        return
+    config = recalibrated(read_config(VERIFIER), fit)
+    (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
@@ -232,7 +246,8 @@ class _Searching:
     def __init__(self, index: IndexLocation, snapshots: Path, folders: ModelFolders) -> None:
         self._retriever = open_retriever(index, snapshots, 1, folders)
         self._retriever.warm_up()
-        self._judge = CrossEncoderJudge(verifier(folders.unpacked, in_search=True), judge_name())
+        model = evidence_model(folders, in_search=True)
+        self._judge = CrossEncoderJudge(model, model.version)
 
     def __call__(self, asked: tuple[str, Label]) -> Search:
         claim, label = asked

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
-TEMPERATURES = tuple(0.5 + 0.05 * step for step in range(51))
+TEMPERATURES = tuple(0.5 + 0.05 * step for step in range(91))
 BIASES = tuple(-2 + 0.05 * step for step in range(81))
+_LEAST = 1e-30  # so little that a label which a model lacks stays impossible at any temperature
 
 
 def fitted_scaling(
@@ -21,7 +22,7 @@ def fitted_scaling(
     Only NOT ENOUGH INFO gets a bias (vector scaling with one scale, Guo et al. 2017, 4.2).
     ``opinions``: probabilities of ``LABELS``, shape (pairs, 3).
     """
-    logits = np.log(np.maximum(opinions.astype(np.float64), 1e-9))
+    logits = np.log(np.maximum(opinions.astype(np.float64), _LEAST))
     truth = np.array([LABELS.index(label) for label in labels])
     undecided = np.array([label == NOT_ENOUGH_INFO for label in LABELS], dtype=np.float64)
 

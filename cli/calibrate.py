@@ -1,0 +1,109 @@
+"""``esoteric calibrate``."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.errors import printable, reports_errors
+from settings import Settings
+
+if TYPE_CHECKING:
+    from retrieval.models import ModelFolders
+
+
+@click.command(
+    "calibrate", epilog="Example: esoteric calibrate --verifier ../my-nli-model --data pairs.jsonl"
+)
+@click.option(
+    "--verifier",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the model, as for ESOTERIC_VERIFIER.",
+)
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Claims with evidence: JSON lines as for evaluate --pairs, or a folder of such files. Or"
+    " the folder with the training data (README, Training), for a fit to whole searches as well.",
+)
+@reports_errors
+def command(verifier: Path, data: Path) -> None:
+    """Fit how sure a verifier of your own is.
+
+    The calibration is written beside the model, into esoteric-calibration.json.
+    """
+    from cli.long_work import LongWork
+    from retrieval.cross_encoders.classifier_files import read_classifier
+    from retrieval.models import ModelFolders
+    from retrieval.networks import runtime
+    from training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
+
+    settings = Settings.from_environment()
+    folders = ModelFolders(settings.packaged_models, settings.bart, verifier)
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(folders.networks)
+    files = read_classifier(verifier)
+    pairs = pairs_to_fit(data)
+    with_searches = all((data / part / "dev.jsonl").is_file() for part in ("vital", "fever-dev"))
+    if with_searches:
+        _check_index(settings)
+    with closing(LongWork("Reading", len(pairs), 0)) as work:
+        figures = calibrate_to_pairs(
+            files, pairs, lambda done, of: work.show(done, f"{done} of {of} pairs")
+        )
+    _show(figures)
+    if with_searches:
+        _show(fit_to_searches(settings, data, folders))
+    click.echo(printable(str(files.calibration_file)), err=True)
+
+
+def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> dict[str, float]:
+    """Fit how sure the verifier of ``folders`` is in a search; see ``calibrate``.
+
+    ``data`` holds everyday claims, which are checked over the served index, and FEVER's with their
+    pages, which are indexed first.
+    """
+    from cli.index_bar import IndexBar
+    from evaluation.claims import read_fever_claims
+    from evaluation.corpus_claims import read_corpus_claims
+    from evaluation.evaluate import index_of, indexed
+    from retrieval.corpora.fever import FeverCorpus
+    from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
+    from retrieval.index.embedded_index import EmbeddedIndex
+    from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
+
+    everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
+    fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
+    _check_index(settings)  # an error before the long work
+    pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
+    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
+    with closing(IndexBar("Indexing FEVER's pages")) as bar:
+        indexed(
+            pages,
+            EmbeddedIndex(index, settings.threads),
+            DOCUMENT_ENCODERS[DEFAULT_ENCODER](),
+            bar.show,
+        )
+    return calibrate(
+        {"everyday": Claims(everyday, settings.store), "fever": Claims(fever, index)},
+        settings.snapshots,
+        settings.threads,
+        folders,
+    )
+
+
+def _check_index(settings: Settings) -> None:
+    """Raise ``IndexUnavailable`` where the served index cannot be searched."""
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.index.open_index import open_index
+
+    open_index(settings.store, settings.snapshots).open(MiniLMEncoder.name)
+
+
+def _show(figures: dict[str, float]) -> None:
+    click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))

@@ -1,0 +1,221 @@
+"""A verifier of the user: a folder with a model of Hugging Face, and our calibration of it.
+
+It is read here without PyTorch; ``sequence_classifier`` computes with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from safetensors import SafetensorError, safe_open
+
+from retrieval.cross_encoders.scaling import Scaling
+from retrieval.errors import ModelUnavailable
+from retrieval.index.files import write_whole
+from retrieval.index.layout import digest_of
+from retrieval.mends import convert_weights_command, esoteric_command
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+CALIBRATION = "esoteric-calibration.json"
+UNCALIBRATED: Mapping[str, Any] = {"temperature": 1.0}
+_WEIGHTS, _SHARDS, _PICKLES = "model.safetensors", "model.safetensors.index.json", "*.bin"
+# One of these groups of files is read as the tokenizer. Without any of them the library would
+# make a tokenizer that knows no words.
+_TOKENIZERS = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
+_FILES_HINT = (
+    "Name the folder of a sequence-classification model of Hugging Face: config.json,"
+    " model.safetensors and tokenizer.json (or vocab.txt, or vocab.json and merges.txt)."
+)
+_NAMES: dict[str, Label] = {
+    name: label
+    for label, names in (
+        (SUPPORTS, "entailment entail entails entailed support supports supported"),
+        (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
+        (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation"),
+        # Of a model with two labels, which does not tell what refutes from what settles nothing.
+        (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
+    )
+    for name in names.split()
+}
+_MEANINGS: tuple[set[Label], ...] = ({*LABELS}, {SUPPORTS, NOT_ENOUGH_INFO})
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierFiles:
+    """What is known of the model before it is loaded.
+
+    ``labels``: what each of its outputs means. ``digest``: the SHA-256 of the weights, for several
+    files that of their digests.
+    """
+
+    folder: Path
+    labels: tuple[Label, ...]
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the beginning of the digest."""
+        return f"{self.folder.name} {self.digest[:8]}"
+
+    @property
+    def calibration_file(self) -> Path:
+        """Where the calibration is kept: a file of ours beside the user's own."""
+        return self.folder / CALIBRATION
+
+
+def read_classifier(folder: Path) -> ClassifierFiles:
+    """Return what the folder holds; the weights are read once, for their digest.
+
+    Raises:
+        ModelUnavailable: a file is missing or damaged, the weights are pickled, or the labels'
+            names do not say what they mean.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise _missing(folder, "config.json")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            "model_damaged", f"{path} cannot be read ({error}).", _FILES_HINT
+        ) from error
+    labels = _labels(config.get("id2label") if isinstance(config, dict) else None, path)
+    weights = _weights(folder)
+    if not any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS):
+        raise _missing(folder, "tokenizer.json")
+    digests = [digest_of(file) for file in weights]
+    if len(digests) > 1:
+        digests = [hashlib.sha256("".join(digests).encode()).hexdigest()]
+    return ClassifierFiles(folder.resolve(), labels, digests[0])
+
+
+def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
+    """Return the model's calibration, ``UNCALIBRATED`` where it has none.
+
+    Raises:
+        ModelUnavailable: it is damaged, or it was fitted to other weights.
+    """
+    path = files.calibration_file
+    if not path.exists():
+        return UNCALIBRATED
+    try:
+        calibration = json.loads(path.read_text(encoding="utf-8"))
+        whole = all(_is_whole(Scaling.of(calibration, in_search)) for in_search in (False, True))
+        fitted_to = calibration["weights"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _of_no_use(files, "is not a calibration") from error
+    if not whole:
+        raise _of_no_use(files, "holds numbers that no calibration can have")
+    if fitted_to != files.digest:
+        raise _of_no_use(files, "was fitted to other weights than those beside it")
+    return calibration  # type: ignore[no-any-return]
+
+
+def write_calibration(files: ClassifierFiles, calibration: Mapping[str, Any]) -> None:
+    """Write the calibration beside the model, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    content = json.dumps({**calibration, "weights": files.digest}, indent=2) + "\n"
+    write_whole(files.calibration_file, content.encode())
+
+
+def calibrate_command(folder: Path) -> str:
+    """Return the command line that calibrates the model in this folder."""
+    return esoteric_command(f"calibrate --verifier {shlex.quote(str(folder))} --data DATA")
+
+
+def _weights(folder: Path) -> list[Path]:
+    found = [folder / _WEIGHTS]
+    if not found[0].is_file() and (folder / _SHARDS).is_file():
+        try:
+            shards = json.loads((folder / _SHARDS).read_text(encoding="utf-8"))["weight_map"]
+            found = [folder / name for name in sorted(set(shards.values()))]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelUnavailable(
+                "model_damaged", f"{folder / _SHARDS} names no weights.", _FILES_HINT
+            ) from error
+    pickled = sorted(folder.glob(_PICKLES))
+    if not found[0].is_file() and pickled:
+        raise ModelUnavailable(
+            "model_pickled",
+            f"The weights in {folder} are a pickle, {pickled[0].name}, and reading a pickle can run"
+            " any program.",
+            "Use the model's model.safetensors where there is one. Otherwise convert the weights,"
+            f" if you trust whoever made them: {convert_weights_command(folder)}",
+        )
+    for path in found:
+        if not path.is_file():
+            raise _missing(folder, path.name)
+        try:
+            with safe_open(path, framework="numpy"):
+                pass
+        except (SafetensorError, OSError) as error:
+            raise ModelUnavailable(
+                "model_damaged",
+                f"{path} is not whole: {error}.",
+                "Download it again; a file of some hundred bytes is a pointer of Git LFS.",
+            ) from error
+    return found
+
+
+def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
+    if not _is_named(id2label):
+        raise _meaningless("there is no id2label", path)
+    names = [id2label[key] for key in sorted(id2label, key=int)]
+    plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
+    labels = tuple(_NAMES[name] for name in plain if name in _NAMES)
+    if len(labels) != len(names) or len({*labels}) != len(names) or {*labels} not in _MEANINGS:
+        raise _meaningless(f"the labels are {', '.join(names)}", path)
+    return labels
+
+
+def _is_named(id2label: Any) -> TypeGuard[dict[str, str]]:
+    return (
+        isinstance(id2label, dict)
+        and bool(id2label)
+        and all(key.isdecimal() for key in id2label)
+        and all(isinstance(name, str) for name in id2label.values())
+    )
+
+
+def _is_whole(scaling: Scaling) -> bool:
+    """Return whether the numbers are finite, one bias for each label, and the scales positive."""
+    numbers = (scaling.temperature, scaling.verdict_scale)
+    biases = (scaling.bias, scaling.bias_of_several)
+    return all(0 < number < float("inf") for number in numbers) and all(
+        bias.shape in ((), (len(LABELS),)) and bool((abs(bias) < float("inf")).all())
+        for bias in biases
+    )
+
+
+def _missing(folder: Path, name: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_missing", f"The verifier's folder {folder} holds no {name}.", _FILES_HINT
+    )
+
+
+def _meaningless(why: str, path: Path) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_labels",
+        f"{path} does not say which output means what: {why}.",
+        'Name the outputs there in their order, as in "id2label": {"0": "entailment", "1":'
+        ' "neutral", "2": "contradiction"}, or "entailment" and "not_entailment"; the model\'s card'
+        " states the order.",
+    )
+
+
+def _of_no_use(files: ClassifierFiles, what: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_damaged",
+        f"{files.calibration_file} {what}.",
+        f"Remove it, or fit it again: {calibrate_command(files.folder)}",
+    )

@@ -1,0 +1,42 @@
+"""What labels evidence, whichever model does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class EvidenceModel(Protocol):
+    """Labels a claim beside evidence: the shipped verifier, or a model of the user."""
+
+    @property
+    def version(self) -> str:
+        """The model's name and version, which verdicts carry. Loads no model."""
+        ...
+
+    @property
+    def verdict_scale(self) -> float:
+        """The power that the calibration raises a verdict's probabilities to."""
+        ...
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        ...
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return calibrated probabilities of ``LABELS`` for (claim, evidence) pairs.
+
+        Shape ``(len(pairs), 3)``, in the order of the pairs.
+        """
+        ...
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """Return whether the pair is read whole."""
+        ...

@@ -1,0 +1,182 @@
+"""A verifier of the user: any sequence-classification model of Hugging Face, in PyTorch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.cross_encoders.classifier_files import (
+    UNCALIBRATED,
+    ClassifierFiles,
+)
+from retrieval.cross_encoders.inputs import SEPARATOR, evidence_text
+from retrieval.cross_encoders.scaling import Scaling
+from retrieval.errors import ModelUnavailable
+from retrieval.networks import runtime
+from retrieval.networks.weights import Array
+from retrieval.types import LABELS
+
+if TYPE_CHECKING:
+    from torch import nn
+
+_BATCH = 8  # pairs that are read together; of more the longest pads too many
+_LONGEST = 512  # tokens of a row, also of a model whose window is wider
+_TRIALS = (
+    ("The pier is long.", evidence_text("Pier", "The pier of Holm is 40 metres long.")),
+    ("The pier is long.", evidence_text("Pier", "It is old.")),
+)
+
+
+class SequenceClassifier:
+    """Labels evidence as an ``EvidenceModel``; the model is loaded when it is first needed."""
+
+    def __init__(
+        self,
+        files: ClassifierFiles,
+        calibration: Mapping[str, Any] = UNCALIBRATED,
+        in_search: bool = False,
+    ) -> None:
+        """Remember the model; ``in_search``: use the calibration for what a search found."""
+        self._files = files
+        self._calibration = calibration
+        self._scaling = Scaling.of(calibration, in_search)
+        self._columns = [LABELS.index(label) for label in files.labels]
+
+    @property
+    def version(self) -> str:
+        """See ``EvidenceModel``: the folder's name, and digests of weights and calibration."""
+        if self._calibration == UNCALIBRATED:
+            return self._files.name
+        digest = hashlib.sha256(json.dumps(self._calibration, sort_keys=True).encode())
+        return f"{self._files.name}, calibrated {digest.hexdigest()[:8]}"
+
+    @property
+    def verdict_scale(self) -> float:
+        """See ``EvidenceModel``."""
+        return self._scaling.verdict_scale
+
+    def warm_up(self) -> None:
+        """See ``EvidenceModel``; it is tried on two pairs too."""
+        _ = self._network
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """See ``EvidenceModel``. A label that the model lacks has the probability 0.
+
+        Of what does not fit the model's window the longer one is cut at its end. Pairs are batched
+        by length, so that little is padded.
+
+        Raises:
+            ModelUnavailable: what ``warm_up`` raises.
+        """
+        result = np.zeros((len(pairs), len(LABELS)), np.float32)
+        rows = self._network.rows(pairs) if pairs else []
+        order = sorted(range(len(rows)), key=lambda row: len(rows[row]["input_ids"]))
+        for start in range(0, len(order), _BATCH):
+            part = order[start : start + _BATCH]
+            logits = np.full((len(part), len(LABELS)), -np.inf, np.float32)
+            logits[:, self._columns] = self._network.logits([rows[row] for row in part])
+            several = [SEPARATOR in pairs[row][1] for row in part]
+            result[part] = self._scaling.probabilities(logits, several)
+        return result
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """See ``EvidenceModel``; raises what ``warm_up`` raises."""
+        return self._network.fits(claim, evidence)
+
+    @cached_property
+    def _network(self) -> _Network:
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        runtime.limit_torch()
+        try:
+            network = _Network(self._files.folder)
+            outputs = network.logits(network.rows(_TRIALS)).shape[1]
+            if outputs != len(self._columns):
+                raise _NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
+        except Exception as error:  # whatever the library meets in a damaged file
+            why = str(error).strip().split("\n")[0].rstrip(".")
+            raise ModelUnavailable(
+                "model_damaged",
+                f"The verifier in {self._files.folder} cannot be loaded: {why}.",
+                "Download its files again, or name the folder of another sequence-classification"
+                " model of Hugging Face, one that needs no Python code of its own.",
+            ) from error
+        return network
+
+
+class _NotUsable(Exception):
+    """What was loaded cannot label evidence; the message says why."""
+
+
+class _Network:
+    """The loaded model with its tokenizer."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load both, in float32; no code and no pickle in the folder is run."""
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        safely = {"local_files_only": True, "trust_remote_code": False}
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, **safely)
+        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **safely
+        )
+        model, loading = loaded
+        if loading["missing_keys"]:  # those would be random
+            missing = ", ".join(sorted(loading["missing_keys"])[:3])
+            raise _NotUsable(f"its weights lack {missing}; it was not trained to classify")
+        words = model.get_input_embeddings().num_embeddings
+        if len(tokenizer) > words:
+            raise _NotUsable(f"its tokenizer has {len(tokenizer)} tokens, the model {words}")
+        self._tokenizer = tokenizer
+        self._model = model.train(False)
+        self._window: int = min(tokenizer.model_max_length, _places(model))
+
+    def rows(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, list[int]]]:
+        """Return (claim, evidence) pairs as the model reads them: premise, then hypothesis."""
+        read = self._tokenizer(
+            [_premise(evidence) for _, evidence in pairs],
+            [claim for claim, _ in pairs],
+            truncation="longest_first",
+            max_length=self._window,
+        )
+        return [{name: column[row] for name, column in read.items()} for row in range(len(pairs))]
+
+    def logits(self, rows: Sequence[dict[str, list[int]]]) -> Array:
+        """Return the model's outputs, ``(rows, outputs)``, in the model's own order."""
+        import torch
+
+        with torch.inference_mode():
+            padded = self._tokenizer.pad(list(rows), return_tensors="pt")
+            logits: Array = self._model(**padded).logits.numpy()
+        return logits
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """Return whether the pair is read whole."""
+        read = self._tokenizer(_premise(evidence), claim, verbose=False)
+        return len(read["input_ids"]) <= self._window
+
+
+def _premise(evidence: str) -> str:
+    """Return the evidence as plain text: these models know no mark between sentences."""
+    return evidence.replace(SEPARATOR, " ")
+
+
+def _places(model: nn.Module) -> int:
+    """Return how many tokens a row may have. Models like RoBERTa count from the padding's place."""
+    config: Any = model.config
+    rows = int(getattr(config, "max_position_embeddings", _LONGEST))
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            rows -= padding + 1
+    return min(rows, _LONGEST)

@@ -1,0 +1,155 @@
+"""A verifier of the user at the command line: calibrated, examined, measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.cross_encoders.classifier_files import read_calibration, read_classifier
+from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from settings import CHECKOUT
+from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
+
+pytestmark = [pytest.mark.models, pytest.mark.server]
+
+LABELS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+PAIRS = [
+    {
+        "claim": f"Ann Lee designed {n} lighthouses.",
+        "label": LABELS[n % 3],
+        "title": "Ann Lee",
+        "evidence": "She designed four lighthouses and two bridges.",
+    }
+    for n in range(40)
+]
+
+
+def esoteric(home: Path, *arguments: object, **variables: object) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "cli", *map(str, arguments)],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            "ESOTERIC_HOME": str(home),
+            "ESOTERIC_THREADS": "2",
+            **{name: str(value) for name, value in variables.items()},
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_tiny_classifier(tmp_path / "my-nli")
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in PAIRS), encoding="utf-8")
+    return path
+
+
+def version_in(folder: Path) -> str:
+    files = read_classifier(folder)
+    return SequenceClassifier(files, read_calibration(files)).version
+
+
+def verifier_finding(home: Path, folder: Path) -> dict[str, Any]:
+    run = esoteric(home, "doctor", "--json", ESOTERIC_VERIFIER=folder)
+    findings = json.loads(run.stdout)["findings"]
+    found: dict[str, Any] = next(f for f in findings if f["subject"] == "verifier")
+    return found
+
+
+def test_a_verifier_is_calibrated_and_then_used_so(
+    index: Path, folder: Path, pairs: Path, tmp_path: Path
+) -> None:
+    home = index.parent
+    before = verifier_finding(home, folder)
+    assert before["works"]
+    assert before["detail"].startswith(f"{version_in(folder)}, labels REFUTES, NOT ENOUGH INFO, SU")
+    assert f"calibrate --verifier {folder} --data DATA" in before["detail"]
+
+    run = esoteric(home, "calibrate", "--verifier", folder, "--data", pairs)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("temperature ")
+    assert run.stderr.strip() == str(folder / "esoteric-calibration.json")
+    calibration = json.loads((folder / "esoteric-calibration.json").read_text(encoding="utf-8"))
+    assert set(calibration) == {"temperature", "bias", "weights"}
+
+    after = verifier_finding(home, folder)
+    assert after["detail"] == f"{version_in(folder)}, labels REFUTES, NOT ENOUGH INFO, SUPPORTS"
+    assert "calibrated" in version_in(folder)
+
+    out = tmp_path / "out"
+    measured = esoteric(home, "evaluate", "--pairs", pairs, "--out", out, ESOTERIC_VERIFIER=folder)
+    assert measured.returncode == 0, measured.stderr
+    results = json.loads((out / "pairs" / "results.json").read_text(encoding="utf-8"))
+    assert results["model"] == version_in(folder)
+    assert version_in(folder) in (out / "pairs" / "report.md").read_text(encoding="utf-8")
+
+
+def test_claims_are_evaluated_with_it_and_results_of_another_verifier_are_not_mixed(
+    index: Path, folder: Path, tmp_path: Path
+) -> None:
+    claims = tmp_path / "claims.jsonl"
+    claim = {"claim": "Skerrow Light was designed by Ann Lee.", "label": "SUPPORTS", "kind": "one"}
+    claims.write_text(json.dumps({**claim, "evidence": [[["Skerrow_Light", 1]]]}) + "\n")
+    out = tmp_path / "out"
+    arguments = ("evaluate", "--claims", claims, "--recipe", "esoteric,bm25", "--out", out)
+    run = esoteric(index.parent, *arguments, ESOTERIC_VERIFIER=folder)
+    assert run.returncode == 0, run.stderr
+    for name in ("esoteric", "bm25"):
+        document = json.loads((out / name / "predictions.jsonl").read_text(encoding="utf-8"))
+        assert document["verdict"]["judge"] == version_in(folder)
+    assert json.loads((out / "results.json").read_text())["verifier"] == version_in(folder)
+    assert json.loads((out / "provenance.json").read_text())["verifier"] == version_in(folder)
+    again = esoteric(index.parent, *arguments)
+    assert again.returncode == 1
+    assert "holds results of other verifiers and models" in again.stderr
+
+
+@pytest.mark.parametrize("lines", [0, 29])
+def test_too_few_pairs_are_no_calibration(
+    index: Path, folder: Path, pairs: Path, lines: int
+) -> None:
+    pairs.write_text("".join(pairs.read_text().splitlines(keepends=True)[:lines]))
+    run = esoteric(index.parent, "calibrate", "--verifier", folder, "--data", pairs)
+    assert (run.returncode, run.stdout) == (1, "")
+    (line,) = run.stderr.strip().splitlines()
+    assert f"holds {lines} claims with evidence, too few" in line
+    assert not (folder / "esoteric-calibration.json").exists()
+
+
+def test_a_verifier_that_cannot_be_used_gets_one_line_from_every_command(
+    index: Path, folder: Path, pairs: Path, tmp_path: Path
+) -> None:
+    (folder / "model.safetensors").unlink()
+    home, broken = index.parent, {"ESOTERIC_VERIFIER": folder}
+    commands = [
+        ("check", "Skerrow Light was designed by Ann Lee."),
+        ("batch", pairs, "-o", tmp_path / "out.jsonl"),
+        ("evaluate", "--pairs", pairs, "--out", tmp_path / "out"),
+        ("calibrate", "--verifier", folder, "--data", pairs),
+    ]
+    for command in commands:
+        run = esoteric(home, *command, **broken)
+        assert (run.returncode, run.stdout) == (1, ""), command
+        (line,) = run.stderr.strip().splitlines()
+        assert "my-nli holds no model.safetensors." in line
+    finding = verifier_finding(home, folder)
+    assert not finding["works"]
+    assert "tokenizer.json" in finding["mend"]
+    nowhere = esoteric(home, "check", "A claim.", ESOTERIC_VERIFIER=tmp_path / "nowhere")
+    assert nowhere.returncode == 2
+    assert "ESOTERIC_VERIFIER is" in nowhere.stderr

@@ -1,0 +1,107 @@
+"""``esoteric calibrate``: how sure a verifier of the user is, fitted to claims with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.calibration import calibration_error
+from evaluation.pairs import Pair, read_pairs
+from evaluation.verifier_alone import opinions_of
+from retrieval.cross_encoders.classifier_files import ClassifierFiles, write_calibration
+from retrieval.cross_encoders.scaling import Scaling
+from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.errors import BadSource
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
+from training.verifier.figures import dev_pairs
+from training.verifier.scaling import fitted_scaling
+
+MOST = 2_000  # pairs that are fitted to; more would take longer and change little
+LEAST = 30
+
+
+def pairs_to_fit(data: Path) -> list[Pair]:
+    """Return the pairs that ``data`` holds for a calibration.
+
+    ``data``: a file of pairs (``read_pairs``); or a folder of such files, of which each gives as
+    many, at equal distances, ``MOST`` in all; or the folder of the training data, of which the
+    pairs are taken that the shipped verifier is fitted to.
+
+    Raises:
+        BadSource: a file cannot be read, or there are fewer than ``LEAST`` pairs.
+    """
+    if (data / "pairs").is_dir():
+        _, pairs = dev_pairs(data / "pairs")
+    else:
+        files = [data] if data.is_file() else sorted(data.glob("*.jsonl"))
+        each = MOST // max(1, len(files))
+        pairs = [pair for file in files for pair in _spread(list(read_pairs(file)), each)]
+    if len(pairs) < LEAST:
+        raise BadSource(
+            "too_few_pairs",
+            f"{data} holds {len(pairs)} claims with evidence, too few to fit a calibration to.",
+            f"Give at least {LEAST}, as JSON lines {{claim, label, evidence}} in a file or in files"
+            " *.jsonl of a folder.",
+        )
+    return pairs
+
+
+def calibrate_to_pairs(
+    files: ClassifierFiles, pairs: Sequence[Pair], on_pairs: Callable[[int, int], None]
+) -> dict[str, float]:
+    """Fit temperature and bias to the pairs, write them beside the model and return figures.
+
+    A calibration that was there is replaced. ``on_pairs`` receives the pairs that are done and
+    all. The figures: what was fitted, the label accuracy in % and the calibration error, 0 to 1,
+    before and after. Those after are of a fit to every second pair, measured on the others.
+
+    Raises:
+        ModelUnavailable: the model is damaged.
+        OSError: the calibration cannot be written.
+    """
+    opinions = opinions_of(SequenceClassifier(files), pairs, on_pairs)
+    labels = [_meant(pair.label, files) for pair in pairs]
+    temperature, bias = fitted_scaling(opinions, labels)
+    write_calibration(files, {"temperature": temperature, "bias": bias})
+    after = np.zeros_like(opinions)
+    for half in (0, 1):
+        after[half::2] = _scaled(
+            opinions[half::2], *fitted_scaling(opinions[1 - half :: 2], labels[1 - half :: 2])
+        )
+    return {
+        "temperature": temperature,
+        "bias of NOT ENOUGH INFO": bias[LABELS.index(NOT_ENOUGH_INFO)],
+        **_figures("before", opinions, labels),
+        **_figures("after", after, labels),
+    }
+
+
+def _spread(pairs: list[Pair], limit: int) -> list[Pair]:
+    return pairs[:: max(1, -(-len(pairs) // limit))]
+
+
+def _meant(label: Label, files: ClassifierFiles) -> Label:
+    """Return the label as the model can give it: one with two labels never refutes."""
+    return label if label in files.labels else NOT_ENOUGH_INFO
+
+
+def _scaled(
+    opinions: NDArray[np.float32], temperature: float, bias: Sequence[float]
+) -> NDArray[np.float32]:
+    """Return the opinions as a model with this calibration would have given them."""
+    scaling = Scaling.of({"temperature": temperature, "bias": bias}, in_search=False)
+    with np.errstate(divide="ignore"):  # a label that the model lacks
+        logits = np.log(opinions)
+    return scaling.probabilities(logits, [False] * len(logits))
+
+
+def _figures(when: str, opinions: NDArray[np.float32], labels: Sequence[Label]) -> dict[str, float]:
+    right = opinions.argmax(axis=1) == np.array([LABELS.index(label) for label in labels])
+    error = calibration_error(opinions.max(axis=1).astype(np.float64), right)
+    return {
+        f"label accuracy {when}": 100 * float(right.mean()),
+        f"calibration error {when}": error,
+    }
