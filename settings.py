@@ -80,6 +80,12 @@ TABLE: tuple[Setting, ...] = (
         "Folder with the weights of BART or GENRE, which then generate titles instead of the"
         " shipped model.",
     ),
+    Setting(
+        "ESOTERIC_REPORT_MODELS",
+        "none",
+        "Folder with the models of the ESOTERIC report, for the recipe report and for index encode"
+        " --vectors dpr; a folder bart in it serves as ESOTERIC_BART.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -105,6 +111,7 @@ class Settings:
     database_url: str
     broker_url: str
     bart: Path | None
+    report_models: Path | None
     threads: int
 
     @classmethod
@@ -114,10 +121,11 @@ class Settings:
         Raises:
             BadSetting: a value cannot be used.
         """
-        home = _folder(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
+        home = _home(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
         host = _host(environment, "HOST", "127.0.0.1")
         store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
         store_ca = _file(environment, "ESOTERIC_STORE_CA")
+        report_models = _report_models(environment, "ESOTERIC_REPORT_MODELS")
         return cls(
             home=home,
             store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
@@ -129,7 +137,8 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_bart(environment, "ESOTERIC_BART"),
+            bart=_bart(environment, "ESOTERIC_BART") or _bart_in(report_models),
+            report_models=report_models,
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -149,12 +158,17 @@ class Settings:
         return self.home / "models"
 
 
-def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
     if "?" in environment.get(variable, ""):
         raise BadSetting(
             f"{variable} is {environment[variable]!r}; the path of a database may hold no"
             " question mark, so choose another folder."
         )
+    return _folder(environment, variable, default)
+
+
+def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+    """Return the folder, which need not be there."""
     try:
         folder = Path(environment.get(variable) or default).expanduser().resolve()
     except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
@@ -204,6 +218,15 @@ def _bart(environment: Mapping[str, str], variable: str) -> Path | None:
     if not folder.is_dir():
         raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
     return folder.resolve()
+
+
+def _report_models(environment: Mapping[str, str], variable: str) -> Path | None:
+    return _folder(environment, variable, CHECKOUT) if environment.get(variable) else None
+
+
+def _bart_in(report_models: Path | None) -> Path | None:
+    folder = report_models / "bart" if report_models else None
+    return folder if folder and folder.is_dir() else None
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

@@ -20,6 +20,7 @@ _COMMANDS = {
     "evaluate": "measure recipes and baselines on annotated claims",
     "index": "build an index, or describe it",
     "train": "train one of the models",
+    "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
     "doctor": "say what works here and what does not",
 }

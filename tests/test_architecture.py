@@ -32,7 +32,8 @@ ALLOWED = {
 }
 
 
-# Where the service may import PyTorch: a fallback, BART, and the making of the static encoder.
+# Where the service may import PyTorch: a fallback, BART, the models of the ESOTERIC report, and the
+# making of the static encoder.
 WITH_TORCH = {
     "retrieval/encoders/static_encoder.py",
     "retrieval/generation/bart.py",
@@ -41,6 +42,7 @@ WITH_TORCH = {
     "retrieval/networks/mpnet.py",
     "retrieval/networks/runtime.py",
     "retrieval/networks/torch_network.py",
+    "retrieval/report/networks.py",
 }
 
 
