@@ -57,7 +57,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     from retrieval.on_all_cores import in_order, processes_for
 
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.report_models)
     judge = judge_name()
     done = _finished(output, claims, _Made(recipe, judge, _corpus(settings))) if to_file else 0
     failed = 0

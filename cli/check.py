@@ -55,7 +55,7 @@ def _checked_here(
     from retrieval.document import claim_document
     from retrieval.models import ModelFolders
 
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.report_models)
     retriever = open_retriever(settings.store, settings.snapshots, settings.threads, folders)
     return claim_document(retriever.check(claim, recipe, on_progress))
 

@@ -85,7 +85,7 @@ def calibration(data: Path) -> None:
         indexed(
             pages,
             EmbeddedIndex(index, settings.threads),
-            DOCUMENT_ENCODERS[DEFAULT_ENCODER](),
+            DOCUMENT_ENCODERS[DEFAULT_ENCODER](None),
             bar.show,
         )
     figures = calibrate(

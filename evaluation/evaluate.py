@@ -76,7 +76,7 @@ def evaluate(
     claims = _asked(evaluation)
     corpus = FeverCorpus(evaluation.wiki_pages)
     mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
-    encoder = DOCUMENT_ENCODERS[evaluation.vectors]()
+    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders.report)
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),

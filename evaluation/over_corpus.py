@@ -18,7 +18,6 @@ from evaluation.provenance import claim_folder, provenance_of
 from evaluation.systems import Bench, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
@@ -66,7 +65,7 @@ def evaluate_over_corpus(
     everything = read_corpus_claims(evaluation.claims)
     claims = everything[: evaluation.limit]
     index = open_index(evaluation.index, evaluation.snapshots)
-    info = index.open(MiniLMEncoder.name).info()
+    info = index.open(None).info()  # each system says whose vectors it needs
     built = f"{info.name} {info.documents} {info.built_at}"
     claim_folder(
         evaluation.out,

@@ -13,6 +13,7 @@ from retrieval.index.layout import digest_of
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.recipes import Recipe
+from retrieval.report.lock import LOCK
 from retrieval.trained.trained_model import read_config, version_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
@@ -27,11 +28,13 @@ class ModelFolders:
     """Folders outside the checkout that models are read from.
 
     ``unpacked``: where the verifier's packaged base weights are unpacked. ``bart``: weights of
-    BART or GENRE, which then generate titles instead of the shipped model.
+    BART or GENRE, which then generate titles instead of the shipped model. ``report``: the models
+    of the ESOTERIC report, for the recipe of this name.
     """
 
     unpacked: Path
     bart: Path | None = None
+    report: Path | None = None
 
     @property
     def networks(self) -> Path:
@@ -68,8 +71,8 @@ def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossE
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
-    """Return the folders of all models that choose a recipe's evidence or label it."""
-    folders = [READER]
+    """Return the folders of all shipped models that choose a recipe's evidence or label it."""
+    folders = [READER] if recipe.models == "shipped" else []
     if recipe.ranking != "alone":
         folders.append(PATH)
     folders.append(VERIFIER)
@@ -95,9 +98,10 @@ def judge_name() -> str:
 
 
 def models_digest(folders: ModelFolders) -> str:
-    """Return one SHA-256 of the configurations of all shipped models, and of BART where it reads.
+    """Return one SHA-256 of the configurations of all shipped models, and of others that are named.
 
-    A configuration holds the digest of its weights; no model is loaded.
+    Those are BART and the report's models, by their lock. A configuration holds the digest of its
+    weights; no model is loaded.
     """
     configs = sorted(MODELS.glob("*/config.json"))
     digest = hashlib.sha256()
@@ -106,4 +110,6 @@ def models_digest(folders: ModelFolders) -> str:
     if folders.bart:
         for path in weight_files(folders.bart):
             digest.update(path.name.encode() + digest_of(path).encode())
+    if folders.report and (folders.report / LOCK).is_file():
+        digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

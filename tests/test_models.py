@@ -58,6 +58,7 @@ def test_a_verdict_names_the_verifier_with_its_version() -> None:
         ("m3", [READER, PATH, VERIFIER]),
         ("combined", [READER, PATH, VERIFIER, PROVER]),
         ("fer", [READER, VERIFIER, SELECTOR]),
+        ("report", [VERIFIER]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(

@@ -14,7 +14,7 @@ def open_when_asked(settings: Settings) -> Retriever:
     from retrieval.assembly import open_retriever
     from retrieval.models import ModelFolders
 
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = ModelFolders(settings.packaged_models, settings.bart, settings.report_models)
     return open_retriever(settings.store, settings.snapshots, settings.threads, folders)
 
 
