@@ -27,7 +27,7 @@ def fetch(models: str, lock: Path | None) -> None:
     """Fetch the models of the ESOTERIC report into ESOTERIC_REPORT_MODELS, and lock their files.
 
     What is there is not fetched again, but compared with the lock. Interrupted, the same command
-    continues where it stopped.
+    keeps the files that are whole and fetches the rest.
     """
     from retrieval.report import fetching
     from retrieval.report.models import named_folder

@@ -64,7 +64,9 @@ from retrieval.verification.evidence_verifier import EvidenceVerifier
 class _Loads(Protocol):
     """A stage that loads something."""
 
-    def warm_up(self) -> None: ...
+    def warm_up(self) -> None:
+        """Load it; cheap when it is loaded already."""
+        ...
 
 
 class Stages:

@@ -30,9 +30,9 @@ def _static(_: Path | None) -> DocumentEncoder:
 
 def _dpr(report: Path | None) -> DocumentEncoder:
     from retrieval.encoders.dpr_encoder import DprDocumentEncoder
-    from retrieval.report.models import present_models
+    from retrieval.report.models import named_folder
 
-    return DprDocumentEncoder(present_models(report))
+    return DprDocumentEncoder(named_folder(report))
 
 
 # Each is made with the folder of the ESOTERIC report's models, and raises ``ModelUnavailable``

@@ -68,8 +68,8 @@ def _inverted(sentence: Tokens) -> str | None:
     if verb is None:
         return None
     before = sentence.doc[sentence.start : verb.i].text
-    behind = sentence.doc[verb.i + 1 : sentence.end].text.rstrip(" .!?")
-    words = " ".join([verb.text.capitalize(), *f"{before} {behind}".split()])
+    after = sentence.doc[verb.i + 1 : sentence.end].text.rstrip(" .!?")
+    words = " ".join([verb.text.capitalize(), *f"{before} {after}".split()])
     return f"{words}?"
 
 

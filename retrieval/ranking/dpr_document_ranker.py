@@ -13,8 +13,8 @@ from retrieval.index.store import DocumentStore
 from retrieval.ranking.dense_document_ranker import merged
 from retrieval.types import Candidate, Question
 
-# Haystack, whose scores the report's cutoff is for, maps an inner product x to
-# 1 / (1 + exp(-x / 100)).
+# Haystack, by which the report ranked, maps an inner product x to 1 / (1 + exp(-x / 100)). The
+# report's cutoff is taken to be on that scale: unscaled inner products of DPR are far above 1.
 _SCALE = 100.0
 
 

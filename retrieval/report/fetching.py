@@ -15,7 +15,7 @@ from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
 from retrieval.report.lock import (
-    FILES,
+    FETCHED,
     LOCK,
     WEIGHTS,
     LockedModel,
@@ -36,7 +36,7 @@ def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) ->
     """Bring all models into the folder ``models``, each whole and as the lock has it.
 
     A folder that is there and not in the lock was placed by hand; its files are recorded as they
-    are. Interrupted, the same call continues where it stopped.
+    are. Interrupted, the same call keeps the files that are whole and fetches the rest.
 
     Args:
         models: the folder of the report's models; it need not be there yet.
@@ -119,12 +119,12 @@ def _commit_of(published: PublishedModel) -> str:
 
 
 def _download(folder: Path, published: PublishedModel, commit: str) -> None:
-    """Fetch what is missing of the files; what an earlier call began is continued."""
+    """Fetch the files that are missing."""
     import huggingface_hub
 
     with _reaching(published):
         huggingface_hub.snapshot_download(
-            published.repository, revision=commit, local_dir=folder, allow_patterns=list(FILES)
+            published.repository, revision=commit, local_dir=folder, allow_patterns=list(FETCHED)
         )
 
 

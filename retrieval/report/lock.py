@@ -21,8 +21,8 @@ from retrieval.mends import esoteric_command
 LOCK = "models.lock.json"
 WEIGHTS = "model.safetensors"
 TOKENIZER, SENTENCE_PIECES = "tokenizer.json", "spiece.model"
-# All that is fetched and read. Weights are safetensors and the rest is data: no file holds code.
-FILES = (
+# All that is fetched. Weights are safetensors and the rest is data: no file holds code.
+FETCHED = (
     "config.json",
     "generation_config.json",
     WEIGHTS,
@@ -76,8 +76,14 @@ def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each of ``FILES`` that a folder holds."""
-    return {name: digest_of(folder / name) for name in FILES if (folder / name).is_file()}
+    """Return the SHA-256 of each file of a folder; none where there is no folder.
+
+    Folders in it and hidden files are left out: no model is read from them.
+    """
+    if not folder.is_dir():
+        return {}
+    files = (path for path in sorted(folder.iterdir()) if path.is_file())
+    return {path.name: digest_of(path) for path in files if not path.name.startswith(".")}
 
 
 def verify(models: Path, name: str) -> None:
@@ -90,9 +96,10 @@ def verify(models: Path, name: str) -> None:
     found = files_of(models / name)
     differing = sorted({file for file, _ in locked.items() ^ found.items()})
     if differing or not locked:
-        what = ", ".join(differing) or "nothing of it is locked"
         raise ModelUnavailable(
             "model_damaged",
-            f"The model in {models / name} is not the one that {models / LOCK} names: {what}.",
-            f"Delete the folder and run: {esoteric_command('models fetch report')}",
+            f"The model in {models / name} is not the one that {models / LOCK} names:"
+            f" {', '.join(differing) or 'there is none'}.",
+            "Delete the folder, or remove the model from the lock if the change is meant, and then"
+            f" run: {esoteric_command('models fetch report')}",
         )

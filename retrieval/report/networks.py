@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import torch
 
 _BATCH = 8  # texts that are read together; of more the longest pads too many
+_WINDOW = 512  # tokens that a classifier reads at most
 _LONGEST_ANSWER = 64  # tokens that are generated at most
 
 
@@ -215,9 +216,8 @@ class PairClassifier(ReportNetwork):
         _, model = self._parts()
         if model.config.num_labels != 2:
             raise self._unavailable(f"has {model.config.num_labels} labels instead of two")
-        window = model.config.max_position_embeddings
         found = np.zeros(len(pairs), dtype=np.float32)
-        for rows, tokens in self._batches(pairs, window):
+        for rows, tokens in self._batches(pairs, _WINDOW):
             with torch.inference_mode():
                 found[rows] = model(**tokens).logits.softmax(dim=-1)[:, 1].numpy()
         return found

@@ -58,7 +58,7 @@ class WikineuralSpanExtractor:
 def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
     """Return where entities stand, from (start, end, label) of each word.
 
-    Labels are "O", "B-TYPE" and "I-TYPE". An entity is a word labelled B or I and those behind
+    Labels are "O", "B-TYPE" and "I-TYPE". An entity is a word labelled B or I and those after
     it that are labelled I with the same type.
     """
     entities: list[tuple[int, int]] = []

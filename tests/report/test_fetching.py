@@ -153,7 +153,10 @@ def test_a_file_that_was_changed_is_refused_before_anything_is_fetched(
     assert fetch(models, hub).returncode == 0
     (models / NAMES.name / "config.json").write_text("{}")
     hub.asked.clear()
-    assert "Delete the folder and run:" in complaint(fetch(models, hub))
+    assert (
+        "Delete the folder, or remove the model from the lock if the change is meant"
+        in complaint(fetch(models, hub))
+    )
     assert hub.asked == []
 
 

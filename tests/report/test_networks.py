@@ -89,13 +89,20 @@ def test_a_classifier_of_another_number_of_labels_is_refused(models: Path) -> No
         PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
 
 
-def test_a_file_that_was_added_is_refused(models: Path) -> None:
-    (models / NAMES.name / "vocab.txt").write_text("[PAD]\n")
-    with pytest.raises(ModelUnavailable, match=r"names: vocab\.txt"):
+@pytest.mark.parametrize("name", ["vocab.txt", "adapter_config.json", "pytorch_model.bin"])
+def test_a_file_that_was_added_is_refused(models: Path, name: str) -> None:
+    (models / NAMES.name / name).write_text("{}")
+    with pytest.raises(ModelUnavailable, match=f"names: {name}"):
         TokenLabels(models, NAMES).warm_up()
 
 
-def test_a_damaged_lock_is_told_apart_from_a_missing_one(models: Path) -> None:
+def test_hidden_files_and_folders_are_no_part_of_a_model(models: Path) -> None:
+    (models / NAMES.name / ".DS_Store").write_text("")
+    (models / NAMES.name / "onnx").mkdir()
+    TokenLabels(models, NAMES).warm_up()
+
+
+def test_a_damaged_lock_is_refused_and_so_are_models_without_one(models: Path) -> None:
     (models / LOCK).write_text("{}")
     with pytest.raises(ModelUnavailable, match="is not a lock of models"):
         TokenLabels(models, NAMES).warm_up()
