@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from retrieval.elastic.location import ElasticLocation
 from retrieval.explanation.choice import LanguageModelChoice, Price
+from retrieval.model_folders import ModelFolders
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
@@ -80,6 +81,12 @@ TABLE: tuple[Setting, ...] = (
         "none",
         "Folder with the weights of BART or GENRE, which then generate titles instead of the"
         " shipped model.",
+    ),
+    Setting(
+        "ESOTERIC_REPORT_MODELS",
+        "none",
+        "Folder with the models of the ESOTERIC report, for the recipe report and for index encode"
+        " --vectors dpr; a folder bart in it serves as ESOTERIC_BART.",
     ),
     Setting(
         "ESOTERIC_VERIFIER",
@@ -153,6 +160,7 @@ class Settings:
     broker_url: str
     bart: Path | None
     verifier: Path | None
+    report_models: Path | None
     llm: LanguageModelChoice | None
     threads: int
 
@@ -163,10 +171,11 @@ class Settings:
         Raises:
             BadSetting: a value cannot be used.
         """
-        home = _folder(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
+        home = _home(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
         host = _host(environment, "HOST", "127.0.0.1")
         store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
         store_ca = _file(environment, "ESOTERIC_STORE_CA")
+        report_models = _report_models(environment, "ESOTERIC_REPORT_MODELS")
         return cls(
             home=home,
             store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
@@ -178,8 +187,9 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_model_folder(environment, "ESOTERIC_BART"),
+            bart=_model_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
             verifier=_model_folder(environment, "ESOTERIC_VERIFIER"),
+            report_models=report_models,
             llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
@@ -199,13 +209,23 @@ class Settings:
         """Folder that models which are packaged in pieces are unpacked into."""
         return self.home / "models"
 
+    @property
+    def model_folders(self) -> ModelFolders:
+        """Every folder outside the checkout that models are read from."""
+        return ModelFolders(self.packaged_models, self.bart, self.verifier, self.report_models)
 
-def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+
+def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
     if "?" in environment.get(variable, ""):
         raise BadSetting(
             f"{variable} is {environment[variable]!r}; the path of a database may hold no"
             " question mark, so choose another folder."
         )
+    return _folder(environment, variable, default)
+
+
+def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
+    """Return the folder, which need not be there."""
     try:
         folder = Path(environment.get(variable) or default).expanduser().resolve()
     except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
@@ -332,6 +352,15 @@ def _prices(environment: Mapping[str, str], variable: str) -> dict[str, Price]:
             )
         prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
     return prices
+
+
+def _report_models(environment: Mapping[str, str], variable: str) -> Path | None:
+    return _folder(environment, variable, CHECKOUT) if environment.get(variable) else None
+
+
+def _bart_in(report_models: Path | None) -> Path | None:
+    folder = report_models / "bart" if report_models else None
+    return folder if folder and folder.is_dir() else None
 
 
 def _host(environment: Mapping[str, str], variable: str, default: str) -> str:

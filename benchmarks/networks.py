@@ -14,7 +14,7 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.models import ModelFolders, path_reader, reader, verifier
+from retrieval.models import path_reader, reader, verifier
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.torch_network import TorchNetwork
@@ -29,7 +29,7 @@ def measure() -> list[Row]:
     """Read the same pairs with both, in turn."""
     settings = Settings.from_environment()
     runtime.use_threads(settings.threads)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(settings.model_folders.networks)
     pairs = _pairs()
     models = {
         "verifier": verifier(settings.packaged_models, in_search=False),

@@ -16,7 +16,7 @@ from benchmarks.row import Row
 from retrieval.cross_encoders.classifier_files import read_classifier
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.models import ModelFolders, verifier
+from retrieval.models import verifier
 from retrieval.networks import runtime
 from settings import Settings
 
@@ -49,7 +49,7 @@ def measure() -> list[Row]:
     """Read the same pairs with the shipped verifier and with each of the others."""
     settings = Settings.from_environment()
     runtime.use_threads(settings.threads)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(settings.model_folders.networks)
     shipped = _seconds(verifier(settings.packaged_models, in_search=False))
     rows = [_row("shipped verifier", shipped, shipped)]
     for name, size in SIZES.items():

@@ -25,7 +25,7 @@ from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.models import ModelFolders
+    from retrieval.model_folders import ModelFolders
 
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
@@ -54,11 +54,11 @@ def command(file: Path, output: Path, recipe: str) -> None:
         raise BadSource(
             "other_output", f"{output} is the file of claims itself.", "Name another output file."
         )
-    from retrieval.models import ModelFolders, judge_name
+    from retrieval.models import judge_name
     from retrieval.on_all_cores import in_order, processes_for
 
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    folders = settings.model_folders
     made = _Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
     done = _finished(output, claims, made) if to_file else 0
     failed = 0

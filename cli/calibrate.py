@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from cli.errors import printable, reports_errors
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.models import ModelFolders
+    from retrieval.model_folders import ModelFolders
 
 
 @click.command(
@@ -39,12 +40,11 @@ def command(verifier: Path, data: Path) -> None:
     """
     from cli.long_work import LongWork
     from retrieval.cross_encoders.classifier_files import read_classifier
-    from retrieval.models import ModelFolders
     from retrieval.networks import runtime
     from training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
 
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart, verifier)
+    folders = replace(settings.model_folders, verifier=verifier)
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
     files = read_classifier(verifier)
@@ -86,7 +86,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
         indexed(
             pages,
             EmbeddedIndex(index, settings.threads),
-            DOCUMENT_ENCODERS[DEFAULT_ENCODER](),
+            DOCUMENT_ENCODERS[DEFAULT_ENCODER](None),
             bar.show,
         )
     return calibrate(

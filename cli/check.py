@@ -54,9 +54,8 @@ def _checked_here(
 ) -> dict[str, Any]:
     from retrieval.assembly import open_retriever
     from retrieval.document import claim_document
-    from retrieval.models import ModelFolders
 
-    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    folders = settings.model_folders
     say_where_claims_go(settings)
     explains = explainer_with_kept_answers(settings.llm, settings.database_url)
     retriever = open_retriever(

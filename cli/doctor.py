@@ -47,7 +47,8 @@ def _findings() -> list[Finding]:
         settings = Settings.from_environment()
     except BadSetting as error:
         return [Finding("settings", False, str(error), "")]
-    return [_examined(subject, look, settings) for subject, look in _LOOKS.items()]
+    looks = _LOOKS if settings.report_models is None else _LOOKS | _REPORT
+    return [_examined(subject, look, settings) for subject, look in looks.items()]
 
 
 def _examined(subject: str, look: Callable[[Settings], str], settings: Settings) -> Finding:
@@ -123,12 +124,21 @@ def _verifier(settings: Settings) -> str:
     return found
 
 
+def _report_models(settings: Settings) -> str:
+    from retrieval.report.models import present_models
+
+    return f"{present_models(settings.report_models)}, for the recipe report"
+
+
 def _index(settings: Settings) -> str:
+    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.index.open_index import open_index
 
     index = open_index(settings.store, settings.snapshots)
-    info = index.open(MiniLMEncoder.name).info()
+    info = index.open(None).info()
+    if settings.report_models is None or choice_of(info.encoder) != DPR_ENCODER:
+        index.open(MiniLMEncoder.name)
     index.diagnose()
     vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
     return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"
@@ -179,3 +189,4 @@ _LOOKS: dict[str, Callable[[Settings], str]] = {
     "language model (verdict)": _language_model,
     "queue": _queue,
 }
+_REPORT = {"models of the report": _report_models}

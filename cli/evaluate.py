@@ -15,8 +15,7 @@ from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
 from cli.language_model import say_where_claims_go
 from cli.long_work import LongWork
-from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
-from retrieval.models import ModelFolders
+from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS, DPR_ENCODER
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
@@ -59,7 +58,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--recipe",
     "names",
     help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated; all"
-    " for all of these, ablations for the combined recipe without one of its parts."
+    " for all of these but report, ablations for the combined recipe without one of its parts."
     f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
@@ -73,7 +72,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
-    help=f"The encoder of the wiki pages.  [default: {DEFAULT_ENCODER}]",
+    help=f"The encoder of the wiki pages; {DPR_ENCODER} for the recipe report, and for no other."
+    f"  [default: {DEFAULT_ENCODER}]",
 )
 @reports_errors
 def command(
@@ -121,7 +121,7 @@ def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
     from evaluation.verifier_alone import evaluate_pairs
     from retrieval.networks import runtime
 
-    folders = _folders(settings)
+    folders = settings.model_folders
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
     with _progress_bars() as (_, on_pairs):
@@ -153,7 +153,7 @@ def _over_corpus(
         index=settings.store,
         snapshots=settings.snapshots,
         threads=settings.threads,
-        folders=_folders(settings),
+        folders=settings.model_folders,
         llm=settings.llm if with_llm else None,
         command=_command(),
     )
@@ -203,18 +203,22 @@ def _over_pages(
 ) -> None:
     from evaluation.evaluate import Evaluation, evaluate
     from evaluation.systems import checked_names
+    from retrieval.report.models import RECIPE
 
+    systems = checked_names(names)
+    if any((name == RECIPE) != (vectors == DPR_ENCODER) for name in systems):
+        raise click.UsageError(f"--vectors {DPR_ENCODER} and --recipe {RECIPE} need each other.")
     evaluation = Evaluation(
         wiki_pages=wiki_pages,
         claims=claims,
         out=out,
-        systems=checked_names(names),
+        systems=systems,
         several_pages=several_pages,
         limit=limit,
         vectors=vectors,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
-        folders=_folders(settings),
+        folders=settings.model_folders,
         command=_command(),
     )
     with _progress_bars() as (on_pages, on_claims):
@@ -224,10 +228,6 @@ def _over_pages(
         click.echo(_line(name, recipe))
     if any(recipe["crashes"] for recipe in results["recipes"].values()):
         _fail(out, f"see {out}/report.md")
-
-
-def _folders(settings: Settings) -> ModelFolders:
-    return ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
 
 
 def _command() -> str:

@@ -27,6 +27,7 @@ from retrieval.index.open_index import IndexLocation, open_index
 from settings import Settings
 
 if TYPE_CHECKING:
+    from retrieval.encoders.encoder import DocumentEncoder
     from retrieval.index.store import Index, IndexInfo, ProgressListener
 
 _STORE = click.option(
@@ -43,8 +44,8 @@ _VECTORS = click.option(
     type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static much sooner, none not yet"
-    " (see: esoteric index encode).",
+    help="What encodes the documents: minilm best, static much sooner, dpr for the recipe report"
+    " alone, none not yet (see: esoteric index encode).",
 )
 
 
@@ -114,7 +115,7 @@ def add(source: str, location: IndexLocation) -> None:
     index = _index(location)
     started = time.monotonic()
     corpus = open_corpus(source)
-    encoder = encoder_of(index.open(None).info().encoder)
+    encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
     _tell(info, location, started)
@@ -127,7 +128,8 @@ def add(source: str, location: IndexLocation) -> None:
     type=click.Choice([*DOCUMENT_ENCODERS]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static much sooner.",
+    help="What encodes the documents: minilm best, static much sooner, dpr for the recipe report"
+    " alone.",
 )
 @_STORE
 @reports_errors
@@ -136,7 +138,7 @@ def encode(vectors: str, location: IndexLocation) -> None:
     """Give all documents vectors, or others; the index serves meanwhile, with what it has."""
     started = time.monotonic()
     with _bar("Vectors") as on_progress:
-        info = _index(location).encode(DOCUMENT_ENCODERS[vectors](), on_progress)
+        info = _index(location).encode(_encoder(vectors), on_progress)
     _tell(info, location, started)
 
 
@@ -218,7 +220,7 @@ def build_with_progress(
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source)
-    encoder = None if vectors == NO_ENCODER else DOCUMENT_ENCODERS[vectors]()
+    encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         return _index(location).build(corpus, encoder, on_progress)
 
@@ -232,12 +234,15 @@ def _bar(label: str) -> Iterator[ProgressListener]:
         bar.close()
 
 
+def _encoder(vectors: str) -> DocumentEncoder:
+    return DOCUMENT_ENCODERS[vectors](Settings.from_environment().report_models)
+
+
 def _index(location: IndexLocation) -> Index:
-    from retrieval.models import ModelFolders
     from retrieval.networks import runtime
 
     settings = Settings.from_environment()
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(settings.model_folders.networks)
     return open_index(location, settings.snapshots, settings.threads)
 
 

@@ -21,6 +21,7 @@ _COMMANDS = {
     "index": "build an index, or describe it",
     "train": "train one of the models",
     "calibrate": "fit how sure a verifier of your own is",
+    "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
     "doctor": "say what works here and what does not",
 }

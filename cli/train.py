@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -61,10 +62,9 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 def calibration(data: Path) -> None:
     """Fit how sure the verifier is to whole searches: everyday claims and FEVER's (ten minutes)."""
     from cli.calibrate import fit_to_searches
-    from retrieval.models import ModelFolders
 
     settings = _prepared()
-    folders = ModelFolders(settings.packaged_models, settings.bart)
+    folders = replace(settings.model_folders, verifier=None)  # the shipped one is fitted
     figures = fit_to_searches(settings, data, folders)
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
@@ -182,11 +182,10 @@ def _prepared() -> Settings:
     """Return the settings, once the models use the threads that these allow."""
     import torch
 
-    from retrieval.models import ModelFolders
     from retrieval.networks import runtime
 
     settings = Settings.from_environment()
     torch.set_num_threads(settings.threads)
     runtime.use_threads(settings.threads)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(settings.model_folders.networks)
     return settings

@@ -28,7 +28,8 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.layout import digest_of
 from retrieval.index.store import BuildProgress, IndexInfo
-from retrieval.models import VERIFIER, ModelFolders, judge_name, reading_models
+from retrieval.model_folders import ModelFolders
+from retrieval.models import VERIFIER, judge_name, reading_models
 from retrieval.on_all_cores import processes_for
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
@@ -77,7 +78,7 @@ def evaluate(
     corpus = FeverCorpus(evaluation.wiki_pages)
     if evaluation.folders.verifier is None:
         mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
-    encoder = DOCUMENT_ENCODERS[evaluation.vectors]()
+    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders.report)
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),

@@ -19,12 +19,12 @@ from evaluation.provenance import claim_folder, provenance_of
 from evaluation.systems import BASELINES, Bench, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
-from retrieval.models import ModelFolders, judge_name
+from retrieval.model_folders import ModelFolders
+from retrieval.models import judge_name
 from retrieval.on_all_cores import in_order, processes_for
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def evaluate_over_corpus(
     everything = read_corpus_claims(evaluation.claims)
     claims = everything[: evaluation.limit]
     index = open_index(evaluation.index, evaluation.snapshots)
-    info = index.open(MiniLMEncoder.name).info()
+    info = index.open(None).info()  # each system says whose vectors it needs
     built = f"{info.name} {info.documents} {info.built_at}"
     claim_folder(
         evaluation.out,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from retrieval.errors import BadSource
 from retrieval.explanation.choice import LanguageModelChoice
-from retrieval.models import ModelFolders, judge_name, models_digest
+from retrieval.model_folders import ModelFolders
+from retrieval.models import judge_name, models_digest
 from settings import CHECKOUT
 
 FILE = "provenance.json"

@@ -17,7 +17,8 @@ from evaluation.pairs import Pair, read_pairs
 from evaluation.provenance import PAIRS
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.index.layout import digest_of
-from retrieval.models import ModelFolders, evidence_model
+from retrieval.model_folders import ModelFolders
+from retrieval.models import evidence_model
 from retrieval.types import LABELS
 
 STEP = 256  # pairs between two reports of progress

@@ -22,7 +22,6 @@ from retrieval.assembly import pipeline_over
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack_store import HaystackStore
-from retrieval.models import ModelFolders
 from retrieval.networks import runtime
 from retrieval.pipeline import Pipeline
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
@@ -63,7 +62,7 @@ def write(store: ElasticsearchDocumentStore) -> None:
 def open_pipeline(store: ElasticsearchDocumentStore) -> Pipeline:
     """Return what checks claims over the documents of ``store``."""
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    folders = settings.model_folders
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
     encoder = MiniLMEncoder()

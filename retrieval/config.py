@@ -81,3 +81,19 @@ class RetrievalConfig:
     path_weight: float = 1.0
     independence_cutoff: float = 0.25
     seconds: float = 300.0
+
+
+# The recipe ``report``: the values of the ESOTERIC report with its own models. There
+# ``document_limit`` is of each question (3.3.8), ``document_cutoff`` is a scaled inner product
+# (3.3.9), and a sentence is relevant if its label says so (3.3.10). The report reads every
+# sentence of the documents; the limit only keeps books from being read whole. It names no values
+# for disambiguated titles.
+REPORT = RetrievalConfig(
+    text_limit=1000,
+    word_limit=0,
+    document_cutoff=0.65,
+    document_limit=10,
+    sentence_limit=1000,
+    relevance_cutoff=0.5,
+    semantic_cutoff=0.7,
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.cross_encoders.classifier_files import read_calibration, read_classifier
@@ -13,35 +12,17 @@ from retrieval.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.generation.bart import weight_files
 from retrieval.index.layout import digest_of
+from retrieval.model_folders import ModelFolders
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.recipes import Recipe
+from retrieval.report.lock import LOCK
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 STATIC = MODELS / "static"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFolders:
-    """Folders outside the checkout that models are read from.
-
-    ``unpacked``: where the verifier's packaged base weights are unpacked. ``bart``: weights of
-    BART or GENRE, which then generate titles instead of the shipped model. ``verifier``: a
-    sequence-classification model of Hugging Face, which then labels evidence instead of the
-    shipped verifier.
-    """
-
-    unpacked: Path
-    bart: Path | None = None
-    verifier: Path | None = None
-
-    @property
-    def networks(self) -> Path:
-        """Where networks are kept as they are computed, in 8 bits."""
-        return self.unpacked / "networks"
 
 
 def minilm_classifier(folder: Path) -> CrossEncoder:
@@ -88,8 +69,8 @@ def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
-    """Return the folders of all models that choose a recipe's evidence or label it."""
-    folders = [READER]
+    """Return the folders of all shipped models that choose a recipe's evidence or label it."""
+    folders = [READER] if recipe.models == "shipped" else []
     if recipe.ranking != "alone":
         folders.append(PATH)
     folders.append(VERIFIER)
@@ -115,9 +96,10 @@ def judge_name(folders: ModelFolders) -> str:
 
 
 def models_digest(folders: ModelFolders) -> str:
-    """Return one SHA-256 of the configurations of all shipped models, and of models of the user.
+    """Return one SHA-256 of the configurations of all shipped models, and of others that are named.
 
-    A configuration holds the digest of its weights; no model is loaded.
+    The report's models are named by their lock. A configuration holds the digest of its weights;
+    no model is loaded.
 
     Raises:
         ModelUnavailable: a model of the user cannot be used.
@@ -132,4 +114,6 @@ def models_digest(folders: ModelFolders) -> str:
     if folders.verifier:
         files = read_classifier(folders.verifier)
         digest.update(f"{files.digest} {files.labels} {read_calibration(files)}".encode())
+    if folders.report and (folders.report / LOCK).is_file():
+        digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

@@ -12,6 +12,7 @@ Ranking: TypeAlias = Literal["alone", "surest", "hybrid"]
 Expansion: TypeAlias = Literal["mentions", "generation", "dense"]
 Selection: TypeAlias = Literal["relative", "proved", "utility"]
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
+Models: TypeAlias = Literal["shipped", "report"]
 
 _FIRST_STAGES: dict[FirstHop, tuple[str, ...]] = {
     "questions": ("titles", "texts", "questions", "ranking"),
@@ -37,6 +38,8 @@ class Recipe:
         ending: what ends the search before the limit of hops: a verdict, a proof
             without an open span, the same best sentences twice, or nothing.
         max_hops: rounds of retrieval at most.
+        models: whether the shipped models find and rank the evidence or those that the ESOTERIC
+            report names, with its thresholds (``config.REPORT``).
     """
 
     name: str
@@ -48,6 +51,7 @@ class Recipe:
     selection: Selection
     ending: Ending
     max_hops: int
+    models: Models = "shipped"
 
     @property
     def stages_first(self) -> tuple[str, ...]:
@@ -125,6 +129,19 @@ RECIPES: dict[str, Recipe] = {
             selection="utility",
             ending="decided",
             max_hops=1,
+        ),
+        Recipe(
+            "report",
+            "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
+            " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
+            first=("questions",),
+            expansions=(),
+            ranking="alone",
+            proof=False,
+            selection="relative",
+            ending="decided",
+            max_hops=1,
+            models="report",
         ),
     )
 }

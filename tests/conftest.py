@@ -13,9 +13,9 @@ from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
-from retrieval.models import ModelFolders
+from retrieval.model_folders import ModelFolders
 from retrieval.networks import runtime
-from tests.islands import write_source
+from tests.islands import TEXTS, write_source
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +77,14 @@ def retriever(index: Path, unpacked: Path) -> Retriever:
     )
     retriever.warm_up()
     return retriever
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as ``ESOTERIC_REPORT_MODELS`` names it; tests that change it take a copy."""
+    from tests.report.tiny_models import write_tiny_models  # imports PyTorch
+
+    folder = tmp_path_factory.mktemp("report") / "models"
+    labels = {"Ann": "B-PER", "Lee": "I-PER", "Skerrow": "B-LOC", "Light": "I-LOC"}
+    write_tiny_models(folder, [*TEXTS, *TEXTS.values()], labels)
+    return folder

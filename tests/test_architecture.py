@@ -32,8 +32,8 @@ ALLOWED = {
 }
 
 
-# Where the service may import PyTorch: a fallback, models of the user, and the making of the static
-# encoder.
+# Where the service may import PyTorch: a fallback, models of the user, the models of the ESOTERIC
+# report, and the making of the static encoder.
 WITH_TORCH = {
     "retrieval/cross_encoders/sequence_classifier.py",
     "retrieval/encoders/static_encoder.py",
@@ -43,6 +43,7 @@ WITH_TORCH = {
     "retrieval/networks/mpnet.py",
     "retrieval/networks/runtime.py",
     "retrieval/networks/torch_network.py",
+    "retrieval/report/networks.py",
 }
 
 

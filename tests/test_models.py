@@ -9,13 +9,13 @@ import pytest
 
 from retrieval import models
 from retrieval.cross_encoders.classifier_files import read_classifier, write_calibration
+from retrieval.model_folders import ModelFolders
 from retrieval.models import (
     PATH,
     PROVER,
     READER,
     SELECTOR,
     VERIFIER,
-    ModelFolders,
     judge_name,
     models_digest,
     reading_models,
@@ -72,6 +72,7 @@ def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
         ("m3", [READER, PATH, VERIFIER]),
         ("combined", [READER, PATH, VERIFIER, PROVER]),
         ("fer", [READER, VERIFIER, SELECTOR]),
+        ("report", [VERIFIER]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(

@@ -65,6 +65,8 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("ESOTERIC_LLM_PRICES", "small=1/-1"),
         ("ESOTERIC_VERIFIER", "/no/folder"),
         ("ESOTERIC_VERIFIER", "~nobody-of-this-name/model"),
+        ("ESOTERIC_REPORT_MODELS", "/dev/null"),
+        ("ESOTERIC_REPORT_MODELS", "~nobody-of-this-name/models"),
         ("ESOTERIC_BROKER_URL", "amqp://localhost"),
         ("ESOTERIC_BROKER_URL", "redis"),
         ("ESOTERIC_BROKER_URL", "redis://"),
@@ -126,6 +128,24 @@ def test_a_bart_of_ones_own_is_a_folder(tmp_path: Path) -> None:
 def test_a_verifier_of_ones_own_is_a_folder(tmp_path: Path) -> None:
     assert Settings.from_environment({}).verifier is None
     assert Settings.from_environment({"ESOTERIC_VERIFIER": str(tmp_path)}).verifier == tmp_path
+
+
+def test_the_models_of_the_report_need_not_be_there_yet(tmp_path: Path) -> None:
+    assert Settings.from_environment({}).report_models is None
+    folder = tmp_path / "report"
+    assert (
+        Settings.from_environment({"ESOTERIC_REPORT_MODELS": str(folder)}).report_models == folder
+    )
+
+
+def test_a_bart_among_the_models_of_the_report_serves_unless_another_is_named(
+    tmp_path: Path,
+) -> None:
+    environment = {"ESOTERIC_REPORT_MODELS": str(tmp_path)}
+    assert Settings.from_environment(environment).bart is None
+    (tmp_path / "bart").mkdir()
+    assert Settings.from_environment(environment).bart == tmp_path / "bart"
+    assert Settings.from_environment({**environment, "ESOTERIC_BART": "/tmp"}).bart == Path("/tmp")
 
 
 def test_a_file_is_no_home(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
     from retrieval.explanation.explainer import explainer
-    from retrieval.models import ModelFolders
     from worker.jobs import JobStore
 
-    folders = ModelFolders(settings.packaged_models, settings.bart, settings.verifier)
+    folders = settings.model_folders
     explains = explainer(settings.llm, JobStore(settings.database_url))
     return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 

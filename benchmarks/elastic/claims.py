@@ -15,7 +15,6 @@ from evaluation.claims import read_fever_claims
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.elastic.cluster import Cluster
 from retrieval.index.open_index import IndexLocation
-from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress, Report
 from settings import Settings
@@ -51,7 +50,7 @@ def checked(
 ) -> Pairs:
     """Check each claim over both indexes, one after the other, each index first in turn."""
     doing("claims")
-    folders = ModelFolders(settings.packaged_models)
+    folders = settings.model_folders
     retrievers = [
         open_retriever(location, settings.snapshots, settings.threads, folders)
         for location in locations

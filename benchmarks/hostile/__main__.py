@@ -20,7 +20,7 @@ from benchmarks.hostile.campaign import Campaign
 from benchmarks.hostile.pieces import KINDS, read_pieces
 from benchmarks.hostile.report import report
 from retrieval.explanation.explainer import explainer
-from retrieval.models import ModelFolders, evidence_model, judge_name
+from retrieval.models import evidence_model, judge_name
 from retrieval.networks import runtime
 from settings import CHECKOUT, Settings
 
@@ -40,7 +40,7 @@ def main(each: int | None, out: Path) -> None:
     if asked is None:
         raise click.UsageError("Set ESOTERIC_LLM and ESOTERIC_LLM_URL (docs/settings.md).")
     runtime.use_threads(settings.threads)
-    folders = ModelFolders(settings.packaged_models, verifier=settings.verifier)
+    folders = settings.model_folders
     runtime.keep_in(folders.networks)
     campaign = Campaign(evidence_model(folders, in_search=True), judge_name(folders), asked)
     pieces = read_pieces()

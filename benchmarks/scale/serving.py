@@ -13,7 +13,6 @@ from typing import Any
 from benchmarks.row import percentile
 from evaluation.claims import AnnotatedClaim, FeverClaim, page_key, read_fever_claims
 from retrieval.assembly import open_retriever
-from retrieval.models import ModelFolders
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress, Report
 from settings import CHECKOUT, Settings
@@ -49,7 +48,7 @@ def _forget(path: Path) -> None:
 def _serve(index: Path, claims: Path) -> dict[str, Any]:
     started = time.perf_counter()
     settings = Settings.from_environment()
-    folders = ModelFolders(settings.packaged_models)
+    folders = settings.model_folders
     retriever = open_retriever(index, settings.snapshots, settings.threads, folders)
     retriever.warm_up()
     loaded = time.perf_counter() - started

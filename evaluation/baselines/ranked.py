@@ -14,7 +14,8 @@ from evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.config import RetrievalConfig
 from retrieval.index.store import DocumentStore
-from retrieval.models import ModelFolders, evidence_model
+from retrieval.model_folders import ModelFolders
+from retrieval.models import evidence_model
 from retrieval.networks import runtime
 from retrieval.selection.relative_selector import RelativeSelector
 from retrieval.types import CorpusInfo, Evidence, Report, Sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
@@ -10,41 +11,56 @@ from retrieval.mends import esoteric_command
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"
+DPR_ENCODER = "dpr"
 _STATIC = "static"
 
 
-def _minilm() -> DocumentEncoder:
+def _minilm(_: Path | None) -> DocumentEncoder:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
 
     return MiniLMEncoder()
 
 
-def _static() -> DocumentEncoder:
+def _static(_: Path | None) -> DocumentEncoder:
     from retrieval.encoders.static_encoder import StaticEncoder
     from retrieval.models import STATIC
 
     return StaticEncoder(STATIC)
 
 
-DOCUMENT_ENCODERS: dict[str, Callable[[], DocumentEncoder]] = {
+def _dpr(report: Path | None) -> DocumentEncoder:
+    from retrieval.encoders.dpr_encoder import DprDocumentEncoder
+    from retrieval.report.models import named_folder
+
+    return DprDocumentEncoder(named_folder(report))
+
+
+# Each is made with the folder of the ESOTERIC report's models, and raises ``ModelUnavailable``
+# where its own model is missing or damaged.
+DOCUMENT_ENCODERS: dict[str, Callable[[Path | None], DocumentEncoder]] = {
     DEFAULT_ENCODER: _minilm,
     _STATIC: _static,
+    DPR_ENCODER: _dpr,
 }
 
 
 def choice_of(name: str) -> str:
-    """Return what users call the encoder that ``IndexInfo.encoder`` names.
+    """Return what users call the encoder that ``IndexInfo.encoder`` or ``Index.open`` names.
 
     No file is read, so that a hint may be made of it whatever is damaged; a name that this
     version does not know is taken for the default encoder's.
     """
     if not name:
         return NO_ENCODER
+    if name.startswith(f"{DPR_ENCODER}-"):
+        return DPR_ENCODER
     return _STATIC if name.startswith(f"{_STATIC} ") else DEFAULT_ENCODER
 
 
-def encoder_of(name: str) -> DocumentEncoder | None:
+def encoder_of(name: str, report: Path | None) -> DocumentEncoder | None:
     """Return the encoder that ``IndexInfo.encoder`` names; no weights are loaded.
+
+    ``report`` is the folder of the ESOTERIC report's models, if there is one.
 
     Raises:
         IndexUnavailable: its vectors are of an encoder that this version does not have.
@@ -52,10 +68,9 @@ def encoder_of(name: str) -> DocumentEncoder | None:
     """
     if not name:
         return None
-    encoders = [make() for make in DOCUMENT_ENCODERS.values()]
-    for encoder in encoders:
-        if encoder.name == name:
-            return encoder
+    encoder = DOCUMENT_ENCODERS[choice_of(name)](report)
+    if encoder.name == name:
+        return encoder
     raise IndexUnavailable(
         "encoder_unknown",
         f"The index has vectors of {name}, which this version does not have.",

@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.encoders.document_encoders import DEFAULT_ENCODER, choice_of
+from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, choice_of
 from retrieval.errors import IndexUnavailable
 from retrieval.index.versions import FORMAT, META
 from retrieval.mends import esoteric_command
@@ -143,10 +143,11 @@ def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     """Return the error that says whose vectors an index has, where others are wanted."""
+    vectors = f" --vectors {DPR_ENCODER}" if choice_of(wanted) == DPR_ENCODER else ""
     return IndexUnavailable(
         "index_encoder",
         f"The index has vectors of {has or 'no encoder'}, not of {wanted or 'none'}.",
-        f"Run: {esoteric_command('index encode')}",
+        f"Run: {esoteric_command(f'index encode{vectors}')}",
     )
 
 

@@ -53,10 +53,10 @@ class DenseDocumentRanker:
         ``kept`` are read beside those, whatever they answer. Over an index without
         vectors candidates stay in the order in which they were found.
         """
-        merged = _merged([*exact, *others, *kept])
-        if not merged:
+        found = merged([*exact, *others, *kept])
+        if not found:
             return {"candidates": []}
-        answers = self._best_answers(questions, merged)
+        answers = self._best_answers(questions, found)
         exact_ids = {candidate.document_id for candidate in exact}
         kept_ids = {candidate.document_id for candidate in kept}
         ranked = [
@@ -70,7 +70,7 @@ class DenseDocumentRanker:
                     candidate.hop,
                 ),
             )
-            for candidate, answer in zip(merged, answers, strict=True)
+            for candidate, answer in zip(found, answers, strict=True)
             if candidate.document_id in exact_ids | kept_ids or answer >= self._cutoff
         ]
         ranked.sort(
@@ -99,8 +99,8 @@ def _rank(answer: float, candidate: Candidate) -> float:
     return answer + (_NAMED if "disambiguation" in candidate.found_by else 0.0)
 
 
-def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """One candidate per document, remembering every way it was found."""
+def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return one candidate per document, which has every way that it was found."""
     found: dict[str, tuple[tuple[FoundBy, ...], Candidate]] = {}
     for candidate in candidates:
         ways, first = found.get(candidate.document_id, ((), candidate))

@@ -145,6 +145,8 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["train", "titles"],
         ["train", "dense"],
         ["calibrate"],
+        ["models"],
+        ["models", "fetch"],
         ["recipes"],
         ["doctor"],
     ],
@@ -159,6 +161,23 @@ def test_recipes_are_listed_one_a_line(home: Path) -> None:
     lines = esoteric(home, "recipes").stdout.splitlines()
     assert [line.split(": ")[0].removesuffix(" (default)") for line in lines] == list(RECIPES)
     assert [line for line in lines if line.startswith(f"{DEFAULT_RECIPE} (default): ")]
+
+
+def test_the_recipe_report_without_its_models_says_how_to_get_them(home: Path) -> None:
+    for command in (["check", CLAIM, "--recipe", "report"], ["models", "fetch", "report"]):
+        said = complaint(esoteric(home, *command))
+        assert "ESOTERIC_REPORT_MODELS names no folder" in said
+        assert said.endswith("esoteric models fetch report")
+
+
+def test_vectors_of_dpr_and_the_recipe_report_are_measured_together(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "claims.jsonl").write_text("{}\n")
+    pages = ["--wiki-pages", str(tmp_path), "--claims", str(tmp_path / "claims.jsonl")]
+    for chosen in (["--recipe", "report"], ["--recipe", "esoteric", "--vectors", "dpr"]):
+        run = esoteric(home, "evaluate", *pages, "--out", str(tmp_path / "out"), *chosen)
+        assert "--vectors dpr and --recipe report need each other." in complaint(run, status=2)
 
 
 def test_index_build_and_info_agree(tmp_path: Path) -> None:

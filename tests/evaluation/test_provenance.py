@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.provenance import Provenance, claim_folder, provenance_of
 from retrieval.errors import BadSource
-from retrieval.models import ModelFolders
+from retrieval.model_folders import ModelFolders
 
 HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
 SOURCE = "def answer():\n    return 42\n"

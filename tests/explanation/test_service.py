@@ -17,7 +17,8 @@ from app import create_app
 from app.export import EXPORTS
 from app.services import services_of
 from retrieval.explanation.language_model import BREAKS_AFTER
-from retrieval.models import ModelFolders, judge_name
+from retrieval.model_folders import ModelFolders
+from retrieval.models import judge_name
 from settings import CHECKOUT, Settings
 from tests.explanation.chat_server import ChatServer, chat_server, hangs, refuses, says, verdict
 from worker.health import worker_health

@@ -20,7 +20,7 @@ _CHECK = """
 import sys
 from pathlib import Path
 from retrieval.assembly import open_retriever
-from retrieval.models import ModelFolders
+from retrieval.model_folders import ModelFolders
 index, unpacked = Path(sys.argv[1]), Path(sys.argv[2])
 retriever = open_retriever(index, index.parent / "snapshots", 1, ModelFolders(unpacked))
 report = retriever.check("Ann Lee designed Skerrow Light.", "combined", lambda progress: None)

@@ -12,7 +12,7 @@ from retrieval.cross_encoders.classifier_files import read_classifier
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.index.layout import digest_of
-from retrieval.models import ModelFolders
+from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES
 from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
 from tests.generation.tiny_bart import write_tiny_bart

@@ -15,10 +15,10 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.models import ModelFolders
-from retrieval.recipes import RECIPES
+from retrieval.model_folders import ModelFolders
 from retrieval.types import Progress, Report
 from tests.index.pages import ListCorpus
+from tests.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
 
@@ -69,7 +69,7 @@ def check(retriever: Retriever, claim: str, recipe: str) -> Report:
     return retriever.check(claim, recipe, ignore)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", SHIPPED)
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
 def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe: str) -> None:
     odd.warm_up()
@@ -108,5 +108,5 @@ def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(
     tmp_path: Path, unpacked: Path
 ) -> None:
     retriever = opened(CORPORA["one document"], tmp_path, unpacked)
-    for recipe in RECIPES:
+    for recipe in SHIPPED:
         assert check(retriever, "灯台" * 240, recipe).claim == "灯台" * 240

@@ -10,10 +10,12 @@ import pytest
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import path_text
-from retrieval.models import VERIFIER, ModelFolders, verifier
+from retrieval.model_folders import ModelFolders
+from retrieval.models import VERIFIER, verifier
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Progress, Report
+from tests.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
 
@@ -31,7 +33,7 @@ def check(retriever: Retriever, claim: str, recipe: str) -> Report:
     return retriever.check(claim, recipe, ignore)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", SHIPPED)
 def test_a_verdict_names_the_verifier_and_the_time_that_it_took(
     retriever: Retriever, recipe: str
 ) -> None:
@@ -56,7 +58,7 @@ def test_the_stance_of_every_sentence_is_the_verifiers_whatever_the_round(
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("recipe", SHIPPED)
 @pytest.mark.parametrize("claim", ["asdf qwer", "Blorp zindle vexed the quommet."])
 def test_what_shares_no_word_with_any_sentence_is_not_decided(
     retriever: Retriever, claim: str, recipe: str
@@ -80,7 +82,7 @@ def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
 
 
 @pytest.mark.parametrize(
-    "recipe", [name for name, way in RECIPES.items() if way.ranking == "alone"]
+    "recipe", [name for name, way in SHIPPED.items() if way.ranking == "alone"]
 )
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_recipes_that_read_sentences_alone_read_no_paths(

@@ -36,7 +36,8 @@ from retrieval.cross_encoders.classifier_files import (
     write_calibration,
 )
 from retrieval.index.open_index import IndexLocation
-from retrieval.models import VERIFIER, ModelFolders, evidence_model
+from retrieval.model_folders import ModelFolders
+from retrieval.models import VERIFIER, evidence_model
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.trained.trained_model import read_config

@@ -19,7 +19,7 @@ from retrieval.cross_encoders.classifier_files import (
 )
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.errors import BadSource
-from retrieval.models import ModelFolders
+from retrieval.model_folders import ModelFolders
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
 from training.verifier.calibration import Claims, calibrate

@@ -1,0 +1,103 @@
+"""DPR: one encoder of questions, one of documents (ESOTERIC report, section 3.3.9).
+
+Karpukhin et al. 2020 ("Dense Passage Retrieval for Open-Domain Question Answering", section 3)
+compare both by the inner product of vectors of any length. An index holds unit vectors. So a
+document's vector is divided by ``LONGEST``, and further numbers make it a unit vector; a
+question has zeros there, which leaves the inner product as it was. DPR's own program does the
+same for an index that knows distances only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.encoders.encoder import EncodableDocument
+from retrieval.networks.weights import unit
+from retrieval.report.models import DPR_CONTEXTS, DPR_QUESTIONS
+from retrieval.report.networks import VectorNetwork
+
+# A longer vector is shortened to this. The last layer of a BERT that is not trained gives vectors
+# of length sqrt(768), which is 27.7.
+LONGEST = 32.0
+# Further numbers. What is missing of a vector's length is spread over several, because an index
+# stores each number as a byte and the largest of a vector sets the step.
+_SPREAD = 8
+_DOCUMENT_TOKENS, _QUESTION_TOKENS = 256, 64  # of Haystack's retriever, which the report uses
+
+
+class DprDocumentEncoder:
+    """Documents as unit vectors that keep their inner products; sentences have none.
+
+    The report ranks documents alone by DPR, so sentences get vectors of zeros, which are near
+    nothing. Its vectors are compared with those of ``DprQuestionEncoder``.
+    """
+
+    def __init__(self, models: Path) -> None:
+        """Read the lock and ``config.json``; ``models`` is the folder of the report's models.
+
+        Raises:
+            ModelUnavailable: one of them is missing or damaged.
+        """
+        self._network = VectorNetwork(models, DPR_CONTEXTS)
+        self.name = self._network.version
+        self.meets = DprQuestionEncoder(models).name
+        self.dimension: int = self._network.config["hidden_size"] + _SPREAD
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """See ``DocumentEncoder.encode_documents``.
+
+        Title and text are read as a pair, 256 tokens at most.
+        """
+        texts = [(document.title, document.text) for document in documents]
+        scaled = self._network.pooled(texts, _DOCUMENT_TOKENS) / LONGEST
+        lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+        scaled /= np.maximum(lengths, 1)
+        missing = np.sqrt(np.maximum(0, 1 - lengths**2) / _SPREAD)
+        whole = np.hstack([scaled, np.repeat(missing, _SPREAD, axis=1)]).astype(np.float32)
+        nothing = [
+            np.zeros((len(document.sentences), self.dimension), dtype=np.float32)
+            for document in documents
+        ]
+        return whole, nothing
+
+
+class DprQuestionEncoder:
+    """Questions as unit vectors, and how long they were."""
+
+    def __init__(self, models: Path) -> None:
+        """Read the lock and ``config.json``; ``models`` is the folder of the report's models.
+
+        Raises:
+            ModelUnavailable: one of them is missing or damaged.
+        """
+        self._network = VectorNetwork(models, DPR_QUESTIONS)
+        self.name = self._network.version
+        self.dimension: int = self._network.config["hidden_size"] + _SPREAD
+
+    def warm_up(self) -> None:
+        """Load the weights.
+
+        Raises:
+            ModelUnavailable: they are missing or damaged.
+        """
+        self._network.warm_up()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, shape ``(len(texts), 776)``; texts past 64 tokens are cut."""
+        return self.measured(texts)[0]
+
+    def measured(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the same vectors, and the lengths that they had, shape ``(len(texts),)``.
+
+        The product of such a vector with a stored one, times its length, times ``LONGEST``, is
+        DPR's inner product.
+        """
+        vectors = self._network.pooled(texts, _QUESTION_TOKENS)
+        lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1)
+        return unit(np.pad(vectors, ((0, 0), (0, _SPREAD)))), lengths

@@ -1,0 +1,27 @@
+"""Folders outside the checkout that models are read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolders:
+    """Folders outside the checkout that models are read from.
+
+    ``unpacked``: where the verifier's packaged base weights are unpacked. ``bart``: weights of
+    BART or GENRE, which then generate titles instead of the shipped model. ``verifier``: a
+    sequence-classification model of Hugging Face, which then labels evidence instead of the
+    shipped verifier. ``report``: the models of the ESOTERIC report, for the recipe of this name.
+    """
+
+    unpacked: Path
+    bart: Path | None = None
+    verifier: Path | None = None
+    report: Path | None = None
+
+    @property
+    def networks(self) -> Path:
+        """Where networks are kept as they are computed, in 8 bits."""
+        return self.unpacked / "networks"

@@ -1,0 +1,155 @@
+"""Fetches the report's models from a hub, and records or compares their files.
+
+No revision and no digest of these models is part of this project. The first fetch records in
+``models.lock.json`` which commit the hub's main branch was at and the SHA-256 of each file. From
+then on the same commit and the same files are demanded, of the hub and at every load.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from retrieval.errors import ModelUnavailable
+from retrieval.report.lock import (
+    FETCHED,
+    LOCK,
+    WEIGHTS,
+    LockedModel,
+    files_of,
+    read_lock,
+    verify,
+    write_lock,
+)
+from retrieval.report.models import REPORT_MODELS, PublishedModel
+
+_BY_HAND = (
+    "Check the connection, or copy the folders from a computer that can reach it"
+    " (docs/report-models.md), and run the command again."
+)
+
+
+def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) -> None:
+    """Bring all models into the folder ``models``, each whole and as the lock has it.
+
+    A folder that is there and not in the lock was placed by hand; its files are recorded as they
+    are. Interrupted, the same call keeps the files that are whole and fetches the rest.
+
+    Args:
+        models: the folder of the report's models; it need not be there yet.
+        shared: a lock to fetch by, which becomes the folder's own.
+        on_model: gets the name of each model before the work on it.
+
+    Raises:
+        ModelUnavailable: the hub cannot be reached or lacks a file, a file is not the one that
+            was locked, or a model that is not published was not placed.
+        OSError: the folder cannot be written.
+    """
+    models.mkdir(parents=True, exist_ok=True)
+    if shared is not None:
+        if not shared.is_file():
+            raise ModelUnavailable(
+                "lock_missing", f"There is no lock {shared}.", "Name the file, or leave it out."
+            )
+        write_lock(models / LOCK, read_lock(shared))
+    for published in sorted(REPORT_MODELS, key=lambda one: not one.repository):
+        on_model(published.name)
+        _bring(models, published)
+
+
+def _bring(models: Path, published: PublishedModel) -> None:
+    name, folder = published.name, models / published.name
+    locked = read_lock(models / LOCK).get(name)
+    found = files_of(folder)
+    if locked is None and WEIGHTS in found:
+        _record(models, name, LockedModel("", "", found))
+        return
+    if locked is not None and locked.files:
+        added_or_changed = found.items() - locked.files.items()
+        if added_or_changed or found.keys() == locked.files.keys():
+            verify(models, name)
+            return
+    if not published.repository:
+        raise ModelUnavailable(
+            "model_unpublished",
+            f"The report's relevance classifier is not published, and {folder} holds no {WEIGHTS}.",
+            "Put a sequence classifier with two labels there, the second for relevant sentences"
+            " (docs/report-models.md), and run the command again.",
+        )
+    if locked is None or not locked.revision:
+        commit = _commit_of(published)
+        files = {} if locked is None else locked.files
+        locked = LockedModel(published.repository, commit, files)
+        _record(models, name, locked)
+    _download(folder, published, locked.revision)
+    found = files_of(folder)
+    if WEIGHTS not in found:
+        # What is put there by hand then counts as placed by hand.
+        entries = read_lock(models / LOCK)
+        del entries[name]
+        write_lock(models / LOCK, entries)
+        raise ModelUnavailable(
+            "model_pickled",
+            f"{published.repository} holds no {WEIGHTS} at {locked.revision}; weights in other"
+            " formats are not read, because they can hold code.",
+            f"Convert them to {folder / WEIGHTS} where you trust them (docs/report-models.md), and"
+            " run the command again.",
+        )
+    if not locked.files:
+        _record(models, name, LockedModel(locked.repository, locked.revision, found))
+    verify(models, name)
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # what the download kept for itself
+
+
+def _record(models: Path, name: str, entry: LockedModel) -> None:
+    entries: Mapping[str, LockedModel] = read_lock(models / LOCK)
+    write_lock(models / LOCK, {**entries, name: entry})
+
+
+def _commit_of(published: PublishedModel) -> str:
+    """Return the commit that the hub's main branch is at now."""
+    import huggingface_hub
+
+    with _reaching(published):
+        found = huggingface_hub.HfApi().model_info(published.repository)
+    return str(found.sha)
+
+
+def _download(folder: Path, published: PublishedModel, commit: str) -> None:
+    """Fetch the files that are missing."""
+    import huggingface_hub
+
+    with _reaching(published):
+        huggingface_hub.snapshot_download(
+            published.repository, revision=commit, local_dir=folder, allow_patterns=list(FETCHED)
+        )
+
+
+@contextmanager
+def _reaching(published: PublishedModel) -> Iterator[None]:
+    """Let this block ask the hub, and turn what goes wrong there into one error."""
+    import httpx2
+    from huggingface_hub import constants
+    from huggingface_hub.utils import logging
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    constants.HF_HUB_OFFLINE = False  # which ``retrieval`` sets: nothing else may ask a hub
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    try:
+        yield
+    except (httpx2.HTTPError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk
+            raise
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelUnavailable(
+            "hub_unreachable",
+            f"{published.repository} cannot be fetched from {constants.ENDPOINT} ({reason}).",
+            _BY_HAND,
+        ) from error
+    finally:
+        constants.HF_HUB_OFFLINE = True

@@ -1,0 +1,105 @@
+"""``models.lock.json``: which files the report's models consist of, by their SHA-256.
+
+    {"models": {NAME: {"repository": str, "revision": str, "files": {FILE: SHA-256}}}}
+
+``repository`` and ``revision`` (a commit of the hub) are empty for a folder that was placed by
+hand. ``files`` is empty while the first download has not ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from retrieval.errors import ModelUnavailable
+from retrieval.index.files import write_whole
+from retrieval.index.layout import digest_of
+from retrieval.mends import esoteric_command
+
+LOCK = "models.lock.json"
+WEIGHTS = "model.safetensors"
+TOKENIZER, SENTENCE_PIECES = "tokenizer.json", "spiece.model"
+# All that is fetched. Weights are safetensors and the rest is data: no file holds code.
+FETCHED = (
+    "config.json",
+    "generation_config.json",
+    WEIGHTS,
+    TOKENIZER,
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    SENTENCE_PIECES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LockedModel:
+    """One model's entry in the lock."""
+
+    repository: str
+    revision: str
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def read_lock(path: Path) -> dict[str, LockedModel]:
+    """Return the entries of a lock by the names of their models; none where there is no file.
+
+    Raises:
+        ModelUnavailable: it is no lock.
+    """
+    try:
+        models = json.loads(path.read_bytes())["models"]
+        return {name: LockedModel(**entry) for name, entry in models.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelUnavailable(
+            "lock_damaged",
+            f"{path} is not a lock of models.",
+            "Restore it, or delete it to accept the files as they are.",
+        ) from error
+
+
+def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
+    """Write a lock whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    models = {name: asdict(entry) for name, entry in sorted(entries.items())}
+    write_whole(path, (json.dumps({"models": models}, indent=1) + "\n").encode())
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a folder; none where there is no folder.
+
+    Folders in it and hidden files are left out: no model is read from them.
+    """
+    if not folder.is_dir():
+        return {}
+    files = (path for path in sorted(folder.iterdir()) if path.is_file())
+    return {path.name: digest_of(path) for path in files if not path.name.startswith(".")}
+
+
+def verify(models: Path, name: str) -> None:
+    """Compare one model's files with the lock, byte by byte.
+
+    Raises:
+        ModelUnavailable: a file is missing, is not the one that was locked, or was added.
+    """
+    locked = read_lock(models / LOCK).get(name, LockedModel("", "")).files
+    found = files_of(models / name)
+    differing = sorted({file for file, _ in locked.items() ^ found.items()})
+    if differing or not locked:
+        raise ModelUnavailable(
+            "model_damaged",
+            f"The model in {models / name} is not the one that {models / LOCK} names:"
+            f" {', '.join(differing) or 'there is none'}.",
+            "Delete the folder, or remove the model from the lock if the change is meant, and then"
+            f" run: {esoteric_command('models fetch report')}",
+        )

@@ -1,0 +1,112 @@
+"""The models that the ESOTERIC report names, and the folders that they are read from.
+
+None of them is shipped. Each is a folder of its own below ``ESOTERIC_REPORT_MODELS``;
+``docs/report-models.md`` says how they get there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.errors import ModelUnavailable
+from retrieval.mends import esoteric_command
+from retrieval.report.lock import LOCK, WEIGHTS, read_lock
+
+RECIPE = "report"
+_BY_HAND = "or place the folders by hand (docs/report-models.md)"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedModel:
+    """A model of the report.
+
+    Attributes:
+        name: its folder below ``ESOTERIC_REPORT_MODELS``.
+        repository: where the hub has it; empty for one that is not published.
+        architecture: the class of ``transformers`` that reads it.
+    """
+
+    name: str
+    repository: str
+    architecture: str
+
+
+# Report, sections 3.3.6 and 3.3.8 to 3.3.11.
+NAMES = PublishedModel(
+    "wikineural-multilingual-ner",
+    "Babelscape/wikineural-multilingual-ner",
+    "BertForTokenClassification",
+)
+ANSWERS = PublishedModel(
+    "t5-small-answer-extraction-en",
+    "vabatista/t5-small-answer-extraction-en",
+    "T5ForConditionalGeneration",
+)
+QUESTIONS = PublishedModel(
+    "t5-base-finetuned-question-generation-ap",
+    "mrm8488/t5-base-finetuned-question-generation-ap",
+    "T5ForConditionalGeneration",
+)
+DPR_QUESTIONS = PublishedModel(
+    "dpr-question_encoder-single-nq-base",
+    "facebook/dpr-question_encoder-single-nq-base",
+    "DPRQuestionEncoder",
+)
+DPR_CONTEXTS = PublishedModel(
+    "dpr-ctx_encoder-single-nq-base",
+    "facebook/dpr-ctx_encoder-single-nq-base",
+    "DPRContextEncoder",
+)
+RELEVANCE = PublishedModel("distilbert-relevance", "", "AutoModelForSequenceClassification")
+SIMILARITY = PublishedModel(
+    "all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "MPNetModel"
+)
+REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVANCE, SIMILARITY)
+
+
+def how_to_get_them() -> str:
+    """Return the hint that says how the folders get their models."""
+    return f"Run: {esoteric_command(f'models fetch {RECIPE}')}, {_BY_HAND}."
+
+
+def named_folder(models: Path | None) -> Path:
+    """Return the folder of the report's models.
+
+    Raises:
+        ModelUnavailable: the setting names none.
+    """
+    if models is None:
+        raise ModelUnavailable(
+            "report_models_unset",
+            f"The recipe {RECIPE} and the vectors dpr need the models of the ESOTERIC report, and"
+            " ESOTERIC_REPORT_MODELS names no folder.",
+            "Set ESOTERIC_REPORT_MODELS to a folder, and then run:"
+            f" {esoteric_command(f'models fetch {RECIPE}')}",
+        )
+    return models
+
+
+def present_models(models: Path | None) -> Path:
+    """Return the folder of the report's models, if all of them are in it. No file is compared.
+
+    Raises:
+        ModelUnavailable: the setting names none, or models are missing; all of them are named.
+    """
+    folder = named_folder(models)
+    missing = [m.name for m in REPORT_MODELS if not (folder / m.name / WEIGHTS).is_file()]
+    if missing:
+        raise ModelUnavailable(
+            "report_models_missing",
+            f"{folder} lacks models of the report: {', '.join(missing)}.",
+            how_to_get_them(),
+        )
+    locked = read_lock(folder / LOCK)
+    unlocked = [m.name for m in REPORT_MODELS if m.name not in locked or not locked[m.name].files]
+    if unlocked:
+        raise ModelUnavailable(
+            "report_models_unlocked",
+            f"{folder / LOCK} does not list the files of {', '.join(unlocked)}.",
+            how_to_get_them(),
+        )
+    return folder
