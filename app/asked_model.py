@@ -10,7 +10,7 @@ from worker.health import WorkerHealth
 def asked_model(settings: Settings, health: WorkerHealth) -> SentTo | None:
     """Return where claims and evidence are sent, or ``None`` where they stay in this service.
 
-    The workers know; while none is alive, the settings of this process tell.
+    The workers report it; while none is alive, the settings of this process say it.
     """
     model = health.language_model
     if model is not None:

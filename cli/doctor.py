@@ -118,7 +118,7 @@ def _verifier(settings: Settings) -> str:
     found = f"{SequenceClassifier(files, calibration).version}, labels {', '.join(files.labels)}"
     if calibration == UNCALIBRATED:
         return (
-            f"{found}; not calibrated, so it is surer or less sure than it is right."
+            f"{found}; not calibrated, so its confidence is too high or too low."
             f" Run: {calibrate_command(settings.verifier)}"
         )
     return found

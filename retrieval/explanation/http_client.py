@@ -17,13 +17,13 @@ _HEADERS = frozenset(
 
 
 class AnswerRefused(Exception):
-    """What the server sends is not read: it is too long, or compressed though nobody asked."""
+    """What the server sends is not read: it is too long, or compressed though that was not asked for."""
 
 
 def http_client(key: str, seconds: float) -> httpx2.AsyncClient:
     """Return a client that sends ``key``, follows no redirect and reads ``MOST_BYTES`` at most.
 
-    A redirect would take claim, evidence and key to a host that nobody chose. ``seconds`` is the
+    A redirect would take claim, evidence and key to a host that was not chosen. ``seconds`` is the
     limit of each step of a call; whoever calls limits the whole.
     """
 

@@ -103,7 +103,7 @@ class LanguageModel:
 
 
 async def _watched(work: Coroutine[Any, Any, _T], on_wait: Waiting) -> _T:
-    """Do the work; every second tell that it is waited for. An exception there cancels the work."""
+    """Do the work and call ``on_wait`` every second; what that raises cancels the work."""
     task = asyncio.ensure_future(work)
     started = time.monotonic()
     try:

@@ -1,4 +1,4 @@
-"""A server with OpenAI's chat completions that answers as a test tells it to, or fails as told.
+"""A server with OpenAI's chat completions that answers, or fails, as a test sets it.
 
 It speaks real HTTP on loopback, so the real clients are tested against it.
 """
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
     chat: ChatServer
 
     def do_POST(self) -> None:
-        """Answer as told."""
+        """Answer as it is set."""
         body = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.chat.requests.append(Request(self.path, headers, json.loads(body), time.monotonic()))

@@ -216,7 +216,7 @@ def test_after_five_failures_it_is_left_alone_for_a_while_and_then_tried_once(
             ask(model)
     with pytest.raises(LanguageModelUnavailable):
         ask(model)
-    assert len(chat.requests) == language_model.BREAKS_AFTER  # the sixth asked nobody
+    assert len(chat.requests) == language_model.BREAKS_AFTER  # the sixth sent nothing
     assert model.problem is not None
 
     later = time.monotonic() + language_model.REST

@@ -174,7 +174,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
         assert any("The verdict is the verifier" in note for note in job.result["notices"])
         assert job.result["usage"] is None
     asked = [r for r in server.requests if "first lit in" in str(r.body["messages"][1])]
-    assert len(asked) == BREAKS_AFTER  # the sixth claim asked nobody
+    assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
 
     until(lambda: "degraded" in (service.client.get("/readyz").json or {}), "degraded")
     answer = service.client.get("/readyz")
