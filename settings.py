@@ -24,6 +24,17 @@ CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 EMBEDDED_BROKER = "filesystem://"
 EMBEDDED_STORE = "embedded"
+_OF_LANGUAGE_MODELS = (
+    "ESOTERIC_LLM",
+    "ESOTERIC_LLM_URL",
+    "ESOTERIC_LLM_KEY",
+    "ESOTERIC_LLM_KEY_FILE",
+    "MISTRAL_API_KEY",
+    "MISTRAL_API_KEY_FILE",
+    "ESOTERIC_LLM_DECIDES",
+    "ESOTERIC_LLM_SECONDS",
+    "ESOTERIC_LLM_PRICES",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +116,7 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_LLM_URL",
         "https://api.mistral.ai for mistral:",
         "Address of the language model's server, such as http://localhost:11434/v1. Claims and"
-        " evidence are sent there.",
+        " evidence are sent there; over http they are not encrypted.",
     ),
     Setting(
         "ESOTERIC_LLM_KEY",
@@ -126,7 +137,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_LLM_SECONDS",
         "20",
-        "Most seconds that a language model may take for an answer, tries included.",
+        "Most seconds that a language model may take for a claim, tries included.",
     ),
     Setting(
         "ESOTERIC_LLM_PRICES",
@@ -283,20 +294,22 @@ def _model_folder(environment: Mapping[str, str], variable: str) -> Path | None:
 
 
 def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:
-    name = environment.get("ESOTERIC_LLM") or ""
-    url = _address(environment, "ESOTERIC_LLM_URL")
-    mistral_key = _secret(environment, "MISTRAL_API_KEY")
-    url_key = _secret(environment, "ESOTERIC_LLM_KEY")
-    decides = environment.get("ESOTERIC_LLM_DECIDES") or "yes"
+    given = {variable: environment.get(variable) or "" for variable in _OF_LANGUAGE_MODELS}
+    name = given["ESOTERIC_LLM"]
+    if not name:
+        return None  # a key that is there for another program does not matter then
+    decides = given["ESOTERIC_LLM_DECIDES"] or "yes"
     if decides not in ("yes", "no"):
         raise BadSetting(f"ESOTERIC_LLM_DECIDES is {decides!r}; set it to yes or no.")
-    seconds = _whole_number(environment, "ESOTERIC_LLM_SECONDS", 20, 1, 600)
-    prices = _prices(environment, "ESOTERIC_LLM_PRICES")
-    if not name:
-        return None
     try:
         return LanguageModelChoice.read(
-            name, url, mistral_key, url_key, decides == "yes", seconds, prices
+            name,
+            _address(given, "ESOTERIC_LLM_URL"),
+            _secret(given, "MISTRAL_API_KEY"),
+            _secret(given, "ESOTERIC_LLM_KEY"),
+            decides == "yes",
+            _whole_number(given, "ESOTERIC_LLM_SECONDS", 20, 1, 600),
+            _prices(given, "ESOTERIC_LLM_PRICES"),
         )
     except ValueError as error:
         raise BadSetting(f"ESOTERIC_LLM is {name!r}; {error}.") from error
@@ -312,7 +325,7 @@ def _address(environment: Mapping[str, str], variable: str) -> str:
         _ = parts.port  # raises where it is no number
     except ValueError:
         parts = urlsplit("")
-    plain = parts.scheme in ("http", "https") and parts.hostname and url.isprintable()
+    plain = parts.scheme in ("http", "https") and parts.hostname and url.isascii()
     if not plain or parts.username is not None or parts.query or parts.fragment or " " in url:
         # It may hold a password, so it is not shown.
         raise BadSetting(

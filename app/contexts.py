@@ -300,7 +300,7 @@ class ProgressPage:
     ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
     where it does (else they are empty); ``later_round`` is the pattern of a
     round that is not there yet, of which there may be ``most_rounds`` in all. ``closing``: what
-    follows the last round; nothing where no language model is asked, at ``sent_to``.
+    follows the last round; ``None`` where no language model is asked, at ``sent_to``.
     ``follow``: the page was asked to renew itself where there are no scripts.
     """
 
@@ -311,7 +311,7 @@ class ProgressPage:
     rounds: tuple[Round, ...]
     later_round: tuple[StageRow, ...]
     most_rounds: int
-    closing: tuple[StageRow, ...]
+    closing: StageRow | None
     sent_to: SentTo | None
     percent: int
     seconds: int

@@ -13,11 +13,12 @@ from typing import Any
 from app.contexts import ProofItem, Saying
 from app.hops import hop_items
 from app.links import safe_url
-from app.opinions import lowered_by_proof, opinions
+from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STANCES, VERDICTS, confidence, counted, listed
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.wording import lowered_by_proof
 from worker.jobs import Job
 
 # One side of schema.org's rating is the best; a claim without verdict has no number.

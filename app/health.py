@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 from flask import Blueprint, Response, jsonify
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -29,13 +30,14 @@ def healthz() -> Response:
 def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, or all that is missing.
 
-    ``home`` tells which of several services this is (``Settings.home_id``). ``degraded`` lists what
-    claims are checked without: they get the verifier's verdict where a language model fails.
+    ``home`` tells which of several services this is (``Settings.home_id``). ``language_model`` is
+    where claims and evidence are sent, and ``degraded`` lists what claims are checked without: they
+    get the verifier's verdict where a language model fails.
     """
     problems = _problems()
     if not problems:
         ready = {"status": "ready", "home": services().settings.home_id}
-        return jsonify(ready | _degraded()), HTTPStatus.OK
+        return jsonify(ready | _language_model()), HTTPStatus.OK
     body = {
         **error_body(problems[0]),
         "problems": [error_body(problem)["error"] for problem in problems],
@@ -49,9 +51,13 @@ def metrics() -> Response:
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _degraded() -> dict[str, list[dict[str, str]]]:
+def _language_model() -> dict[str, Any]:
+    """Return which language model is asked, and what is wrong with it; nothing where none is."""
     model = worker_health(services().store).language_model
-    return {"degraded": [model.problem]} if model and model.problem else {}
+    if model is None:
+        return {}
+    asked = {"language_model": {"model": model.model, "host": model.host}}
+    return asked | ({"degraded": [model.problem]} if model.problem else {})
 
 
 def _problems() -> list[Problem]:

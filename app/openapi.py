@@ -47,7 +47,11 @@ def openapi_document() -> Schema:
                 "Error": _object(error=_ref("Problem")),
                 "Problem": _object(code=_TEXT, message=_TEXT, hint=_TEXT),
                 "Ready": _object(
-                    _added=("degraded",), status=_TEXT, home=_TEXT, degraded=_list(_ref("Problem"))
+                    _added=("language_model", "degraded"),
+                    status=_TEXT,
+                    home=_TEXT,
+                    language_model=_object(model=_TEXT, host=_TEXT),
+                    degraded=_list(_ref("Problem")),
                 ),
                 "NotReady": _object(error=_ref("Problem"), problems=_list(_ref("Problem"))),
                 "Status": _object(status=_TEXT),

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.contexts import OpinionItem, Opinions
 from app.wording import VERDICTS, confidence
+from retrieval.wording import decided_by_model
 
 
 def opinions(result: dict[str, Any]) -> Opinions | None:
@@ -21,21 +22,6 @@ def opinions(result: dict[str, Any]) -> Opinions | None:
         agree=decided.badge == other.badge,
         by_model=decided_by_model(result),
     )
-
-
-def decided_by_model(result: dict[str, Any]) -> bool:
-    """Return whether the verdict is a language model's."""
-    usage = result.get("usage")
-    return usage is not None and usage["model"] == result["verdict"]["judge"]
-
-
-def lowered_by_proof(result: dict[str, Any]) -> bool:
-    """Return whether the verdict is less confident because the proof comes to another label.
-
-    The proof is held against the verifier's verdict alone.
-    """
-    differs = bool(result["proof"]) and result["proof_label"] != result["verdict"]["label"]
-    return differs and not decided_by_model(result)
 
 
 def _opinion(opinion: dict[str, Any]) -> OpinionItem:

@@ -49,7 +49,7 @@ def progress_page(
     last = events[-1] if events else None
     recipe = _recipe(job.recipe)
     running = last is not None and job.state == "running"
-    closing = _closing(current, running=running)
+    closing = _closing(current)
     seconds = max(0, int((datetime.now(UTC) - job.created_at).total_seconds()))
     return ProgressPage(
         id=job.id,
@@ -65,7 +65,7 @@ def progress_page(
         ),
         later_round=_rows(recipe.stages_per_hop, {}, running=False),
         most_rounds=recipe.max_hops,
-        closing=(closing,) if sent_to else (),
+        closing=closing if sent_to else None,
         sent_to=sent_to,
         percent=0 if last is None else 100 * last.done // max(1, last.of),
         seconds=seconds,
@@ -120,14 +120,14 @@ def _waiting(problem: Problem | None) -> str:
     return f"{problem.message} {problem.hint}"
 
 
-def _closing(events: Sequence[Event], *, running: bool) -> StageRow:
+def _closing(events: Sequence[Event]) -> StageRow:
     """Return the row of the last stage, which reports while it is at work too."""
     state: StageState = "waiting"
     message = ""
     for before, event in pairwise(events):
         if event.stage == _CLOSING:
-            at_work = running and event.done == before.done
-            state, message = "running" if at_work else "done", event.message
+            state = "done" if event.done > before.done else "running"
+            message = event.message
     return StageRow(_CLOSING, STAGES[_CLOSING], state, message)
 
 

@@ -9,10 +9,11 @@ from app.contexts import Article, Corpus, EvidenceItem, Look, ResultPage, Timing
 from app.highlighting import Highlight, segments
 from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
-from app.opinions import lowered_by_proof, opinions
+from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
+from retrieval.wording import lowered_by_proof
 from worker.jobs import Job
 
 

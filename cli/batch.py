@@ -66,7 +66,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, recipe)
-    say_where_claims_go(settings)
+    say_where_claims_go(settings.llm.name if settings.llm else "")
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -127,13 +127,19 @@ class _Made:
     llm: LanguageModelChoice | None
     corpus: dict[str, Any]
 
-    def judged(self, verdict: dict[str, Any]) -> bool:
-        """Return whether these models gave a verdict; a language model may have failed."""
-        judges = {opinion["judge"] for opinion in verdict["opinions"]}
-        asked = {self.verifier, self.llm.name} if self.llm else {self.verifier}
-        decides = self.llm.name if self.llm and self.llm.decides else self.verifier
-        decided = decides if decides in judges else self.verifier
-        return self.verifier in judges and judges <= asked and verdict["judge"] == decided
+    def judged(self, record: dict[str, Any]) -> bool:
+        """Return whether these models were asked for a verdict; a language model may have failed.
+
+        It is asked wherever evidence was selected.
+        """
+        verdict = record["verdict"]
+        judges = [opinion["judge"] for opinion in verdict["opinions"]]
+        if self.llm is None or not any(item["selected"] for item in record["evidence"]):
+            return judges == [self.verifier]
+        if len(judges) < 2:
+            return "explain" in record["seconds"] and judges == [self.verifier]
+        decides = [self.llm.name, self.verifier]
+        return judges == (decides if self.llm.decides else decides[::-1])
 
 
 def _corpus(settings: Settings) -> dict[str, Any]:
@@ -189,8 +195,6 @@ def _is_result_of(line: bytes, claim: str, made: _Made) -> bool:
         if "error" in record:
             return bool(record["claim"] == claim)
         same = record["recipe"] == made.recipe and record["corpus"] == made.corpus
-        return bool(
-            same and made.judged(record["verdict"]) and record["claim"] == read_claim(claim).text
-        )
+        return bool(same and made.judged(record) and record["claim"] == read_claim(claim).text)
     except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
         return False

@@ -39,6 +39,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     service = ready_service(settings)
     if service is not None:
+        say_where_claims_go(service.language_model)
         document = service.check(claim, recipe, on_progress)
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
@@ -56,7 +57,7 @@ def _checked_here(
     from retrieval.document import claim_document
 
     folders = settings.model_folders
-    say_where_claims_go(settings)
+    say_where_claims_go(settings.llm.name if settings.llm else "")
     explains = explainer_with_kept_answers(settings.llm, settings.database_url)
     retriever = open_retriever(
         settings.store, settings.snapshots, settings.threads, folders, explains

@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.errors import printable
 from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION
-from retrieval.wording import STOPPED
+from retrieval.wording import STOPPED, lowered_by_proof
 
 WIDTH = 88
 _WORDS = {
@@ -72,10 +72,7 @@ def _judges(verdict: Mapping[str, Any]) -> list[str]:
 def _confidence(document: Mapping[str, Any]) -> str:
     verdict = document["verdict"]
     text = f"{verdict['confidence']:.0%} confident"
-    # The proof is held against the verifier's verdict; a language model's is another's.
-    usage = document.get("usage")
-    by_model = usage is not None and usage["model"] == verdict["judge"]
-    if document["proof"] and document["proof_label"] != verdict["label"] and not by_model:
+    if lowered_by_proof(document):
         text += ", lowered because the proof below does not agree"
     return f" ({text})"
 

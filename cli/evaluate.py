@@ -157,8 +157,8 @@ def _over_corpus(
         llm=settings.llm if with_llm else None,
         command=_command(),
     )
-    if with_llm:
-        say_where_claims_go(settings)
+    if with_llm and settings.llm:
+        say_where_claims_go(settings.llm.name)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)

@@ -8,16 +8,15 @@ import click
 
 from cli.errors import printable
 from retrieval.explanation.choice import LanguageModelChoice
-from settings import Settings
 
 if TYPE_CHECKING:
     from retrieval.explanation.explainer import Explainer
 
 
-def say_where_claims_go(settings: Settings) -> None:
-    """Say on standard error which language model is shown the claims, if one is."""
-    if settings.llm is not None:
-        line = f"Claims and the sentences that are found are sent to {settings.llm.name}."
+def say_where_claims_go(language_model: str) -> None:
+    """Say on standard error which language model is shown the claims; "": none is."""
+    if language_model:
+        line = f"Claims and the sentences that are found are sent to {language_model}."
         click.echo(printable(line), err=True)
 
 

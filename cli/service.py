@@ -29,6 +29,7 @@ class Service:
         """Remember where it listens, and on which home it runs (``Settings.home_id``)."""
         self._host, self._port = host, port
         self._home_id = home_id
+        self.language_model = ""  # which one it sends claims to, once it is known to be ready
 
     def ready(self) -> tuple[bool, dict[str, Any]]:
         """Return whether this service is there and can check claims, and what it answers.
@@ -39,6 +40,8 @@ class Service:
             status, answer = self._ask("GET", "/readyz", seconds=_READY_SECONDS)
         except ServiceFailed:
             return False, {}
+        if asked := answer.get("language_model"):
+            self.language_model = f"{asked['model']} at {asked['host']}"
         return status == http.client.OK and answer.get("home") == self._home_id, answer
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class KeptAnswers:
     """The claim documents of a file of predictions."""
 
     def __init__(self, path: Path, claims: Sequence[CorpusClaim]) -> None:
-        """Read those of ``claims``; a claim that crashed has none."""
+        """Read those of ``claims``; one that crashed, or got no answer of the model, has none."""
         self.path = path
         self._claims = claims
         asked = {_key(claim) for claim in claims}
@@ -120,6 +120,7 @@ class KeptAnswers:
             for document in whole_lines(path)
             if (key := json.dumps(document.get("gold"))) in asked
             and document.get("error", {}).get("code") != CRASHED
+            and not _waits_for_model(document)
         }
 
     def has(self, claim: CorpusClaim) -> bool:
@@ -184,6 +185,12 @@ def _check(
             done += 1
             report(done, len(claims))
     answers.write()
+
+
+def _waits_for_model(document: dict[str, Any]) -> bool:
+    """Return whether a language model was asked and gave no answer, which it may do next time."""
+    asked = "explain" in document.get("seconds", {})
+    return asked and len(document["verdict"]["opinions"]) < 2
 
 
 def _key(claim: CorpusClaim) -> str:

@@ -134,6 +134,8 @@ class Pipeline:
     def warm_up(self, way: Recipe) -> None:
         """Load every model of a recipe, so that its first claim is as fast as the next."""
         self._stages.warm_up(way)
+        if self._explainer is not None:
+            self._explainer.warm_up()
 
     def check(self, text: str, way: Recipe, on_progress: ProgressListener) -> Report:
         """Find evidence for the claim and decide it.
@@ -390,10 +392,10 @@ class Pipeline:
                 verdict,
                 lambda seconds: clock.wait("explain", f"{waits}, {seconds:.0f} s"),
             )
-        verdict, usage = explained["verdict"], explained["usage"]
-        said = "no answer that can be used" if usage is None else "answered"
+        answered = len(explained["verdict"].opinions) > len(verdict.opinions)
+        said = "answered" if answered else "no answer that can be used"
         clock.report("explain", f"{explainer.model}: {said}")
-        return verdict, usage, explained["notices"]
+        return explained["verdict"], explained["usage"], explained["notices"]
 
     def _sufficient(
         self,

@@ -230,7 +230,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a language model was asked for a claim; no calls where the answer was kept before."""
+    """What a language model was asked for a claim, also where no answer could be used.
+
+    No calls where the answer was kept before, or where the model was not reached.
+    """
 
     model: str
     calls: int

@@ -57,7 +57,10 @@ function startAgain() {
     setRow(row, "waiting", "to come");
     row.querySelector(".message").textContent = "";
   }
-  if (closing) setRow(closing, "waiting", "to come");
+  if (closing) {
+    setRow(closing, "waiting", "to come");
+    closing.querySelector(".message").textContent = "";
+  }
 }
 
 function take(event) {

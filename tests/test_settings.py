@@ -49,20 +49,8 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("ESOTERIC_STORE_CA", "~nobody-of-this-name/ca.pem"),
         ("ESOTERIC_BART", "/no/folder"),
         ("ESOTERIC_LLM", "mistral"),
-        ("ESOTERIC_LLM", "mistral:small"),
         ("ESOTERIC_LLM", "openai:small"),
         ("ESOTERIC_LLM", "anthropic:small"),
-        ("ESOTERIC_LLM_URL", "localhost:11434"),
-        ("ESOTERIC_LLM_URL", "http://user:secret@localhost/v1"),
-        ("ESOTERIC_LLM_URL", "http://localhost:port/v1"),
-        ("ESOTERIC_LLM_URL", "http://localhost/v1?key=secret"),
-        ("ESOTERIC_LLM_KEY", "two words"),
-        ("ESOTERIC_LLM_KEY_FILE", "/no/key"),
-        ("MISTRAL_API_KEY", "k\u00e9y"),
-        ("ESOTERIC_LLM_DECIDES", "maybe"),
-        ("ESOTERIC_LLM_SECONDS", "0"),
-        ("ESOTERIC_LLM_PRICES", "small"),
-        ("ESOTERIC_LLM_PRICES", "small=1/-1"),
         ("ESOTERIC_VERIFIER", "/no/folder"),
         ("ESOTERIC_VERIFIER", "~nobody-of-this-name/model"),
         ("ESOTERIC_REPORT_MODELS", "/dev/null"),
@@ -229,7 +217,36 @@ def test_a_key_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
     assert "a-secret" not in repr(settings)
 
 
-def test_an_address_that_may_hold_a_password_is_not_shown() -> None:
-    with pytest.raises(BadSetting) as caught:
-        Settings.from_environment({"ESOTERIC_LLM_URL": "http://user:secret@localhost/v1"})
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ESOTERIC_LLM_URL", "localhost:11434"),
+        ("ESOTERIC_LLM_URL", "http://user:secret@localhost/v1"),
+        ("ESOTERIC_LLM_URL", "http://localhost:port/v1"),
+        ("ESOTERIC_LLM_URL", "http://localhost/v1?key=secret"),
+        ("ESOTERIC_LLM_URL", "http://\u2603.example/v1"),
+        ("ESOTERIC_LLM_KEY", "two words"),
+        ("ESOTERIC_LLM_KEY_FILE", "/no/key"),
+        ("MISTRAL_API_KEY", "k\u00e9y"),
+        ("ESOTERIC_LLM_DECIDES", "maybe"),
+        ("ESOTERIC_LLM_SECONDS", "0"),
+        ("ESOTERIC_LLM_PRICES", "small"),
+        ("ESOTERIC_LLM_PRICES", "small=1/-1"),
+    ],
+)
+def test_what_belongs_to_a_language_model_is_refused_where_one_is_named_and_ignored_elsewhere(
+    variable: str, value: str
+) -> None:
+    with pytest.raises(BadSetting, match=variable) as caught:
+        Settings.from_environment({"ESOTERIC_LLM": "mistral:small", variable: value})
     assert "secret" not in str(caught.value)
+    assert Settings.from_environment({variable: value}).llm is None
+
+
+def test_mistrals_key_goes_to_mistrals_address_however_it_is_named() -> None:
+    for url in ("", "https://api.mistral.ai", "https://api.mistral.ai/v1/"):
+        choice = Settings.from_environment(
+            {"ESOTERIC_LLM": "mistral:small", "ESOTERIC_LLM_URL": url, "MISTRAL_API_KEY": "a-key"}
+        ).llm
+        assert choice is not None
+        assert (choice.url, choice.key) == ("https://api.mistral.ai", "a-key")

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
+from typing import TYPE_CHECKING
 
 from settings import Settings
 from worker.main import main
 from worker.retriever import Retriever
 
+if TYPE_CHECKING:
+    from retrieval.explanation.choice import LanguageModelChoice
+    from retrieval.explanation.explainer import Explainer
+
 
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
     from retrieval.assembly import open_retriever
+
+    folders = settings.model_folders
+    explains = _explainer(settings.llm, settings.database_url)
+    return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
+
+
+@cache
+def _explainer(choice: LanguageModelChoice | None, database_url: str) -> Explainer | None:
+    """Return the one stage of this process: what it knows of a failing server outlives an index."""
     from retrieval.explanation.explainer import explainer
     from worker.jobs import JobStore
 
-    folders = settings.model_folders
-    explains = explainer(settings.llm, JobStore(settings.database_url))
-    return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
+    return explainer(choice, JobStore(database_url))
 
 
 if __name__ == "__main__":

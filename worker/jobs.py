@@ -403,9 +403,10 @@ class JobStore:
             return connection.scalar(select(ANSWERS.c.answer).where(ANSWERS.c.digest == digest))
 
     def keep_answer(self, digest: str, answer: str) -> None:
-        """Keep an answer; one that is there already stays."""
+        """Keep an answer instead of one that is there already."""
         try:
             with self._database.writing() as connection:
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.digest == digest))
                 connection.execute(
                     insert(ANSWERS).values(digest=digest, answer=answer, kept_at=_now())
                 )

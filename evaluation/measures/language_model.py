@@ -24,13 +24,14 @@ def language_model_results(
     claims without evidence. ``accuracy`` and ``verifier_accuracy``: 0 to 1, of claims with both
     opinions; ``when_they_agree`` and ``when_they_differ``: of the model, likewise. ``cost``: by the
     prices of the settings, ``None`` without them. ``kept``: answers that were kept from before,
-    which took no tokens. ``seconds``: of the model alone, at the median of claims that it was
-    asked.
+    which took no tokens. Tokens of answers that could not be used count. ``seconds``: of the
+    model alone, at the median of claims that it gave an opinion of.
     """
     checked = [(c, d) for c, d in zip(claims, documents, strict=True) if "error" not in d]
     asked = [(c, d) for c, d in checked if "explain" in d["seconds"]]
-    both = [(c.label, *_labels(choice, d)) for c, d in asked if d["usage"]]
-    usages = [d["usage"] for _, d in asked if d["usage"]]
+    answered = [(c, d) for c, d in asked if len(d["verdict"]["opinions"]) > 1]
+    both = [(c.label, *_labels(choice, d)) for c, d in answered]
+    usages = [d["usage"] for _, d in asked]
     prompt = sum(usage["prompt_tokens"] for usage in usages)
     answer = sum(usage["answer_tokens"] for usage in usages)
     price = choice.price
@@ -48,11 +49,13 @@ def language_model_results(
         "when_they_agree": _share([label == model for label, model in agree]),
         "when_they_differ": _share([label == model for label, model in differ]),
         "calls": sum(usage["calls"] for usage in usages),
-        "kept": sum(usage["calls"] == 0 for usage in usages),
+        "kept": sum(d["usage"]["calls"] == 0 for _, d in answered),
         "prompt_tokens": prompt,
         "answer_tokens": answer,
         "cost": (prompt * price.prompt + answer * price.answer) / _MILLION if price else None,
-        "seconds": float(np.median([d["seconds"]["explain"] for _, d in asked])) if asked else None,
+        "seconds": float(np.median([d["seconds"]["explain"] for _, d in answered]))
+        if answered
+        else None,
     }
 
 

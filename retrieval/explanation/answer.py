@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from retrieval.explanation.prompt import Prompt, visible
+from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
 MOST_SENTENCES = 3
 LONGEST_RATIONALE = 700  # characters
 LONGEST_MISSING = 300
-# A sentence ends at a mark before white space and a capital. "U.S. Army" does too, but a mark after
-# a single capital ends none.
-_SENTENCE_END = re.compile(r"(?<![A-Z])[.!?][\"”’)\]]*\s+(?=[\"“‘(]?[A-Z])")  # noqa: RUF001
-_QUOTED = re.compile(r"“([^“”]*)”|\"([^\"]*)\"|«([^«»]*)»|„([^„“”]*)[“”]")
-_MARKS = ".,;:!?… "
+# Pairs of marks around words that are quoted. An apostrophe stands inside a word.
+_QUOTED = re.compile(
+    r"“([^“”]*)”|\"([^\"]*)\"|«([^«»]*)»|„([^„“”]*)[“”]"
+    r"|(?<!\w)[‘']([^‘’']{2,}(?:\b['’]\b[^‘’']*)*)['’](?!\w)"  # noqa: RUF001
+)
+_OTHER_MARKS = re.compile('[“”"„«»‹›「」『』＂]|``')  # noqa: RUF001
+_AROUND = ".,;:!?… "
+_MAY_END = re.compile(r"[.!?…][^\w\s]*\s")
+# Some servers put an answer between these, though a schema was asked for.
+_FENCED = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
 
 
 class AnswerInvalid(Exception):
-    """An answer that is not believed; the text says why, to the model and to people."""
+    """An answer that is not believed.
+
+    The text says why, to the model and to people, in words of ours: what a model wrote may come
+    from hostile evidence, so it is not repeated.
+    """
 
 
 class ModelAnswer(BaseModel):
@@ -54,46 +65,67 @@ def checked(text: str, asked: Prompt) -> ModelAnswer:
 
     Raises:
         AnswerInvalid: it is no JSON of the schema, cites a number that there is not, decides
-            without citing anything, is too long, or quotes what stands nowhere in the data.
+            without citing anything, is too long, or quotes what stands in no piece of evidence.
     """
+    fenced = _FENCED.fullmatch(text)
     try:
-        answer = ModelAnswer.model_validate_json(text)
+        answer = ModelAnswer.model_validate_json(fenced[1] if fenced else text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the answer"
-        raise AnswerInvalid(f"{place}: {first['msg']}") from error
-    unknown = sorted(set(answer.cites) - asked.pieces.keys())
-    if unknown:
-        raise AnswerInvalid(f"there is no evidence with the number {unknown[0]}")
+        raise AnswerInvalid(_wrong_form(error)) from None
+    if not set(answer.cites) <= asked.pieces.keys():
+        raise AnswerInvalid('"cites" holds a number that no piece of evidence has')
     if answer.label != NOT_ENOUGH_INFO and not answer.cites:
         raise AnswerInvalid(f'"{answer.label}" must cite the evidence that it rests on')
     rationale, missing = visible(answer.rationale), visible(answer.missing)
     if not rationale:
-        raise AnswerInvalid("the rationale is empty")
-    if len(_SENTENCE_END.findall(rationale)) >= MOST_SENTENCES:
-        raise AnswerInvalid(f"the rationale has more than {MOST_SENTENCES} sentences")
+        raise AnswerInvalid('"rationale" is empty')
     if len(rationale) > LONGEST_RATIONALE or len(missing) > LONGEST_MISSING:
-        raise AnswerInvalid("the rationale, or what is missing, is too long")
-    for quote in _quotes(f"{rationale} {missing}"):
-        if not _stands_in(quote, asked):
-            raise AnswerInvalid(f"the data does not hold the words “{quote[:80]}”")
+        raise AnswerInvalid('"rationale" or "missing" is too long')
+    if _sentences(rationale) > MOST_SENTENCES:
+        raise AnswerInvalid(f'"rationale" has more than {MOST_SENTENCES} sentences')
+    for written in (rationale, missing):
+        _check_quotes(written, asked)
     cites = tuple(sorted(set(answer.cites)))
     return answer.model_copy(update={"rationale": rationale, "missing": missing, "cites": cites})
 
 
-def _quotes(text: str) -> list[str]:
-    found = ("".join(groups).strip(_MARKS) for groups in _QUOTED.findall(text))
-    return [quote for quote in found if quote]
+def _wrong_form(error: ValidationError) -> str:
+    """Return what is wrong by the schema's own names; a key that a model made up is not named."""
+    place = error.errors(include_url=False, include_input=False)[0]["loc"]
+    if place and place[0] in ModelAnswer.model_fields:
+        return f'"{place[0]}" is missing or not as described'
+    if place:
+        return "it has a key that was not asked for"
+    return "it is not one JSON object as described, or it was cut off"
 
 
-def _stands_in(quote: str, asked: Prompt) -> bool:
-    """Return whether the claim or a piece of evidence holds these words, letter by letter.
+def _sentences(text: str) -> int:
+    """Return how many sentences there are; the splitter is asked only where it matters."""
+    if len(_MAY_END.findall(f"{text} ")) <= MOST_SENTENCES:
+        return MOST_SENTENCES
+    return len(next(_splitter().split([text])))
 
-    Only the first letter may be of another case, as at the beginning of a sentence.
+
+@cache
+def _splitter() -> SentenceSplitter:
+    return SentenceSplitter()
+
+
+def _check_quotes(text: str, asked: Prompt) -> None:
+    """Check that what is quoted stands in the evidence, word by word.
+
+    Whether it is quoted out of its context cannot be checked.
     """
-    forms = (quote, quote[0].lower() + quote[1:], quote[0].upper() + quote[1:])
-    sources = [asked.claim, *(text for piece in asked.pieces.values() for text in piece)]
-    return any(form in _straight(source) for source in sources for form in map(_straight, forms))
+    if _OTHER_MARKS.search(_QUOTED.sub("", text)):
+        raise AnswerInvalid("put quoted words between “ and ”")
+    quotes = ("".join(groups).strip(_AROUND) for groups in _QUOTED.findall(text))
+    sources = [_straight(part) for piece in asked.pieces.values() for part in piece]
+    for quote in map(_straight, filter(None, quotes)):
+        # Only the first letter may be of another case, as at the beginning of a sentence.
+        first, rest = re.escape(quote[0].lower() + quote[0].upper()), re.escape(quote[1:])
+        words = re.compile(rf"(?<!\w)[{first}]{rest}(?!\w)")
+        if not any(words.search(source) for source in sources):
+            raise AnswerInvalid("it quotes words that no piece of evidence holds")
 
 
 def _straight(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -42,25 +43,27 @@ class CallFailed(Exception):
     @property
     def may_pass(self) -> bool:
         """Whether the same call may succeed later: no answer, too many calls, a server's fault."""
-        return (
-            self.status == 0 or self.status == httpx2.codes.TOO_MANY_REQUESTS or self.status >= 500
-        )
+        return self.status in (0, httpx2.codes.TOO_MANY_REQUESTS) or self.status >= 500
 
 
 class ChatClient(Protocol):
     """Sends messages to a model and returns its reply."""
 
+    def warm_up(self) -> None:
+        """Import what the first call needs."""
+        ...
+
     async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
         """Return a reply that the server was asked to keep to this JSON Schema.
 
         Raises:
-            CallFailed: there is none.
+            CallFailed: there is none, for whatever reason.
         """
         ...
 
 
 def chat_client(choice: LanguageModelChoice) -> ChatClient:
-    """Return the client for a language model; its SDK is imported at the first call."""
+    """Return the client for a language model; its SDK is not imported yet."""
     return MistralClient(choice) if choice.provider == "mistral" else OpenAIClient(choice)
 
 
@@ -70,6 +73,10 @@ class OpenAIClient:
     def __init__(self, choice: LanguageModelChoice) -> None:
         self._choice = choice
 
+    def warm_up(self) -> None:
+        """See ``ChatClient``."""
+        import openai.resources.chat  # noqa: F401
+
     async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
         """See ``ChatClient``."""
         import openai
@@ -77,7 +84,7 @@ class OpenAIClient:
         choice = self._choice
         wanted: Any = {"name": _SCHEMA_NAME, "schema": schema, "strict": True}
         try:
-            async with http_client(choice.key, choice.seconds) as http:
+            async with http_client(choice) as http:
                 client = openai.AsyncOpenAI(
                     base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=0
                 )
@@ -88,15 +95,10 @@ class OpenAIClient:
                     temperature=0,
                     max_tokens=MOST_TOKENS,
                 )
-        except openai.APIStatusError as error:
-            raise _refused(error.status_code, error.response.headers) from error
-        except openai.APIConnectionError as error:
-            raise _unreached(error.__cause__ or error) from error
-        except AnswerRefused as error:
-            raise _unreached(error) from error
-        except (openai.APIResponseValidationError, ValueError, RecursionError) as error:
-            raise _no_completion() from error
-        return _reply(completion)
+                return _reply(completion)
+        # A server can send anything, and what an SDK makes of it is not written down.
+        except Exception as error:
+            raise _failed(error) from None
 
 
 class MistralClient:
@@ -105,21 +107,26 @@ class MistralClient:
     def __init__(self, choice: LanguageModelChoice) -> None:
         self._choice = choice
 
+    def warm_up(self) -> None:
+        """See ``ChatClient``."""
+        import mistralai.client.chat  # noqa: F401
+
     async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
         """See ``ChatClient``."""
         from mistralai.client import Mistral
-        from mistralai.client.errors import MistralError, NoResponseError, ResponseValidationError
+        from mistralai.client.utils.logger import NoOpLogger
 
         choice = self._choice
         wanted: Any = {"name": _SCHEMA_NAME, "schema_definition": schema, "strict": True}
         try:
-            async with http_client(choice.key, choice.seconds) as http:
+            async with http_client(choice) as http:
                 client = Mistral(
                     api_key=_NO_KEY,
                     server_url=choice.url,
                     async_client=http,
                     retry_config=None,
                     timeout_ms=1000 * choice.seconds,
+                    debug_logger=NoOpLogger(),  # MISTRAL_DEBUG would log claims and evidence
                 )
                 completion = await client.chat.complete_async(
                     model=choice.model,
@@ -128,15 +135,9 @@ class MistralClient:
                     temperature=0,
                     max_tokens=MOST_TOKENS,
                 )
-        except ResponseValidationError as error:
-            raise _no_completion() from error
-        except MistralError as error:
-            raise _refused(error.status_code, error.headers) from error
-        except (NoResponseError, httpx2.HTTPError, AnswerRefused) as error:
-            raise _unreached(error) from error
-        except (ValueError, RecursionError) as error:
-            raise _no_completion() from error
-        return _reply(completion)
+                return _reply(completion)
+        except Exception as error:
+            raise _failed(error) from None
 
 
 def _sent(messages: Sequence[Message]) -> Any:
@@ -144,35 +145,42 @@ def _sent(messages: Sequence[Message]) -> Any:
 
 
 def _reply(completion: Any) -> Reply:
-    """Return the reply in a completion, whose shape the server alone is to answer for."""
-    try:
-        text = completion.choices[0].message.content
-        usage = completion.usage
-        counts = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
-    except (AttributeError, LookupError, TypeError) as error:
-        raise _no_completion() from error
+    """Return the reply in a completion; a completion of another shape raises something."""
+    text = completion.choices[0].message.content
     if not isinstance(text, str):
-        raise _no_completion()
-    return Reply(text, *(count if isinstance(count, int) else 0 for count in counts))
+        raise TypeError("no text")
+    usage = completion.usage
+    return Reply(
+        text,
+        _count(getattr(usage, "prompt_tokens", 0)),
+        _count(getattr(usage, "completion_tokens", 0)),
+    )
 
 
-def _refused(status: int, headers: httpx2.Headers) -> CallFailed:
-    try:
-        retry_after = max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:  # absent, or a date
-        retry_after = None
-    return CallFailed(f"it answered with status {status}", status, retry_after)
+def _count(tokens: Any) -> int:
+    return tokens if type(tokens) is int and tokens > 0 else 0
 
 
-def _unreached(error: BaseException) -> CallFailed:
-    if isinstance(error, AnswerRefused):
-        return CallFailed(f"its answer was not read: {error}", httpx2.codes.OK)
-    if isinstance(error, httpx2.TimeoutException):
-        return CallFailed("it did not answer in time")
-    if isinstance(error, httpx2.ConnectError):
-        return CallFailed("it cannot be reached")
-    return CallFailed("the connection broke off")
-
-
-def _no_completion() -> CallFailed:
+def _failed(error: Exception) -> CallFailed:
+    """Return why a call failed, in words of ours: what a server sent is not repeated."""
+    causes = [error, *filter(None, (error.__cause__, error.__context__))]
+    for cause in causes:
+        if isinstance(cause, AnswerRefused):
+            return CallFailed(f"its answer was not read: {cause}", httpx2.codes.OK)
+        if isinstance(cause, httpx2.TimeoutException):
+            return CallFailed("it did not answer in time")
+        if isinstance(cause, httpx2.ConnectError):
+            return CallFailed("it cannot be reached")
+        if isinstance(cause, httpx2.TransportError):
+            return CallFailed("the connection broke off")
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status >= 300:
+        headers = getattr(getattr(error, "response", error), "headers", {})
+        return CallFailed(f"it answered with status {status}", status, _seconds(headers))
     return CallFailed("what it sent is no chat completion", httpx2.codes.OK)
+
+
+def _seconds(headers: Any) -> float | None:
+    """Return how long the server asks to wait; a date counts as nothing said."""
+    value = str(headers.get("retry-after", ""))
+    return float(value) if re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,3})?", value) else None

@@ -47,6 +47,11 @@ class LanguageModelChoice:
         return urlsplit(self.url).netloc
 
     @property
+    def lacks_key(self) -> bool:
+        """Whether the server is Mistral's own, which wants a key, and there is none."""
+        return self.url == MISTRAL_URL and not self.key
+
+    @property
     def name(self) -> str:
         """What verdicts call this judge."""
         return f"{self.model} at {self.host}"
@@ -75,9 +80,7 @@ class LanguageModelChoice:
             raise ValueError("name the model too, as in mistral:mistral-small-latest")
         if provider == "mistral":
             address = url.removesuffix("/v1") or MISTRAL_URL
-            if not url and not mistral_key:
-                raise ValueError("set MISTRAL_API_KEY to your key for Mistral")
-            key = url_key if url else mistral_key
+            key = mistral_key if address == MISTRAL_URL else url_key
             return cls("mistral", model, address, key, decides, seconds, prices.get(model))
         if provider == "openai":
             if not url:

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+import logging
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
 
 from haystack import component
 
+from retrieval.errors import EsotericError
 from retrieval.explanation.agreement import confidence_of
 from retrieval.explanation.answer import AnswerInvalid, ModelAnswer, answer_schema, checked
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.kept_answers import KeptAnswers
-from retrieval.explanation.language_model import LanguageModel, LanguageModelUnavailable, Waiting
+from retrieval.explanation.language_model import (
+    Deadline,
+    LanguageModel,
+    LanguageModelUnavailable,
+    Waiting,
+)
 from retrieval.explanation.prompt import Prompt, asked_again, prompt
 from retrieval.types import Evidence, Judgement, Usage, Verdict
 
+ASKED = 2  # times, where an answer is not believed
 _CUT = "The language model was shown the beginning of very long sentences only."
 
-
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    answer: ModelAnswer
-    usage: Usage
+logger = logging.getLogger(__name__)
 
 
 @component
@@ -41,25 +45,32 @@ class Explainer:
         """What verdicts call the model."""
         return self.language_model.choice.name
 
-    @component.output_types(verdict=Verdict, usage=Usage | None, notices=list[str])
+    def warm_up(self) -> None:
+        """Import what the first call needs."""
+        self.language_model.warm_up()
+
+    @component.output_types(verdict=Verdict, usage=Usage, notices=list[str])
     def run(
         self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
     ) -> dict[str, Any]:
-        """Return the verdict with the model's opinion, what that cost, and notices.
+        """Return the verdict with the model's opinion, what that took, and notices.
 
         ``evidence``: all of it, best first; some of it is selected. ``verdict`` is the verifier's.
-        Where the model gives no answer that can be used, the verdict stays, a notice says so and
-        ``usage`` is ``None``.
+        Where the model gives no answer that can be used, the verdict stays and a notice says so.
         """
         asked = prompt(claim, evidence)
-        try:
-            answered = self._answered(asked, on_wait)
-        except LanguageModelUnavailable as error:
-            notice = f"{error.message} The verdict is the verifier's."
-            return {"verdict": verdict, "usage": None, "notices": [notice]}
+        schema = answer_schema(list(asked.pieces))
+        digest = self._digest(asked, schema)
+        answer, usage = self._kept_answer(digest, asked), Usage(self.model, 0, 0, 0)
+        if answer is None:
+            try:
+                answer, usage = self._answer(asked, schema, on_wait)
+            except _Unanswered as unanswered:
+                notice = f"{unanswered.error.message} The verdict is the verifier's."
+                return {"verdict": verdict, "usage": unanswered.usage, "notices": [notice]}
+            self._keep(digest, answer)
         notices = [_CUT] if asked.cut else []
-        judged = self._judged(verdict, answered.answer)
-        return {"verdict": judged, "usage": answered.usage, "notices": notices}
+        return {"verdict": self._judged(verdict, answer), "usage": usage, "notices": notices}
 
     def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
         """Return the verdict of both judges; the opinion of whoever decides comes first."""
@@ -71,54 +82,82 @@ class Explainer:
             cites=answer.cites,
             missing=answer.missing,
         )
-        if self.language_model.choice.decides:
-            return Verdict(
-                opinion.label,
-                opinion.confidence,
-                opinion.judge,
-                opinion.rationale,
-                (opinion, *verdict.opinions),
-            )
-        if opinion.label == verdict.label:
-            verdict = replace(verdict, rationale=opinion.rationale)
-        return replace(verdict, opinions=(*verdict.opinions, opinion))
+        if not self.language_model.choice.decides:
+            return replace(verdict, opinions=(*verdict.opinions, opinion))
+        return Verdict(
+            opinion.label,
+            opinion.confidence,
+            opinion.judge,
+            opinion.rationale,
+            (opinion, *verdict.opinions),
+        )
 
-    def _answered(self, asked: Prompt, on_wait: Waiting) -> _Answered:
-        schema = answer_schema(list(asked.pieces))
-        digest = self._digest(asked, schema)
-        kept = self._kept.kept_answer(digest) if self._kept else None
-        if kept is not None:
-            return _Answered(checked(kept, asked), Usage(self.model, 0, 0, 0))
-        answered = self._asked(asked, schema, on_wait)
-        if self._kept:
-            self._kept.keep_answer(digest, answered.answer.model_dump_json())
-        return answered
+    def _answer(
+        self, asked: Prompt, schema: dict[str, Any], on_wait: Waiting
+    ) -> tuple[ModelAnswer, Usage]:
+        """Return an answer that was checked, and what it took.
 
-    def _asked(self, asked: Prompt, schema: dict[str, Any], on_wait: Waiting) -> _Answered:
-        reply = self.language_model.ask(asked.messages, schema, on_wait)
-        usage = Usage(self.model, 1, reply.prompt_tokens, reply.answer_tokens)
-        try:
-            answer = checked(reply.text, asked)
-        except AnswerInvalid as error:
-            again = asked_again(asked.messages, reply.text, str(error))
-            reply = self.language_model.ask(again, schema, on_wait)
-            usage = Usage(
-                self.model,
-                2,
-                usage.prompt_tokens + reply.prompt_tokens,
-                usage.answer_tokens + reply.answer_tokens,
+        Raises:
+            _Unanswered: there is none.
+        """
+        self.warm_up()
+        usage, messages = Usage(self.model, 0, 0, 0), asked.messages
+        deadline = Deadline(self.language_model.choice.seconds)
+        reason = ""
+        for _ in range(ASKED):
+            try:
+                reply = self.language_model.ask(messages, schema, deadline, on_wait)
+            except LanguageModelUnavailable as error:
+                raise _Unanswered(error, usage) from None
+            usage = replace(
+                usage,
+                calls=usage.calls + 1,
+                prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
+                answer_tokens=usage.answer_tokens + reply.answer_tokens,
             )
             try:
                 answer = checked(reply.text, asked)
-            except AnswerInvalid as twice:
-                raise self.language_model.failed(str(twice)) from twice
-        self.language_model.succeeded()
-        return _Answered(answer, usage)
+            except AnswerInvalid as error:
+                reason = str(error)
+                messages = asked_again(asked.messages, reason)
+            else:
+                self.language_model.believed()
+                return answer, usage
+        raise _Unanswered(self.language_model.refused(reason), usage)
+
+    def _kept_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
+        """Return the answer that was kept; one that is no longer believed is asked for again."""
+        if self._kept is None:
+            return None
+        try:
+            kept = self._kept.kept_answer(digest)
+            return None if kept is None else checked(kept, asked)
+        except AnswerInvalid:
+            return None
+        except EsotericError as error:
+            logger.warning("Kept answers cannot be read, so the model is asked: %s", error)
+            return None
+
+    def _keep(self, digest: str, answer: ModelAnswer) -> None:
+        if self._kept is None:
+            return
+        try:
+            self._kept.keep_answer(digest, answer.model_dump_json())
+        except EsotericError as error:
+            logger.warning("An answer cannot be kept: %s", error)
 
     def _digest(self, asked: Prompt, schema: dict[str, Any]) -> str:
         choice = self.language_model.choice
         whole = [choice.url, choice.model, [asdict(m) for m in asked.messages], schema]
         return sha256(json.dumps(whole).encode()).hexdigest()
+
+
+class _Unanswered(Exception):
+    """A claim without an answer that can be used, and what it took all the same."""
+
+    def __init__(self, error: LanguageModelUnavailable, usage: Usage) -> None:
+        self.error = error
+        self.usage = usage
 
 
 def explainer(choice: LanguageModelChoice | None, kept: KeptAnswers | None) -> Explainer | None:

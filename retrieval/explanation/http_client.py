@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
+from retrieval.explanation.choice import LanguageModelChoice
+
 MOST_BYTES = 1_000_000  # of an answer; the longest that is allowed takes a few thousand
 _HEADERS = frozenset(
     ("host", "accept", "connection", "content-type", "content-length", "user-agent")
@@ -17,22 +19,22 @@ _HEADERS = frozenset(
 
 
 class AnswerRefused(Exception):
-    """What the server sends is not read: it is too long, or compressed though that was not asked for."""
+    """What the server sends is not read: it is too long, or compressed without being asked to."""
 
 
-def http_client(key: str, seconds: float) -> httpx2.AsyncClient:
-    """Return a client that sends ``key``, follows no redirect and reads ``MOST_BYTES`` at most.
+def http_client(choice: LanguageModelChoice) -> httpx2.AsyncClient:
+    """Return a client that sends the key, follows no redirect and reads ``MOST_BYTES`` at most.
 
-    A redirect would take claim, evidence and key to a host that was not chosen. ``seconds`` is the
-    limit of each step of a call; whoever calls limits the whole.
+    A redirect would take claim, evidence and key to another host. So would a proxy of the
+    environment, unless it passes on what is encrypted; it is used for https alone.
     """
 
     async def send_only_this(request: httpx2.Request) -> None:
         for name in set(request.headers) - _HEADERS:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
-        if key:
-            request.headers["authorization"] = f"Bearer {key}"
+        if choice.key:
+            request.headers["authorization"] = f"Bearer {choice.key}"
 
     async def read_no_more(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
@@ -42,7 +44,8 @@ def http_client(key: str, seconds: float) -> httpx2.AsyncClient:
 
     return httpx2.AsyncClient(
         follow_redirects=False,
-        timeout=seconds,
+        timeout=choice.seconds,
+        trust_env=choice.url.startswith("https://"),
         event_hooks={"request": [send_only_this], "response": [read_no_more]},
     )
 

@@ -20,6 +20,7 @@ LONGEST_PAUSE = 10.0  # a server that asks for more is left alone for this claim
 BREAKS_AFTER = 5  # failures one after the other
 REST = 60.0  # seconds that a server is left alone after these
 _SHOWN_EVERY = 1.0  # seconds
+_CODE = "language_model_unavailable"
 
 Waiting: TypeAlias = Callable[[float], None]
 """Called about every second while an answer is awaited, with the seconds so far. What it raises
@@ -33,11 +34,32 @@ class LanguageModelUnavailable(EsotericError):
     """The language model gave no answer that can be used."""
 
 
+class Deadline:
+    """When the language model must have answered a claim, all asking included."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin to count."""
+        self._begun = time.monotonic()
+        self._seconds = seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._begun
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, 0 where none are."""
+        return max(0.0, self._seconds - self.spent)
+
+
 class LanguageModel:
     """One language model at one server, for one claim at a time.
 
-    After ``BREAKS_AFTER`` failures one after the other it asks no more for ``REST`` seconds; then
-    one claim tries again. ``problem`` says what is wrong until a claim succeeds.
+    After ``BREAKS_AFTER`` calls one after the other that brought nothing it asks no more for
+    ``REST`` seconds; then one claim tries again. ``problem`` says what is wrong until an answer is
+    used. Answers that were not believed count for it too, but no server rests for them: one claim
+    with hostile evidence must not cost others their answers.
     """
 
     def __init__(self, choice: LanguageModelChoice, client: ChatClient) -> None:
@@ -46,46 +68,73 @@ class LanguageModel:
         self.problem: LanguageModelUnavailable | None = None
         self._client = client
         self._failures = 0
+        self._refusals = 0
         self._rests_until = 0.0
 
-    def ask(self, messages: Sequence[Message], schema: dict[str, Any], on_wait: Waiting) -> Reply:
+    def warm_up(self) -> None:
+        """Import what the first call needs."""
+        self._client.warm_up()
+
+    def ask(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any],
+        deadline: Deadline,
+        on_wait: Waiting,
+    ) -> Reply:
         """Return the model's reply.
 
         Raises:
             LanguageModelUnavailable: there is none, or the model is left alone for a while.
         """
-        if self._failures >= BREAKS_AFTER and time.monotonic() < self._rests_until:
-            assert self.problem is not None
-            raise self.problem
+        if self.problem and self._failures >= BREAKS_AFTER and time.monotonic() < self._rests_until:
+            # A new one each time: an exception keeps what it passed through.
+            raise LanguageModelUnavailable(_CODE, self.problem.message, self.problem.hint)
+        if self.choice.lacks_key:
+            raise self._failed(CallFailed("there is no key for it", 401))
         try:
-            return asyncio.run(_watched(self._tried(messages, schema), on_wait))
+            return _run(_watched(self._tried(messages, schema, deadline), deadline, on_wait))
         except CallFailed as error:
-            raise self.failed(str(error), error.status) from error
+            raise self._failed(error) from None
 
-    def succeeded(self) -> None:
+    def believed(self) -> None:
         """Note an answer that was used."""
         if self.problem is not None:
-            logger.info("The language model %s answers again", self.choice.name)
-        self.problem, self._failures = None, 0
+            logger.info("The language model %s gives answers again", self.choice.name)
+        self.problem = None
+        self._failures = self._refusals = 0
 
-    def failed(self, reason: str, status: int = 0) -> LanguageModelUnavailable:
-        """Note a claim that got no answer, and return the error that says so."""
+    def refused(self, reason: str) -> LanguageModelUnavailable:
+        """Note a claim whose answers were not believed, and return the error that says so."""
+        self._failures = 0
+        self._refusals += 1
+        hint = "If it goes on, name a larger model in ESOTERIC_LLM. Until then verdicts are the"
+        error = self._error(reason, f"{hint} verifier's.")
+        if self._refusals >= BREAKS_AFTER:
+            self.problem = self._error(reason, f"{hint} verifier's.")
+        return error
+
+    def _failed(self, error: CallFailed) -> LanguageModelUnavailable:
         self._failures += 1
         self._rests_until = time.monotonic() + REST
-        self.problem = LanguageModelUnavailable(
-            "language_model_unavailable",
-            f"The language model {self.choice.name} gave no answer that can be used: {reason}.",
-            _hint(status),
-        )
+        self.problem = self._error(str(error), _hint(error.status))
         logger.warning("%s (%d in a row)", self.problem.message, self._failures)
-        return self.problem
+        return self._error(str(error), _hint(error.status))
 
-    async def _tried(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
+    def _error(self, reason: str, hint: str) -> LanguageModelUnavailable:
+        message = (
+            f"The language model {self.choice.name} gave no answer that can be used: {reason}."
+        )
+        return LanguageModelUnavailable(_CODE, message, hint)
+
+    async def _tried(
+        self, messages: Sequence[Message], schema: dict[str, Any], deadline: Deadline
+    ) -> Reply:
         try:
-            async with asyncio.timeout(self.choice.seconds):
+            async with asyncio.timeout(deadline.left):
                 return await self._reply(messages, schema)
-        except TimeoutError as error:
-            raise CallFailed(f"it took longer than {self.choice.seconds} s") from error
+        except TimeoutError:
+            raise CallFailed(f"it took longer than {self.choice.seconds} s") from None
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
         pause = FIRST_PAUSE
@@ -93,7 +142,7 @@ class LanguageModel:
             try:
                 return await self._client.reply(messages, schema)
             except CallFailed as error:
-                wait = pause if error.retry_after is None else error.retry_after
+                wait = max(pause, error.retry_after or 0)
                 if not error.may_pass or wait > LONGEST_PAUSE:
                     raise
             # Workers that were refused together must not come back together.
@@ -102,13 +151,29 @@ class LanguageModel:
         return await self._client.reply(messages, schema)
 
 
-async def _watched(work: Coroutine[Any, Any, _T], on_wait: Waiting) -> _T:
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run the work to its end.
+
+    ``asyncio.run`` would wait for a name that is still being looked up, however long that takes.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        # Where an interrupt came from outside, there is still something at work.
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+            loop.run_until_complete(asyncio.wait({task}))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _watched(work: Coroutine[Any, Any, _T], deadline: Deadline, on_wait: Waiting) -> _T:
     """Do the work and call ``on_wait`` every second; what that raises cancels the work."""
     task = asyncio.ensure_future(work)
-    started = time.monotonic()
     try:
         while not (await asyncio.wait({task}, timeout=_SHOWN_EVERY))[0]:
-            on_wait(time.monotonic() - started)
+            on_wait(deadline.spent)
         return task.result()
     finally:
         task.cancel()
@@ -118,10 +183,15 @@ async def _watched(work: Coroutine[Any, Any, _T], on_wait: Waiting) -> _T:
 def _hint(status: int) -> str:
     if status in (401, 403):
         return "Check the key: MISTRAL_API_KEY for Mistral, ESOTERIC_LLM_KEY for other servers."
-    if status in (400, 404, 422):
-        return "Check that ESOTERIC_LLM and ESOTERIC_LLM_URL name a model and a server that has it."
+    if status in (400, 404, 422) or 300 <= status < 400:
+        return (
+            "Check that ESOTERIC_LLM and ESOTERIC_LLM_URL name a model and a server that has it,"
+            " and that the server takes JSON schemas."
+        )
     if status == 429:
         return (
             "Wait, or ask its provider for a higher limit. Until then verdicts are the verifier's."
         )
-    return "Until it answers, verdicts are the verifier's. Check that its server runs."
+    if status == 200:
+        return "Check that ESOTERIC_LLM_URL is a server with OpenAI's chat completions."
+    return "Check that its server runs. Until it answers, verdicts are the verifier's."

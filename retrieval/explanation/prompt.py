@@ -21,9 +21,11 @@ LONGEST_PIECE = 1_000  # characters of a sentence that are shown to the model
 LONGEST_TITLE = 200
 _CUT = " […]"
 _SHOWN_CATEGORIES = frozenset("LMNPSZ")
-# "<|im_end|>", "</s>", "<start_of_turn>", "[INST]": some servers take these for their own marks
-# wherever they stand in a message.
-_CONTROL_TOKEN = re.compile(r"<|\[(?=/?[A-Z_]+\])")
+# "<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[gMASK]": some servers take these for their
+# own marks wherever they stand in a message.
+_CONTROL_TOKEN = re.compile(r"[<]|\[(?=/?[A-Za-z_]+\])")
+# Letters, marks and signs by their category that are drawn as nothing.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _INSTRUCTIONS = """\
 You check facts. You get a claim and numbered pieces of evidence, and decide what the evidence, \
 and nothing else, says of the claim. Do not use what you know from elsewhere.
@@ -39,7 +41,7 @@ claim. Put words in quotation marks only where you copy them from the evidence l
 - "label": "{supports}" if the evidence says that the claim is true, "{refutes}" if the evidence \
 says that it is false, "{neither}" if the evidence settles neither.
 - "missing": what would have to be known to be sure, in a few words; "" if nothing is missing."""
-_AGAIN = "Your answer was refused: {reason}. Answer again, with one JSON object as described."
+_AGAIN = "Your last answer was refused: {reason}. Answer again, with one JSON object as described."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,14 @@ def _line(values: Mapping[str, str | int]) -> str:
     return _CONTROL_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
-def asked_again(messages: Sequence[Message], answer: str, reason: str) -> tuple[Message, ...]:
-    """Return the conversation that goes on after an answer that was refused."""
-    said = answer[:LONGEST_PIECE]
-    again = Message("user", _AGAIN.format(reason=reason))
-    return (*messages, Message("assistant", said), again)
+def asked_again(messages: Sequence[Message], reason: str) -> tuple[Message, ...]:
+    """Return the messages with the reason why an answer to them was refused.
+
+    The answer itself is left out: it may repeat hostile evidence, which then stood outside the
+    marks.
+    """
+    *before, last = messages
+    return (*before, Message(last.role, f"{last.content}\n\n{_AGAIN.format(reason=reason)}"))
 
 
 def visible(text: str) -> str:
@@ -120,6 +125,7 @@ def visible(text: str) -> str:
         character if unicodedata.category(character)[0] in _SHOWN_CATEGORIES else " "
         for character in text
         if unicodedata.category(character) not in ("Cf", "Co", "Cn", "Cs")
+        and character not in _BLANK
         and not _is_variation_selector(character)
     )
     return " ".join("".join(kept).split())

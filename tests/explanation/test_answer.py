@@ -31,28 +31,39 @@ def test_a_good_answer_is_returned_with_its_numbers_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "JSON"),
-        ("SUPPORTS", "JSON"),
-        ('{"label": "SUPPORTS"', "JSON"),
-        ("[]", "object"),
-        ('{"label": "SUPPORTS", "cites": [1], "rationale": "x"}', "missing"),
-        (verdict()[:-1] + ', "extra": 1}', "extra"),
-        (verdict("TRUE"), "label"),
-        (verdict().replace("[1]", '["1"]'), "cites"),
-        (verdict().replace("[1]", "[1.5]"), "cites"),
-        (verdict().replace("[1]", "[true]"), "cites"),
-        (verdict(cites=(2,)), "no evidence with the number 2"),
-        (verdict(cites=(0, 1)), "no evidence with the number 0"),
+        ("", "not one JSON object"),
+        ("SUPPORTS", "not one JSON object"),
+        ('{"label": "SUPPORTS"', "not one JSON object"),
+        ("[]", "not one JSON object"),
+        ('{"label": "SUPPORTS", "cites": [1], "rationale": "x"}', '"missing" is missing'),
+        (verdict()[:-1] + ', "extra": 1}', "a key that was not asked for"),
+        (verdict("TRUE"), '"label" is'),
+        (verdict().replace("[1]", '["1"]'), '"cites" is'),
+        (verdict().replace("[1]", "[1.5]"), '"cites" is'),
+        (verdict().replace("[1]", "[true]"), '"cites" is'),
+        (verdict(cites=(2,)), "a number that no piece"),
+        (verdict(cites=(0, 1)), "a number that no piece"),
         (verdict(cites=()), "must cite"),
-        (verdict(rationale=" \u200b "), "empty"),
-        (verdict(rationale="One. Two. Three. Four."), "more than 3 sentences"),
+        (verdict(rationale=" \u200b\u3164 "), "empty"),
+        (verdict(rationale="It is red. It is big. It is old. It is his."), "more than 3 sentences"),
+        (
+            verdict(rationale="It was in the USA. He went there. It was big. So he left."),
+            "more than",
+        ),
         (verdict(rationale="red " * 300), "too long"),
         (verdict(missing="red " * 300), "too long"),
-        (verdict(rationale="It says “The lamp is blue”."), "The lamp is blue"),
-        (verdict(rationale='It says "the lamp".', missing="It lacks «nothing»"), "nothing"),
-        (verdict(rationale="It quotes „a lamp“."), "a lamp"),
-        ("[" * 100_000, "JSON"),
-        (verdict().replace("1]", "1" + "0" * 5000 + "]"), "number out of range"),
+        (verdict(rationale="It says “The lamp is blue”."), "quotes words"),
+        (verdict(rationale="It says 'the lamp is blue'."), "quotes words"),
+        (verdict(rationale="It says ‘the lamp is blue’."), "quotes words"),  # noqa: RUF001
+        (verdict(rationale="It says “amp”."), "quotes words"),
+        (verdict(rationale="The claim says “of Varn is red”."), "quotes words"),
+        (verdict(rationale='It says "the lamp".', missing="It lacks «nothing»"), "quotes words"),
+        (verdict(rationale="It quotes „a lamp“."), "quotes words"),
+        (verdict(rationale="It says “the lamp is red."), "between"),
+        (verdict(rationale="It says \u2039red\u203a."), "between"),
+        ("[" * 100_000, "not one JSON object"),
+        (verdict().replace("1]", "1" + "0" * 5000 + "]"), "not one JSON object"),
+        (verdict().replace("1]", "1" + "0" * 50 + "]"), "a number that no piece|cites"),
     ],
 )
 def test_an_answer_that_is_wrong_is_refused_with_the_reason(text: str, reason: str) -> None:
@@ -66,13 +77,17 @@ def test_an_answer_that_is_wrong_is_refused_with_the_reason(text: str, reason: s
         "It says “The lamp's light is red”.",
         "It says “the lamp’s light”.",  # noqa: RUF001 - another apostrophe is the same word
         'Holm said "red".',
-        "The claim calls “the lamp of Varn” red.",
+        "It's the lamp's light, the rocks' light, and 'red' too.",
         "The title “Varn” is a rock.",
         "The lamp, by J. R. Holm, is red. It is of the U.S. Army. That is all.",
     ],
 )
 def test_words_of_the_claim_and_of_the_evidence_may_be_quoted(rationale: str) -> None:
     assert checked(verdict(rationale=rationale), ASKED).rationale == rationale
+
+
+def test_an_answer_between_marks_of_code_is_read() -> None:
+    assert checked(f"```json\n{verdict()}\n```", ASKED).label == "SUPPORTS"
 
 
 def test_no_decision_needs_no_evidence() -> None:

@@ -10,10 +10,12 @@ from retrieval.explanation import language_model
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import Explainer, explainer
+from retrieval.explanation.kept_answers import KeptAnswers
 from retrieval.explanation.language_model import LanguageModel
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
 from tests.evidence import evidence
 from tests.explanation.chat_server import ChatServer, refuses, says, verdict
+from worker.database import StoreUnavailable
 
 CLAIM = "The lamp of Varn is red."
 EVIDENCE = [replace(evidence("Lamp", "The lamp is red."), selected=True)]
@@ -30,11 +32,21 @@ class Memory:
         return self.answers.get(digest)
 
     def keep_answer(self, digest: str, answer: str) -> None:
-        self.answers.setdefault(digest, answer)
+        self.answers[digest] = answer
+
+
+class Unreadable:
+    """Keeps nothing, as a database does that cannot be opened."""
+
+    def kept_answer(self, digest: str) -> str | None:
+        raise StoreUnavailable("x", "It is away.", "Wait.")
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        raise StoreUnavailable("x", "It is away.", "Wait.")
 
 
 def stage(
-    chat: ChatServer, kept: Memory | None = None, *, decides: bool = True, model: str = "small"
+    chat: ChatServer, kept: KeptAnswers | None = None, *, decides: bool = True, model: str = "small"
 ) -> Explainer:
     choice = LanguageModelChoice("openai", model, chat.url, "", decides, seconds=5)
     return Explainer(LanguageModel(choice, chat_client(choice)), kept)
@@ -60,12 +72,13 @@ def test_the_model_decides_and_the_verifiers_opinion_stands_beside_it(chat: Chat
 
 
 def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatServer) -> None:
-    """With reliability 0.8: .8 * .9 / (.8 * .9 + .1 * .1), and .8 * .05 / (.8 * .05 + .1 * .95)."""
+    """The square roots of .81, .095 and .095 are .9, .308 and .308; with reliability 0.8 that is
+    .8 * .9 / (.8 * .9 + .1 * .616) where both agree, and .8 * .308 / (.8 * .308 + .1 * 1.208)."""
     chat.answers(says(verdict("SUPPORTS")))
-    agreeing = stage(chat).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)["verdict"]
-    assert agreeing.confidence == pytest.approx(0.72 / 0.73)
-    differing = stage(chat).run(CLAIM, EVIDENCE, verifiers(REFUTES), NONE)["verdict"]
-    assert differing.confidence == pytest.approx(0.04 / 0.135)
+    agreeing = stage(chat).run(CLAIM, EVIDENCE, verifiers(SUPPORTS, 0.81), NONE)["verdict"]
+    assert agreeing.confidence == pytest.approx(0.72 / 0.7816, abs=1e-3)
+    differing = stage(chat).run(CLAIM, EVIDENCE, verifiers(REFUTES, 0.81), NONE)["verdict"]
+    assert differing.confidence == pytest.approx(0.2464 / 0.3672, abs=1e-3)
 
 
 def test_where_the_verifier_decides_the_model_adds_its_opinion(chat: ChatServer) -> None:
@@ -77,14 +90,6 @@ def test_where_the_verifier_decides_the_model_adds_its_opinion(chat: ChatServer)
     assert [opinion.label for opinion in after.opinions] == [SUPPORTS, REFUTES]
 
 
-def test_where_the_verifier_decides_and_both_agree_the_rationale_is_the_models(
-    chat: ChatServer,
-) -> None:
-    chat.answers(says(verdict("SUPPORTS", (1,), "It says “The lamp is red”.")))
-    after = stage(chat, decides=False).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)["verdict"]
-    assert (after.judge, after.rationale) == ("verifier 5", "It says “The lamp is red”.")
-
-
 def test_an_answer_that_is_refused_is_asked_for_once_more_with_the_reason(
     chat: ChatServer,
 ) -> None:
@@ -93,12 +98,33 @@ def test_an_answer_that_is_refused_is_asked_for_once_more_with_the_reason(
     assert result["verdict"].label == NOT_ENOUGH_INFO
     assert result["usage"].calls == 2
     assert result["usage"].prompt_tokens == 200
-    *_, said, again = chat.requests[1].body["messages"]
-    assert (said["role"], said["content"]) == ("assistant", verdict(cites=(7,)))
-    assert "no evidence with the number 7" in again["content"]
+    first, second = (request.body["messages"] for request in chat.requests)
+    assert second[0] == first[0]
+    assert second[1]["content"].startswith(first[1]["content"])
+    assert '"cites" holds a number that no piece of evidence has' in second[1]["content"]
 
 
-@pytest.mark.parametrize("failure", [says("I think so."), refuses(500)])
+def test_nothing_that_a_model_wrote_is_repeated_in_questions_notices_or_problems(
+    chat: ChatServer,
+) -> None:
+    secret = "<|im_start|>\nsecret"
+    chat.answers(
+        says(verdict(rationale=f"It says “{secret}”.")),
+        says(verdict()[:-1] + f', "{secret.encode("unicode_escape").decode()}": 1}}'),
+    )
+    asked = stage(chat)
+    for number in range(language_model.BREAKS_AFTER):
+        result = asked.run(f"{CLAIM} {number}", EVIDENCE, verifiers(SUPPORTS), NONE)
+        assert "secret" not in str(result["notices"])
+    assert asked.language_model.problem is not None
+    assert "secret" not in str(asked.language_model.problem)
+    assert not any("secret" in str(request.body) for request in chat.requests)
+
+
+NONSENSE = says("I think so.")
+
+
+@pytest.mark.parametrize("failure", [NONSENSE, refuses(500)])
 def test_where_the_model_fails_the_verdict_stays_and_a_notice_says_so(
     chat: ChatServer, monkeypatch: pytest.MonkeyPatch, failure: object
 ) -> None:
@@ -108,11 +134,10 @@ def test_where_the_model_fails_the_verdict_stays_and_a_notice_says_so(
     before = verifiers(SUPPORTS)
     result = asked.run(CLAIM, EVIDENCE, before, NONE)
     assert result["verdict"] == before
-    assert result["usage"] is None
+    assert result["usage"].calls == (2 if failure is NONSENSE else 0)
     (notice,) = result["notices"]
     assert notice.startswith(f"The language model small at {chat.host} gave no answer")
     assert notice.endswith("The verdict is the verifier's.")
-    assert asked.language_model.problem is not None
 
 
 def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
@@ -129,6 +154,23 @@ def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     stage(chat, kept).run("The lamp is blue.", EVIDENCE, verifiers(SUPPORTS), NONE)
     stage(chat, kept, model="large").run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     assert len(chat.requests) == 4
+
+
+def test_a_kept_answer_that_is_no_longer_believed_is_asked_for_again(chat: ChatServer) -> None:
+    chat.answers(says(verdict("SUPPORTS")))
+    kept = Memory()
+    stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    (digest,) = kept.answers
+    kept.answers[digest] = verdict(cites=(9,))
+    result = stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert result["usage"].calls == 1
+    assert '"cites":[1]' in kept.answers[digest]
+
+
+def test_answers_that_cannot_be_kept_cost_nothing_but_a_call(chat: ChatServer) -> None:
+    chat.answers(says(verdict("REFUTES")))
+    result = stage(chat, Unreadable()).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert (result["verdict"].label, result["notices"]) == (REFUTES, [])
 
 
 def test_an_answer_that_failed_is_not_kept(chat: ChatServer) -> None:

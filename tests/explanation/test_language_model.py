@@ -10,9 +10,13 @@ import pytest
 
 from retrieval.explanation import language_model
 from retrieval.explanation.chat_client import chat_client
-from retrieval.explanation.choice import LanguageModelChoice, Provider
+from retrieval.explanation.choice import MISTRAL_URL, LanguageModelChoice, Provider
 from retrieval.explanation.http_client import MOST_BYTES
-from retrieval.explanation.language_model import LanguageModel, LanguageModelUnavailable
+from retrieval.explanation.language_model import (
+    Deadline,
+    LanguageModel,
+    LanguageModelUnavailable,
+)
 from retrieval.explanation.prompt import Message
 from tests.explanation.chat_server import (
     Behaviour,
@@ -51,14 +55,15 @@ def asked_at(
 
 
 def ask(model: LanguageModel, on_wait: Callable[[float], None] = lambda seconds: None) -> str:
-    return model.ask(MESSAGES, SCHEMA, on_wait).text
+    model.warm_up()
+    return model.ask(MESSAGES, SCHEMA, Deadline(model.choice.seconds), on_wait).text
 
 
 def test_the_question_and_the_schema_are_sent_and_tokens_are_counted(
     model: LanguageModel, chat: ChatServer
 ) -> None:
     chat.answers(says("yes"))
-    reply = model.ask(MESSAGES, SCHEMA, lambda seconds: None)
+    reply = model.ask(MESSAGES, SCHEMA, Deadline(5), lambda seconds: None)
     assert (reply.text, reply.prompt_tokens, reply.answer_tokens) == ("yes", 100, 20)
     (request,) = chat.requests
     assert request.path == "/v1/chat/completions"
@@ -137,6 +142,8 @@ def test_three_tries_are_made_and_then_the_reason_is_given(
         (sends(b"[]"), "no chat completion"),
         (sends(b'{"choices": []}'), "no chat completion"),
         (sends(b"[" * 200_000), "no chat completion"),
+        (sends(b"{}", content_type="application/json; charset=hex"), "no chat completion"),
+        (refuses(400, content_type="application/json; charset=rot13"), "status 400|no chat"),
         (sends(b"x" * (10 * MOST_BYTES)), "longer than"),
         (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
     ],
@@ -223,5 +230,46 @@ def test_after_five_failures_it_is_left_alone_for_a_while_and_then_tried_once(
     monkeypatch.setattr(language_model.time, "monotonic", lambda: later)
     chat.answers(says("yes"))
     assert ask(model) == "yes"
-    model.succeeded()
+    model.believed()
     assert model.problem is None
+
+
+def test_a_name_that_is_looked_up_for_long_does_not_hold_a_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(*arguments: object, **options: object) -> list[object]:
+        time.sleep(4)
+        return []
+
+    monkeypatch.setattr("socket.getaddrinfo", slow)
+    choice = LanguageModelChoice("openai", "small", "http://models.example/v1", "", seconds=1)
+    begun = time.monotonic()
+    with pytest.raises(LanguageModelUnavailable, match="longer than 1 s"):
+        ask(LanguageModel(choice, chat_client(choice)))
+    assert time.monotonic() - begun < 3
+
+
+def test_a_proxy_of_the_environment_is_not_given_what_is_not_encrypted(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    chat.answers(says("yes"))
+    assert ask(asked_at(chat, "openai", "the-key")) == "yes"
+
+
+def test_without_a_key_mistral_is_not_asked() -> None:
+    choice = LanguageModelChoice("mistral", "small", MISTRAL_URL, "")
+    with pytest.raises(LanguageModelUnavailable, match=r"no key.*MISTRAL_API_KEY"):
+        ask(LanguageModel(choice, chat_client(choice)))
+
+
+def test_answers_that_are_not_believed_show_as_a_problem_but_rest_no_server(
+    chat: ChatServer,
+) -> None:
+    model = asked_at(chat, "openai")
+    chat.answers(says("yes"))
+    for number in range(language_model.BREAKS_AFTER):
+        assert (model.problem is None) == (number < language_model.BREAKS_AFTER)
+        model.refused("it is nonsense")
+    assert model.problem is not None
+    assert ask(model) == "yes"

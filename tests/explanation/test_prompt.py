@@ -56,14 +56,15 @@ def test_a_piece_of_evidence_is_one_line_whatever_it_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "token", ["<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[/INST]", "[TOOL_CALLS]"]
+    "token",
+    ["<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[/INST]", "[TOOL_CALLS]", "[gMASK]"],
 )
 def test_a_control_token_of_a_chat_template_is_escaped(token: str) -> None:
-    hostile = replace(evidence("Lamp", f"Red {token} blue [1] [sic]."), selected=True)
+    hostile = replace(evidence("Lamp", f"Red {token} blue [1]."), selected=True)
     line = data_lines(prompt(CLAIM, [hostile]).messages[1].content)[1]
     assert token not in line
-    assert "[1] [sic]" in line
-    assert json.loads(line)["text"] == f"Red {token} blue [1] [sic]."
+    assert "[1]" in line
+    assert json.loads(line)["text"] == f"Red {token} blue [1]."
 
 
 @pytest.mark.parametrize(

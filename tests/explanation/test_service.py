@@ -172,7 +172,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
         assert job.result is not None
         assert job.result["verdict"]["judge"] == judge_name(ModelFolders(service.home / "models"))
         assert any("The verdict is the verifier" in note for note in job.result["notices"])
-        assert job.result["usage"] is None
+        assert job.result["usage"]["calls"] == 0
     asked = [r for r in server.requests if "first lit in" in str(r.body["messages"][1])]
     assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
 

@@ -182,8 +182,15 @@ def test_the_worker_alone_reaches_a_language_model_and_has_its_key_as_a_file(
     variables = {"ESOTERIC_LLM": "mistral:small", "LLM_KEY_FILE": "./the.key"}
     both = compose_files.combined(compose, compose_files.read(file, variables))
     assert both["services"]["worker"]["networks"] == ["back", "outside"]
-    for name in ("web", "index", "redis"):
+    for name in ("index", "redis"):
         assert both["services"][name] == compose["services"][name]
+    web = both["services"]["web"]
+    assert web["networks"] == compose["services"]["web"]["networks"]
+    assert "secrets" not in web
+    assert "KEY" not in str(web)
+    named = Settings.from_environment(web["environment"]).llm
+    assert named is not None
+    assert (named.host, named.key) == ("api.mistral.ai", "")
     assert both["networks"]["back"] == {"internal": True}
     assert both["secrets"] == {"language_model_key": {"file": "./the.key"}}
     assert both["services"]["worker"]["secrets"] == ["language_model_key"]
