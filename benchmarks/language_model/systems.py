@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ SEED = 0
 RAW = "language model, raw"
 CALIBRATED = "language model, calibrated on train"
 VERIFIER = "verifier"
+RESCALED_TRAIN = "verifier, rescaled on train"
 RESCALED = "verifier, rescaled on the other half of dev"
 TOGETHER_TRAIN = "both, fitted to train"
 TOGETHER = "both, fitted to the other half of dev"
@@ -26,16 +28,33 @@ TOGETHER = "both, fitted to the other half of dev"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Claims by the positions of their labels, and the probabilities that each model gives."""
+    """Claims by kind and position of their label, and the probabilities that each model gives.
 
+    ``asked``: those of the language model, once for each wording.
+    """
+
+    kinds: tuple[str, ...]
     truth: NDArray[np.intp]
-    language_model: Opinions
     verifier: Opinions
+    asked: tuple[Opinions, ...]
+
+    def halves(self, order: Sequence[int]) -> NDArray[np.bool_]:
+        """Return which claims are in the first of two halves with as many of each kind and label.
+
+        Of each kind and label, every second claim in this order is in it.
+        """
+        first = np.zeros(len(self.truth), dtype=bool)
+        before: Counter[tuple[str, int]] = Counter()
+        for row in order:
+            group = self.kinds[row], int(self.truth[row])
+            first[row] = before[group] % 2 == 0
+            before[group] += 1
+        return first
 
     @property
-    def both(self) -> tuple[Opinions, Opinions]:
-        """The models whose opinions are pooled."""
-        return self.verifier, self.language_model
+    def both(self) -> tuple[Opinions, ...]:
+        """The opinions of both models, which are pooled."""
+        return self.verifier, *self.asked
 
 
 def truth_of(claims: Sequence[Given]) -> NDArray[np.intp]:
@@ -45,15 +64,15 @@ def truth_of(claims: Sequence[Given]) -> NDArray[np.intp]:
 
 def systems(train: Labelled, dev: Labelled) -> dict[str, Opinions]:
     """Return what each system says of the dev claims."""
-    # The claims lie by label and kind in their file, so each half has as many of all.
-    even = np.arange(len(dev.truth)) % 2 == 0
+    first = dev.halves(range(len(dev.truth)))
     return {
-        RAW: dev.language_model,
-        CALIBRATED: fitted([train.language_model], train.truth).of([dev.language_model]),
+        RAW: np.mean(dev.asked, axis=0),
+        CALIBRATED: fitted(train.asked, train.truth).of(dev.asked),
         VERIFIER: dev.verifier,
-        RESCALED: crossed([dev.verifier], dev.truth, even),
+        RESCALED_TRAIN: fitted([train.verifier], train.truth).of([dev.verifier]),
+        RESCALED: crossed([dev.verifier], dev.truth, first),
         TOGETHER_TRAIN: fitted(train.both, train.truth).of(dev.both),
-        TOGETHER: crossed(dev.both, dev.truth, even),
+        TOGETHER: crossed(dev.both, dev.truth, first),
     }
 
 
@@ -62,7 +81,7 @@ def halved(dev: Labelled) -> tuple[float, float]:
     random = np.random.default_rng(SEED)
     alone, together = [], []
     for _ in range(HALVINGS):
-        first = random.permutation(len(dev.truth)) % 2 == 0
+        first = dev.halves(random.permutation(len(dev.truth)).tolist())
         alone.append(right(crossed([dev.verifier], dev.truth, first), dev.truth).mean())
         together.append(right(crossed(dev.both, dev.truth, first), dev.truth).mean())
     return 100 * float(np.mean(alone)), 100 * float(np.mean(together))

@@ -12,6 +12,7 @@ from benchmarks.language_model.figures import difference, figures
 from benchmarks.language_model.fitting import crossed, fitted
 from benchmarks.language_model.model import Answer, LanguageModel
 from benchmarks.language_model.prompts import EXAMPLES, WORDINGS
+from benchmarks.language_model.systems import Labelled
 from retrieval.types import LABELS
 
 TRUTH = np.arange(300) % 3
@@ -92,3 +93,13 @@ def test_what_was_asked_before_is_not_asked_again(tmp_path: Path) -> None:
     (answer,) = LanguageModel(tmp_path).answers(WORDINGS[0], [given])
     assert isinstance(answer, Answer)
     assert answer.probabilities == [0.5, 0.3, 0.2]
+
+
+def test_halves_have_as_many_claims_of_each_kind_and_label() -> None:
+    kinds = tuple("date" if row < 150 else "place" for row in range(len(TRUTH)))
+    model = opinions(1, 1)
+    first = Labelled(kinds, TRUTH, model, (model,)).halves(range(len(TRUTH)))
+    for kind in ("date", "place"):
+        for label in range(3):
+            of_group = (np.array(kinds) == kind) & (label == TRUTH)
+            assert first[of_group].sum() * 2 == of_group.sum()
