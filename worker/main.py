@@ -102,7 +102,7 @@ def main(open_retriever: OpenRetriever) -> int:
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    for chatty in ("celery", "kombu"):
+    for chatty in ("celery", "kombu", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Its client warns at every try; the slot says once that a server does not answer.
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)

@@ -173,7 +173,8 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
         assert job.result["verdict"]["judge"] == judge_name(ModelFolders(service.home / "models"))
         assert any("The verdict is the verifier" in note for note in job.result["notices"])
         assert job.result["usage"]["calls"] == 0
-    asked = [r for r in server.requests if "first lit in" in str(r.body["messages"][1])]
+    begins = '{"claim": "Skerrow Light was first lit in'
+    asked = [r for r in server.requests if begins in r.body["messages"][1]["content"]]
     assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
 
     until(lambda: "degraded" in (service.client.get("/readyz").json or {}), "degraded")
