@@ -21,7 +21,7 @@ from benchmarks.language_model.model import LanguageModel, opinions_of, seconds_
 from benchmarks.language_model.prompts import WORDINGS, Wording
 from benchmarks.language_model.systems import Labelled, truth_of
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models import ModelFolders, verifier
+from retrieval.models import verifier
 from retrieval.networks import runtime
 from settings import CHECKOUT, Settings
 
@@ -46,7 +46,7 @@ def main(data: Path, out: Path, work: Path | None, trained: int, tried: int) -> 
     folder = work or settings.home / "benchmarks" / "language-model"
     folder.mkdir(parents=True, exist_ok=True)
     runtime.use_threads(1)
-    runtime.keep_in(ModelFolders(settings.packaged_models).networks)
+    runtime.keep_in(settings.model_folders.networks)
     train, dev = given_claims(data, folder, trained)
     judge = verifier(settings.packaged_models, in_search=False)
     asked = LanguageModel(folder)
