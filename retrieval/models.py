@@ -113,7 +113,7 @@ def models_digest(folders: ModelFolders) -> str:
             digest.update(path.name.encode() + digest_of(path).encode())
     if folders.verifier:
         files = read_classifier(folders.verifier)
-        digest.update(f"{files.digest} {files.labels} {read_calibration(files)}".encode())
+        digest.update(f"{files.digest} {read_calibration(files)}".encode())
     if folders.report and (folders.report / LOCK).is_file():
         digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

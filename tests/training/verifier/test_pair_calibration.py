@@ -100,7 +100,7 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
     calibration = read_calibration(files)
     assert calibration["temperature"] == figures["temperature"] > 1
     assert calibration["bias"][:2] == [0.0, 0.0]
-    assert calibration["weights"] == files.digest
+    assert calibration["fitted_to"] == files.digest
     assert figures["label accuracy before"] == 25.0
     right = np.array([n % 8 < 2 for n in range(64)])
     before = calibration_error(said.max(axis=1).astype(np.float64), right)
