@@ -69,7 +69,10 @@ def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
-    """Return the folders of all shipped models that choose a recipe's evidence or label it."""
+    """Return the folders of all shipped models that choose a recipe's evidence or label it.
+
+    Models of the report are not shipped and not among them.
+    """
     folders = [READER] if recipe.models == "shipped" else []
     if recipe.ranking != "alone":
         folders.append(PATH)
