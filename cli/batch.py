@@ -93,7 +93,7 @@ class _Checking:
         self._retriever = open_retriever(
             settings.store, settings.snapshots, threads, folders, explains
         )
-        self._retriever.warm_up()
+        self._retriever.warm_up(recipe_named(recipe))
         self._recipe = recipe
 
     def __call__(self, claim: str) -> dict[str, Any]:

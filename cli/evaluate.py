@@ -206,8 +206,17 @@ def _over_pages(
     from retrieval.report.models import RECIPE
 
     systems = checked_names(names)
-    if any((name == RECIPE) != (vectors == DPR_ENCODER) for name in systems):
-        raise click.UsageError(f"--vectors {DPR_ENCODER} and --recipe {RECIPE} need each other.")
+    others = ", ".join(name for name in systems if name != RECIPE)
+    if vectors == DPR_ENCODER and others:
+        raise click.UsageError(
+            f"--vectors {DPR_ENCODER} serves the recipe {RECIPE} alone, not {others}. Measure"
+            " these in another run, with other vectors and another folder --out."
+        )
+    if vectors != DPR_ENCODER and RECIPE in systems:
+        raise click.UsageError(
+            f"The recipe {RECIPE} needs --vectors {DPR_ENCODER}, which serves no other. Measure it"
+            f" in a run of its own: --recipe {RECIPE} --vectors {DPR_ENCODER}"
+        )
     evaluation = Evaluation(
         wiki_pages=wiki_pages,
         claims=claims,

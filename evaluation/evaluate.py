@@ -17,7 +17,15 @@ from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
 from evaluation.results import results_of
 from evaluation.run import Outcome, has_answered, run_system
-from evaluation.systems import BASELINES, Bench, open_system, recipe_of, system_names
+from evaluation.systems import (
+    BASELINES,
+    Bench,
+    folders_used,
+    open_system,
+    reads_report_models,
+    recipe_of,
+    system_names,
+)
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
@@ -31,6 +39,8 @@ from retrieval.index.store import BuildProgress, IndexInfo
 from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, judge_name, reading_models
 from retrieval.on_all_cores import processes_for
+from retrieval.report.models import REPORT_MODELS, present_models
+from retrieval.report.networks import ReportNetwork
 from retrieval.trained.trained_model import read_config, version_of
 from retrieval.types import LABELS
 
@@ -82,7 +92,7 @@ def evaluate(
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
-        evaluation.folders,
+        folders_used(evaluation.systems, evaluation.folders),
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
@@ -136,16 +146,23 @@ def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
 
 
 def _readers(systems: Sequence[str], models: ModelFolders) -> list[str]:
-    """Return the names of all models that choose or label a system's evidence."""
+    """Return the names of all models that choose or label a system's evidence.
+
+    Of the recipe ``report`` these are all models of the report, as the lock has them.
+    """
     folders = [
         folder
         for name in systems
         for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name)))
     ]
-    return [
+    names = [
         judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
         for folder in dict.fromkeys(folders)
     ]
+    if reads_report_models(systems):
+        folder = present_models(models.report)
+        names += [ReportNetwork(folder, published).version for published in REPORT_MODELS]
+    return names
 
 
 def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:

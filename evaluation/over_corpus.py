@@ -16,7 +16,7 @@ from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
 from evaluation.measures.language_model import language_model_results
 from evaluation.provenance import claim_folder, provenance_of
-from evaluation.systems import BASELINES, Bench, open_system, system_names
+from evaluation.systems import BASELINES, Bench, folders_used, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
@@ -76,7 +76,7 @@ def evaluate_over_corpus(
         provenance_of(
             built,
             digest_of(evaluation.claims),
-            evaluation.folders,
+            folders_used(evaluation.systems, evaluation.folders),
             info.encoder or "none",
             evaluation.llm,
         ),

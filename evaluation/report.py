@@ -94,7 +94,7 @@ def _head(data: Mapping[str, Any]) -> str:
 
 {data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
 {data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
-{share} Evidence was read by {", ".join(data["models"])}.
+{share} Evidence was chosen and labelled by {", ".join(data["models"])}.
 
 Baselines have the product's verdict on evidence that they rank themselves: their rows differ from a
 recipe's by retrieval alone; thresholds and calibration were chosen for the recipes."""

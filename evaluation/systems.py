@@ -6,7 +6,7 @@ without one of its parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,7 @@ from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.index.store import DocumentStore
 from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES, Expansion, Recipe
+from retrieval.report.models import present_models
 from retrieval.types import Progress, Report
 
 
@@ -161,6 +162,23 @@ def checked_names(names: str) -> list[str]:
 def recipe_of(name: str) -> Recipe:
     """Return the recipe of this name, or of the ablation."""
     return ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
+
+
+def reads_report_models(names: Sequence[str]) -> bool:
+    """Return whether a system of these names reads the models of the report."""
+    return any(name not in BASELINES and recipe_of(name).models == "report" for name in names)
+
+
+def folders_used(names: Sequence[str], folders: ModelFolders) -> ModelFolders:
+    """Return the folders without those that no system of these names reads models from.
+
+    Raises:
+        ModelUnavailable: a system needs models of the report, and some are missing.
+    """
+    if reads_report_models(names):
+        present_models(folders.report)
+        return folders
+    return replace(folders, report=None)
 
 
 def open_system(name: str, bench: Bench) -> System:

@@ -69,7 +69,10 @@ def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
 
 
 def reading_models(recipe: Recipe) -> list[Path]:
-    """Return the folders of all shipped models that choose a recipe's evidence or label it."""
+    """Return the folders of all shipped models that choose a recipe's evidence or label it.
+
+    Models of the report are not shipped and not among them.
+    """
     folders = [READER] if recipe.models == "shipped" else []
     if recipe.ranking != "alone":
         folders.append(PATH)
@@ -113,7 +116,7 @@ def models_digest(folders: ModelFolders) -> str:
             digest.update(path.name.encode() + digest_of(path).encode())
     if folders.verifier:
         files = read_classifier(folders.verifier)
-        digest.update(f"{files.digest} {files.labels} {read_calibration(files)}".encode())
+        digest.update(f"{files.digest} {read_calibration(files)}".encode())
     if folders.report and (folders.report / LOCK).is_file():
         digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from retrieval.encoders.dpr_encoder import LONGEST, DprDocumentEncoder, DprQuestionEncoder
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument, TextEncoder
 from retrieval.encoders.mpnet_encoder import MPNetEncoder
+from retrieval.errors import ModelUnavailable
 from retrieval.index.vectors import as_bytes, from_bytes
 from retrieval.report.networks import VectorNetwork
 from tests.report.tiny_models import HIDDEN
@@ -54,10 +55,14 @@ def test_stored_as_bytes_unit_vectors_give_back_the_inner_products(
     assert products == pytest.approx([72, 40], abs=0.5)
 
 
-def test_a_vector_longer_than_the_longest_is_shortened_to_it(
+def test_a_vector_longer_than_the_longest_is_refused_with_its_length(
     tiny_models: Path, vectors: dict[object, list[float]]
 ) -> None:
     vectors[DUNDEE.title, DUNDEE.text] = [0, 64]
+    with pytest.raises(ModelUnavailable, match=r"a vector of length 64\.0") as refused:
+        DprDocumentEncoder(tiny_models).encode_documents([DUNDEE])
+    assert "Set LONGEST in" in refused.value.hint
+    vectors[DUNDEE.title, DUNDEE.text] = [0, LONGEST]
     documents, _ = DprDocumentEncoder(tiny_models).encode_documents([DUNDEE])
     assert documents[0, 1] == pytest.approx(1)
     assert not documents[0, HIDDEN:].any()

@@ -21,14 +21,25 @@ from retrieval.errors import ModelUnavailable
 from retrieval.index.files import write_whole
 from retrieval.index.layout import digest_of
 from retrieval.mends import convert_weights_command, esoteric_command
+from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 CALIBRATION = "esoteric-calibration.json"
 UNCALIBRATED: Mapping[str, Any] = {"temperature": 1.0}
-_WEIGHTS, _SHARDS, _PICKLES = "model.safetensors", "model.safetensors.index.json", "*.bin"
+_CONFIG, _WEIGHTS, _SHARDS = "config.json", "model.safetensors", "model.safetensors.index.json"
+_PICKLES = "pytorch_model*.bin"
 # One of these groups of files is read as the tokenizer. Without any of them the library would
 # make a tokenizer that knows no words.
 _TOKENIZERS = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
+_OF_TOKENIZERS = (
+    *(name for names in _TOKENIZERS for name in names),
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "spm.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+)
 _FILES_HINT = (
     "Name the folder of a sequence-classification model of Hugging Face: config.json,"
     " model.safetensors and tokenizer.json (or vocab.txt, or vocab.json and merges.txt)."
@@ -51,8 +62,8 @@ _MEANINGS: tuple[set[Label], ...] = ({*LABELS}, {SUPPORTS, NOT_ENOUGH_INFO})
 class ClassifierFiles:
     """What is known of the model before it is loaded.
 
-    ``labels``: what each of its outputs means. ``digest``: the SHA-256 of the weights, for several
-    files that of their digests.
+    ``labels``: what each of its outputs means. ``digest``: one SHA-256 of the weights, of the
+    configuration, which names the labels, and of the tokenizer's files.
     """
 
     folder: Path
@@ -77,9 +88,9 @@ def read_classifier(folder: Path) -> ClassifierFiles:
         ModelUnavailable: a file is missing or damaged, the weights are pickled, or the labels'
             names do not say what they mean.
     """
-    path = folder / "config.json"
+    path = folder / _CONFIG
     if not path.is_file():
-        raise _missing(folder, "config.json")
+        raise _missing(folder, _CONFIG)
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -90,17 +101,18 @@ def read_classifier(folder: Path) -> ClassifierFiles:
     weights = _weights(folder)
     if not any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS):
         raise _missing(folder, "tokenizer.json")
-    digests = [digest_of(file) for file in weights]
-    if len(digests) > 1:
-        digests = [hashlib.sha256("".join(digests).encode()).hexdigest()]
-    return ClassifierFiles(folder.resolve(), labels, digests[0])
+    others = (folder / name for name in _OF_TOKENIZERS)
+    files = [path, *weights, *(file for file in others if file.is_file())]
+    digests = "".join(f"{file.name} {digest_of(file)}\n" for file in files)
+    digest = hashlib.sha256(digests.encode()).hexdigest()
+    return ClassifierFiles(folder.resolve(), labels, digest)
 
 
 def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
     """Return the model's calibration, ``UNCALIBRATED`` where it has none.
 
     Raises:
-        ModelUnavailable: it is damaged, or it was fitted to other weights.
+        ModelUnavailable: it is damaged, or the model's files were others when it was fitted.
     """
     path = files.calibration_file
     if not path.exists():
@@ -108,13 +120,13 @@ def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
     try:
         calibration = json.loads(path.read_text(encoding="utf-8"))
         whole = all(_is_whole(Scaling.of(calibration, in_search)) for in_search in (False, True))
-        fitted_to = calibration["weights"]
+        fitted_to = calibration["fitted_to"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _of_no_use(files, "is not a calibration") from error
     if not whole:
         raise _of_no_use(files, "holds numbers that no calibration can have")
     if fitted_to != files.digest:
-        raise _of_no_use(files, "was fitted to other weights than those beside it")
+        raise _of_no_use(files, "was fitted to other weights, labels or tokenizer files")
     return calibration  # type: ignore[no-any-return]
 
 
@@ -124,7 +136,7 @@ def write_calibration(files: ClassifierFiles, calibration: Mapping[str, Any]) ->
     Raises:
         OSError: it cannot be written.
     """
-    content = json.dumps({**calibration, "weights": files.digest}, indent=2) + "\n"
+    content = json.dumps({**calibration, "fitted_to": files.digest}, indent=2) + "\n"
     write_whole(files.calibration_file, content.encode())
 
 
@@ -139,6 +151,8 @@ def _weights(folder: Path) -> list[Path]:
         try:
             shards = json.loads((folder / _SHARDS).read_text(encoding="utf-8"))["weight_map"]
             found = [folder / name for name in sorted(set(shards.values()))]
+            if not found:
+                raise ValueError("there are none")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelUnavailable(
                 "model_damaged", f"{folder / _SHARDS} names no weights.", _FILES_HINT
@@ -159,6 +173,8 @@ def _weights(folder: Path) -> list[Path]:
             with safe_open(path, framework="numpy"):
                 pass
         except (SafetensorError, OSError) as error:
+            if is_out_of_memory(error):
+                raise too_little_memory(f"the verifier in {folder}") from error
             raise ModelUnavailable(
                 "model_damaged",
                 f"{path} is not whole: {error}.",
@@ -173,6 +189,13 @@ def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
     names = [id2label[key] for key in sorted(id2label, key=int)]
     plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
     labels = tuple(_NAMES[name] for name in plain if name in _NAMES)
+    if len(labels) == len(names) == 2 and {*labels} == {SUPPORTS, REFUTES}:
+        raise ModelUnavailable(
+            "model_labels",
+            f"The labels in {path} are {', '.join(names)}; NOT ENOUGH INFO is missing.",
+            "A model that cannot leave a claim undecided is not supported. Name the folder of one"
+            " with three labels, or with entailment and not_entailment (docs/own-verifier.md).",
+        )
     if len(labels) != len(names) or len({*labels}) != len(names) or {*labels} not in _MEANINGS:
         raise _meaningless(f"the labels are {', '.join(names)}", path)
     return labels

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SEPARATOR = " [SEP] "
+_MARK, _AS_TEXT = "[SEP]", "(SEP)"  # of one length, so that offsets into a text stay
 
 
 def evidence_text(title: str, sentence: str) -> str:
-    """Return a sentence with its document's title, which says who "he" or "it" is."""
-    return f"{title} : {sentence}"
+    """Return a sentence with its document's title, which says who "he" or "it" is.
+
+    A separator that stands in the document itself separates nothing.
+    """
+    return f"{title} : {sentence}".replace(_MARK, _AS_TEXT)
 
 
 def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:

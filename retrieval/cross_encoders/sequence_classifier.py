@@ -20,6 +20,7 @@ from retrieval.cross_encoders.inputs import SEPARATOR, evidence_text
 from retrieval.cross_encoders.scaling import Scaling
 from retrieval.errors import ModelUnavailable
 from retrieval.networks import runtime
+from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.networks.weights import Array
 from retrieval.types import LABELS
 
@@ -51,7 +52,7 @@ class SequenceClassifier:
 
     @property
     def version(self) -> str:
-        """See ``EvidenceModel``: the folder's name, and digests of weights and calibration."""
+        """See ``EvidenceModel``: the folder's name, and digests of its files and calibration."""
         if self._calibration == UNCALIBRATED:
             return self._files.name
         digest = hashlib.sha256(json.dumps(self._calibration, sort_keys=True).encode())
@@ -73,15 +74,27 @@ class SequenceClassifier:
         by length, so that little is padded.
 
         Raises:
-            ModelUnavailable: what ``warm_up`` raises.
+            ModelUnavailable: what ``warm_up`` raises, or the model fails on these pairs.
         """
+        network = self._network
+        try:
+            return self._opinions(network, pairs)
+        except Exception as error:  # whatever the library meets
+            raise self._failure(
+                error,
+                "model_failed",
+                "failed on a claim and its evidence",
+                "Check the claim again. If it fails again, use another model.",
+            ) from error
+
+    def _opinions(self, network: _Network, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         result = np.zeros((len(pairs), len(LABELS)), np.float32)
-        rows = self._network.rows(pairs) if pairs else []
+        rows = network.rows(pairs) if pairs else []
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]["input_ids"]))
         for start in range(0, len(order), _BATCH):
             part = order[start : start + _BATCH]
             logits = np.full((len(part), len(LABELS)), -np.inf, np.float32)
-            logits[:, self._columns] = self._network.logits([rows[row] for row in part])
+            logits[:, self._columns] = network.logits([rows[row] for row in part])
             several = [SEPARATOR in pairs[row][1] for row in part]
             result[part] = self._scaling.probabilities(logits, several)
         return result
@@ -103,14 +116,21 @@ class SequenceClassifier:
             if outputs != len(self._columns):
                 raise _NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
         except Exception as error:  # whatever the library meets in a damaged file
-            why = str(error).strip().split("\n")[0].rstrip(".")
-            raise ModelUnavailable(
+            raise self._failure(
+                error,
                 "model_damaged",
-                f"The verifier in {self._files.folder} cannot be loaded: {why}.",
+                "cannot be loaded",
                 "Download its files again, or name the folder of another sequence-classification"
                 " model of Hugging Face, one that needs no Python code of its own.",
             ) from error
         return network
+
+    def _failure(self, error: Exception, code: str, what: str, hint: str) -> ModelUnavailable:
+        folder = self._files.folder
+        if is_out_of_memory(error):
+            return too_little_memory(f"the verifier in {folder}")
+        why = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+        return ModelUnavailable(code, f"The verifier in {folder} {what}: {why}.", hint)
 
 
 class _NotUsable(Exception):
@@ -126,7 +146,8 @@ class _Network:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         safely = {"local_files_only": True, "trust_remote_code": False}
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, **safely)
+        # The name of a special token in a text is read as text.
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, split_special_tokens=True, **safely)
         loaded: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **safely
         )
@@ -138,6 +159,7 @@ class _Network:
         if len(tokenizer) > words:
             raise _NotUsable(f"its tokenizer has {len(tokenizer)} tokens, the model {words}")
         self._tokenizer = tokenizer
+        self._marks = {*tokenizer.all_special_ids}
         self._model = model.train(False)
         self._window: int = min(tokenizer.model_max_length, _places(model))
 
@@ -148,8 +170,24 @@ class _Network:
             [claim for claim, _ in pairs],
             truncation="longest_first",
             max_length=self._window,
+            return_special_tokens_mask=True,
         )
+        read["input_ids"] = [
+            self._unmarked(ids, own)
+            for ids, own in zip(read["input_ids"], read.pop("special_tokens_mask"), strict=True)
+        ]
         return [{name: column[row] for name, column in read.items()} for row in range(len(pairs))]
+
+    def _unmarked(self, ids: Sequence[int], own: Sequence[int]) -> list[int]:
+        """Return the tokens with no special token but the tokenizer's own (``own`` is 1).
+
+        A vocabulary may have its special tokens as words too: that of SentencePiece models does.
+        """
+        unknown = self._tokenizer.unk_token_id
+        return [
+            unknown if token in self._marks and not mark and unknown is not None else token
+            for token, mark in zip(ids, own, strict=True)
+        ]
 
     def logits(self, rows: Sequence[dict[str, list[int]]]) -> Array:
         """Return the model's outputs, ``(rows, outputs)``, in the model's own order."""

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.encoders.encoder import EncodableDocument
+from retrieval.errors import ModelUnavailable
 from retrieval.networks.weights import unit
 from retrieval.report.models import DPR_CONTEXTS, DPR_QUESTIONS
 from retrieval.report.networks import VectorNetwork
 
-# A longer vector is shortened to this. The last layer of a BERT that is not trained gives vectors
-# of length sqrt(768), which is 27.7.
+# No vector may be longer. The last layer of a BERT that is not trained gives vectors of length
+# sqrt(768), which is 27.7; those of the published weights were not measured.
 LONGEST = 32.0
 # Further numbers. What is missing of a vector's length is spread over several, because an index
 # stores each number as a byte and the largest of a vector sets the step.
@@ -53,11 +54,21 @@ class DprDocumentEncoder:
         """See ``DocumentEncoder.encode_documents``.
 
         Title and text are read as a pair, 256 tokens at most.
+
+        Raises:
+            ModelUnavailable: a vector is longer than ``LONGEST``.
         """
         texts = [(document.title, document.text) for document in documents]
         scaled = self._network.pooled(texts, _DOCUMENT_TOKENS) / LONGEST
         lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-        scaled /= np.maximum(lengths, 1)
+        if (lengths > 1).any():
+            raise ModelUnavailable(
+                "vector_too_long",
+                f"{self.name} gives a document a vector of length {LONGEST * lengths.max():.1f};"
+                f" an index can keep the inner products of vectors up to {LONGEST:.0f}.",
+                "Set LONGEST in retrieval/encoders/dpr_encoder.py to a larger number, and encode"
+                " the index again.",
+            )
         missing = np.sqrt(np.maximum(0, 1 - lengths**2) / _SPREAD)
         whole = np.hstack([scaled, np.repeat(missing, _SPREAD, axis=1)]).astype(np.float32)
         nothing = [

@@ -144,10 +144,11 @@ def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     """Return the error that says whose vectors an index has, where others are wanted."""
     vectors = f" --vectors {DPR_ENCODER}" if choice_of(wanted) == DPR_ENCODER else ""
+    instead = "Use --recipe report, or run" if choice_of(has) == DPR_ENCODER else "Run"
     return IndexUnavailable(
         "index_encoder",
         f"The index has vectors of {has or 'no encoder'}, not of {wanted or 'none'}.",
-        f"Run: {esoteric_command(f'index encode{vectors}')}",
+        f"{instead}: {esoteric_command(f'index encode{vectors}')}",
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from haystack import component
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 from spacy.tokens import Span as Tokens
 
+from retrieval.questions.clause import main_clause
 from retrieval.questions.rule_question_generator import MOST
 from retrieval.report.models import QUESTIONS
 from retrieval.report.networks import TextGenerator
@@ -21,8 +22,8 @@ class T5QuestionGenerator:
     """Asks for each span with the claim as context, and for the claim as a whole.
 
     The spans are those of the span stage (report, appendix C, step 6). The polar question of a
-    sentence is the sentence with its auxiliary verb before it; for one without an auxiliary the
-    model asks, with "No" for the answer (3.3.8).
+    sentence is the sentence with its auxiliary verb before the subject; for one without an
+    auxiliary the model asks, with "No" for the answer (3.3.8).
     """
 
     def __init__(self, models: Path) -> None:
@@ -40,8 +41,7 @@ class T5QuestionGenerator:
     @component.output_types(questions=list[Question])
     def run(self, doc: Doc, spans: list[Span]) -> dict[str, list[Question]]:
         """Return at most 12 different questions, the polar ones last."""
-        sentences = list(doc.sents)
-        polar = [_inverted(sentence) for sentence in sentences]
+        polar = [_polar(sentence) for sentence in doc.sents]
         asked_of = [span.text for span in spans[:MOST]]
         answers = [*asked_of, *("No" for question in polar if question is None)]
         texts = self._model.answers([f"answer: {a} context: {doc.text}" for a in answers])
@@ -62,18 +62,9 @@ def _different(questions: list[Question]) -> list[Question]:
     return list({q.text: q for q in reversed(questions) if q.text}.values())[::-1]
 
 
-def _inverted(sentence: Tokens) -> str | None:
-    """Return the sentence with its auxiliary verb first, as a question; None without one."""
-    verb = _auxiliary(sentence.root)
-    if verb is None:
-        return None
-    before = sentence.doc[sentence.start : verb.i].text
-    after = sentence.doc[verb.i + 1 : sentence.end].text.rstrip(" .!?")
-    words = " ".join([verb.text.capitalize(), *f"{before} {after}".split()])
-    return f"{words}?"
-
-
-def _auxiliary(root: Token) -> Token | None:
-    if root.pos_ == "AUX":
-        return root
-    return next((child for child in root.children if child.dep_ in {"aux", "auxpass"}), None)
+def _polar(sentence: Tokens) -> str | None:
+    """Return the sentence as a question; None without an auxiliary verb to begin it with."""
+    if sentence.text.rstrip().endswith("?"):
+        return sentence.text.strip()
+    clause = main_clause(sentence.as_doc())
+    return clause.asked("") if clause and clause.do is None else None

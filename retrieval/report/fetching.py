@@ -69,7 +69,8 @@ def _bring(models: Path, published: PublishedModel) -> None:
         return
     if locked is not None and locked.files:
         added_or_changed = found.items() - locked.files.items()
-        if added_or_changed or found.keys() == locked.files.keys():
+        complete = found.keys() == locked.files.keys()
+        if added_or_changed or complete or not published.repository:
             verify(models, name)
             return
     if not published.repository:
@@ -87,10 +88,10 @@ def _bring(models: Path, published: PublishedModel) -> None:
     _download(folder, published, locked.revision)
     found = files_of(folder)
     if WEIGHTS not in found:
-        # What is put there by hand then counts as placed by hand.
-        entries = read_lock(models / LOCK)
-        del entries[name]
-        write_lock(models / LOCK, entries)
+        if not locked.files:  # what is put there by hand then counts as placed by hand
+            entries = read_lock(models / LOCK)
+            del entries[name]
+            write_lock(models / LOCK, entries)
         raise ModelUnavailable(
             "model_pickled",
             f"{published.repository} holds no {WEIGHTS} at {locked.revision}; weights in other"

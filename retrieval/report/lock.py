@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from retrieval.errors import ModelUnavailable
 from retrieval.index.files import write_whole
@@ -54,7 +55,7 @@ def read_lock(path: Path) -> dict[str, LockedModel]:
     """
     try:
         models = json.loads(path.read_bytes())["models"]
-        return {name: LockedModel(**entry) for name, entry in models.items()}
+        return {name: _entry(**entry) for name, entry in models.items()}
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -63,6 +64,13 @@ def read_lock(path: Path) -> dict[str, LockedModel]:
             f"{path} is not a lock of models.",
             "Restore it, or delete it to accept the files as they are.",
         ) from error
+
+
+def _entry(repository: Any, revision: Any, files: Any) -> LockedModel:
+    """Return the entry; raises ``TypeError`` where a value is of another type."""
+    if not all(isinstance(text, str) for text in (repository, revision, *files, *files.values())):
+        raise TypeError("an entry holds texts")
+    return LockedModel(repository, revision, files)
 
 
 def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
@@ -100,6 +108,7 @@ def verify(models: Path, name: str) -> None:
             "model_damaged",
             f"The model in {models / name} is not the one that {models / LOCK} names:"
             f" {', '.join(differing) or 'there is none'}.",
-            "Delete the folder, or remove the model from the lock if the change is meant, and then"
-            f" run: {esoteric_command('models fetch report')}",
+            "Put the files of the lock back. Or delete the folder, or remove the model from the"
+            " lock if the change is meant, and then run:"
+            f" {esoteric_command('models fetch report')}",
         )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from retrieval.errors import ModelUnavailable
 from retrieval.mends import install_command
 from retrieval.networks import runtime
+from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.report.lock import (
     LOCK,
     SENTENCE_PIECES,
@@ -119,6 +120,8 @@ class ReportNetwork:
                 **self._options,
             )
         except Exception as error:  # whatever the library meets in a damaged file
+            if is_out_of_memory(error):
+                raise too_little_memory(f"the model in {folder}") from error
             raise self._unavailable("cannot be loaded") from error
         if loading["missing_keys"] or loading["mismatched_keys"]:  # those would be random
             raise self._unavailable("lacks weights") from None

@@ -85,7 +85,7 @@ def test_a_verifier_is_calibrated_and_then_used_so(
     assert run.stdout.startswith("temperature ")
     assert run.stderr.strip() == str(folder / "esoteric-calibration.json")
     calibration = json.loads((folder / "esoteric-calibration.json").read_text(encoding="utf-8"))
-    assert set(calibration) == {"temperature", "bias", "weights"}
+    assert set(calibration) == {"temperature", "bias", "fitted_to"}
 
     after = verifier_finding(home, folder)
     assert after["detail"] == f"{version_in(folder)}, labels REFUTES, NOT ENOUGH INFO, SUPPORTS"

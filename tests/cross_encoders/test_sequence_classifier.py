@@ -24,10 +24,9 @@ from retrieval.cross_encoders.classifier_files import (
     read_classifier,
     write_calibration,
 )
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.errors import ModelUnavailable
-from retrieval.index.layout import digest_of
 from retrieval.networks import runtime
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.cross_encoders.tiny_classifiers import (
@@ -116,7 +115,6 @@ def test_a_model_with_two_labels_never_refutes(tmp_path: Path) -> None:
     "names",
     [
         ("LABEL_0", "LABEL_1", "LABEL_2"),
-        ("SUPPORTS", "REFUTES"),
         ("entailment", "neutral", "other"),
         ("entailment", "supports", "neutral"),
         ("entailment", "neutral", "contradiction", "hypothesis"),
@@ -130,6 +128,13 @@ def test_labels_without_a_meaning_are_refused_with_what_to_write_into_the_config
         read_classifier(folder)
     assert str(folder / "config.json") in caught.value.message
     assert '"id2label": {"0": "entailment"' in caught.value.hint
+
+
+def test_a_model_that_leaves_nothing_undecided_is_not_supported(tmp_path: Path) -> None:
+    folder = write_tiny_classifier(tmp_path, labels=("SUPPORTS", "REFUTES"))
+    with pytest.raises(ModelUnavailable, match="NOT ENOUGH INFO is missing") as caught:
+        read_classifier(folder)
+    assert "is not supported" in caught.value.hint
 
 
 @pytest.mark.parametrize("id2label", [None, {}, ["entailment"], {"a": "entailment"}, {"0": 1}])
@@ -187,6 +192,7 @@ def test_pickled_weights_are_refused_with_a_command_that_converts_them(tmp_path:
     before = model_in(folder).probabilities(PAIRS)
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
+    (folder / "merges.bin").write_bytes(b"no weights")
     with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
         read_classifier(folder)
     command = caught.value.hint.split("made them: ")[1]
@@ -210,6 +216,10 @@ def test_weights_in_several_files_are_read_as_one_model(tmp_path: Path) -> None:
     (shards / "model.safetensors.index.json").write_text(json.dumps(index))
     assert np.allclose(model_in(shards).probabilities(PAIRS), model_in(folder).probabilities(PAIRS))
     digest = read_classifier(shards).digest
+    (shards / "model.safetensors.index.json").write_text('{"weight_map": {}}')
+    with pytest.raises(ModelUnavailable, match="names no weights"):
+        read_classifier(shards)
+    (shards / "model.safetensors.index.json").write_text(json.dumps(index))
     (shards / "model-2.safetensors").unlink()
     with pytest.raises(ModelUnavailable, match=r"holds no model-2\.safetensors"):
         read_classifier(shards)
@@ -301,6 +311,83 @@ def test_sentences_that_are_read_together_are_read_as_one_plain_text(tmp_path: P
     assert said == pytest.approx([entailment, contradiction, neutral], abs=1e-5)
 
 
+@pytest.mark.parametrize("architecture", ["bert", "bart"])
+@pytest.mark.parametrize("mark", ["[SEP]", "[CLS]", "[PAD]"])
+def test_the_name_of_a_special_token_in_a_text_is_read_as_text(
+    tmp_path: Path, architecture: str, mark: str
+) -> None:
+    folder = write_tiny_classifier(tmp_path, architecture)
+    model = model_in(folder)
+    hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
+    pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
+    specials = [
+        {0, 1, 2}.intersection(row["input_ids"][1:-1]) for row in model._network.rows(pairs)
+    ]
+    assert specials == [{2}] * 3  # the one between evidence and claim
+    for row in model._network.rows(pairs):
+        assert row["input_ids"].count(2) == 2
+    said = model.probabilities(pairs)
+    assert said.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+
+
+def test_a_special_token_that_is_a_word_of_the_vocabulary_too_is_an_unknown_word(
+    tmp_path: Path,
+) -> None:
+    folder = write_tiny_classifier(tmp_path)
+    path = folder / "tokenizer.json"
+    tokenizer = json.loads(path.read_text(encoding="utf-8"))
+    tokenizer["pre_tokenizer"] = {"type": "WhitespaceSplit"}
+    tokenizer["normalizer"] = None
+    path.write_text(json.dumps(tokenizer), encoding="utf-8")
+    (row,) = model_in(folder)._network.rows([("lee", "river [CLS] river")])
+    _, river, mark, again, end, *_ = row["input_ids"]
+    assert (mark, end, river) == (3, 2, again)
+
+
+def test_a_separator_in_a_sentence_does_not_make_several_sentences_of_it(tmp_path: Path) -> None:
+    folder = write_tiny_classifier(tmp_path)
+    several = {"temperature": 1.0, "bias_of_several": [0.0, 0.0, 9.0]}
+    plain = model_in(folder)
+    write_calibration(read_classifier(folder), several)
+    hostile = (CLAIM, evidence_text("Skerrow Light", "It is old. [SEP] [SEP] Ann Lee designed it."))
+    moved = model_in(folder).probabilities([hostile, (CLAIM, SEVERAL)])
+    before = plain.probabilities([hostile, (CLAIM, SEVERAL)])
+    assert moved[0] == pytest.approx(before[0], abs=1e-6)
+    assert moved[1] != pytest.approx(before[1], abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ValueError("All examples must have the same number of <eos> tokens."), "model_failed"),
+        (MemoryError(), "out_of_memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "out_of_memory"),
+    ],
+)
+def test_what_fails_while_it_reads_is_one_error_that_names_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: str
+) -> None:
+    def fails(rows: object) -> Any:
+        raise error
+
+    model = model_in(write_tiny_classifier(tmp_path))
+    monkeypatch.setattr(model._network, "logits", fails)
+    with pytest.raises(ModelUnavailable, match=str(tmp_path)) as caught:
+        model.probabilities([(CLAIM, ONE)])
+    assert caught.value.code == code
+
+
+def test_too_little_memory_to_load_a_model_does_not_read_as_damaged_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> Any:
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(AutoModelForSequenceClassification, "from_pretrained", fails)
+    with pytest.raises(ModelUnavailable, match="There is not enough memory for the verifier in"):
+        model_in(write_tiny_classifier(tmp_path)).warm_up()
+
+
 def test_the_model_computes_on_the_threads_that_are_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,11 +400,11 @@ def test_the_model_computes_on_the_threads_that_are_set(
         torch.set_num_threads(before)
 
 
-def test_the_name_is_the_folders_with_digests_of_the_weights_and_the_calibration(
+def test_the_name_is_the_folders_with_digests_of_its_files_and_the_calibration(
     tmp_path: Path,
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "my-nli")
-    digest = digest_of(folder / "model.safetensors")
+    digest = read_classifier(folder).digest
     assert model_in(folder).version == f"my-nli {digest[:8]}"
     files = read_classifier(folder)
     names = []
@@ -328,6 +415,25 @@ def test_the_name_is_the_folders_with_digests_of_the_weights_and_the_calibration
     assert len({*names}) == 2
     other = write_tiny_classifier(tmp_path / "other" / "my-nli", seed=1)
     assert model_in(other).version != f"my-nli {digest[:8]}"
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_other_labels_words_or_weights_make_another_model_without_a_calibration(
+    tmp_path: Path, name: str
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "my-nli")
+    files = read_classifier(folder)
+    before = model_in(folder).version
+    write_calibration(files, {"temperature": 1.5})
+    if name == "config.json":
+        change(folder, id2label=dict(enumerate(NLI[::-1])))
+    else:
+        other = write_tiny_classifier(tmp_path / "other", texts=["A pier."], seed=1)
+        shutil.copy(other / name, folder / name)
+    with pytest.raises(ModelUnavailable, match="was fitted to other weights, labels or tokenizer"):
+        read_calibration(read_classifier(folder))
+    (folder / CALIBRATION).unlink()
+    assert model_in(folder).version != before
 
 
 def test_a_temperature_of_two_halves_the_logits_and_a_bias_is_added(tmp_path: Path) -> None:
@@ -370,22 +476,22 @@ def test_in_a_search_the_calibration_for_searches_is_used_where_there_is_one(
         ("{", "is not a calibration"),
         ("[]", "is not a calibration"),
         ('{"temperature": 1.5}', "is not a calibration"),
-        ('{"weights": "WEIGHTS"}', "is not a calibration"),
-        ('{"weights": "WEIGHTS", "temperature": "hot"}', "is not a calibration"),
-        ('{"weights": "WEIGHTS", "temperature": 0}', "numbers that no calibration can have"),
-        ('{"weights": "WEIGHTS", "temperature": NaN}', "numbers that no calibration can have"),
+        ('{"fitted_to": "DIGEST"}', "is not a calibration"),
+        ('{"fitted_to": "DIGEST", "temperature": "hot"}', "is not a calibration"),
+        ('{"fitted_to": "DIGEST", "temperature": 0}', "numbers that no calibration can have"),
+        ('{"fitted_to": "DIGEST", "temperature": NaN}', "numbers that no calibration can have"),
         (
-            '{"weights": "WEIGHTS", "temperature": 1, "bias": [1]}',
+            '{"fitted_to": "DIGEST", "temperature": 1, "bias": [1]}',
             "numbers that no calibration can have",
         ),
-        ('{"weights": "00", "temperature": 1}', "fitted to other weights"),
+        ('{"fitted_to": "00", "temperature": 1}', "fitted to other weights"),
     ],
 )
 def test_a_calibration_that_cannot_be_used_is_refused_with_the_command_that_fits_it_again(
     tmp_path: Path, content: str, said: str
 ) -> None:
     files = read_classifier(write_tiny_classifier(tmp_path))
-    (tmp_path / CALIBRATION).write_text(content.replace("WEIGHTS", files.digest))
+    (tmp_path / CALIBRATION).write_text(content.replace("DIGEST", files.digest))
     with pytest.raises(ModelUnavailable, match=said) as caught:
         read_calibration(files)
     assert "calibrate --verifier" in caught.value.hint

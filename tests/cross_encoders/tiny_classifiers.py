@@ -13,6 +13,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoModelForSequenceClassification,
+    BartConfig,
     BertConfig,
     DebertaV2Config,
     DistilBertConfig,
@@ -60,6 +61,22 @@ def _config(architecture: str, words: int, id2label: Mapping[int, str]) -> Pretr
     if architecture == "distilbert":
         return DistilBertConfig(**shared, dim=16, n_heads=2, hidden_dim=32, n_layers=2)
     shared |= {**_WIDTHS, "num_hidden_layers": 2}
+    if architecture == "bart":  # its opinion is read at the last end of a text
+        return BartConfig(
+            **shared,
+            d_model=16,
+            encoder_layers=1,
+            decoder_layers=1,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=32,
+            decoder_ffn_dim=32,
+            init_std=0.5,
+            bos_token_id=0,
+            eos_token_id=2,
+            decoder_start_token_id=2,
+            forced_eos_token_id=None,
+        )
     if architecture == "roberta":
         return RobertaConfig(**shared | {"max_position_embeddings": PLACES + 2})
     if architecture == "deberta-v2":  # as DeBERTa v3 has them
@@ -73,7 +90,7 @@ def _config(architecture: str, words: int, id2label: Mapping[int, str]) -> Pretr
     return BertConfig(**shared)
 
 
-ARCHITECTURES = ("bert", "roberta", "deberta-v2", "distilbert")
+ARCHITECTURES = ("bert", "bart", "roberta", "deberta-v2", "distilbert")
 
 
 def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:

@@ -25,7 +25,7 @@ def code(tmp_path: Path) -> Path:
 
 
 def here(root: Path) -> Provenance:
-    return provenance_of("pages", "claims", ModelFolders(root), "words", root)
+    return provenance_of("pages", "claims", ModelFolders(root), "words", root=root)
 
 
 def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(

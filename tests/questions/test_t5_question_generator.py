@@ -49,6 +49,8 @@ def test_each_span_is_asked_for_with_the_claim_as_context(
         ("Dundee is a city in Scotland.", "Is Dundee a city in Scotland?"),
         ("Ann Lee has designed a bridge.", "Has Ann Lee designed a bridge?"),
         ("Is Dundee in Scotland?", "Is Dundee in Scotland?"),
+        ("In 1815, the bridge was built by Ann Lee.", "Was the bridge built by Ann Lee in 1815?"),
+        ("The bridge wasn't built by Ann Lee.", "Wasn't the bridge built by Ann Lee?"),
     ],
 )
 def test_a_sentence_with_an_auxiliary_verb_is_asked_with_the_verb_first(

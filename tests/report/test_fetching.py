@@ -154,7 +154,7 @@ def test_a_file_that_was_changed_is_refused_before_anything_is_fetched(
     (models / NAMES.name / "config.json").write_text("{}")
     hub.asked.clear()
     assert (
-        "Delete the folder, or remove the model from the lock if the change is meant"
+        "delete the folder, or remove the model from the lock if the change is meant"
         in complaint(fetch(models, hub))
     )
     assert hub.asked == []
@@ -180,6 +180,29 @@ def test_weights_that_can_hold_code_are_not_fetched(models: Path, hub: Hub) -> N
     said = complaint(fetch(models, hub))
     assert f"{NAMES.repository} holds no {WEIGHTS} at {COMMIT}" in said
     assert NAMES.name not in locked(models)
+
+
+def test_a_lock_of_others_stays_when_the_hub_lacks_the_weights(models: Path, hub: Hub) -> None:
+    assert fetch(models, hub).returncode == 0
+    before = (models / LOCK).read_bytes()
+    weights = (models / NAMES.name / WEIGHTS).read_bytes()
+    (models / NAMES.name / WEIGHTS).unlink()
+    (hub.folder / NAMES.repository / WEIGHTS).unlink()
+    assert f"{NAMES.repository} holds no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
+    assert (models / LOCK).read_bytes() == before
+
+    (models / NAMES.name / WEIGHTS).write_bytes(weights[:-1])
+    assert f"names: {WEIGHTS}." in complaint(fetch(models, hub))
+    (models / NAMES.name / WEIGHTS).write_bytes(weights)
+    assert fetch(models, hub).returncode == 0
+
+
+def test_a_locked_file_that_the_unpublished_classifier_lacks_is_named(
+    models: Path, hub: Hub
+) -> None:
+    assert fetch(models, hub).returncode == 0
+    (models / RELEVANCE.name / "config.json").unlink()
+    assert "names: config.json." in complaint(fetch(models, hub))
 
 
 def test_the_unpublished_classifier_is_asked_for_when_the_others_are_there(

@@ -102,10 +102,25 @@ def test_hidden_files_and_folders_are_no_part_of_a_model(models: Path) -> None:
     TokenLabels(models, NAMES).warm_up()
 
 
-def test_a_damaged_lock_is_refused_and_so_are_models_without_one(models: Path) -> None:
-    (models / LOCK).write_text("{}")
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"models": []},
+        {"models": {NAMES.name: []}},
+        {"models": {NAMES.name: {"repository": "a", "revision": "b"}}},
+        {"models": {NAMES.name: {"repository": "a", "revision": None, "files": {}}}},
+        {"models": {NAMES.name: {"repository": "a", "revision": "b", "files": []}}},
+        {"models": {NAMES.name: {"repository": "a", "revision": "b", "files": {"c": 1}}}},
+    ],
+)
+def test_a_damaged_lock_is_refused(models: Path, content: object) -> None:
+    (models / LOCK).write_text(json.dumps(content))
     with pytest.raises(ModelUnavailable, match="is not a lock of models"):
         TokenLabels(models, NAMES).warm_up()
+
+
+def test_models_without_a_lock_are_refused(models: Path) -> None:
     (models / LOCK).unlink()
     with pytest.raises(ModelUnavailable, match="is not the one"):
         TokenLabels(models, NAMES).warm_up()

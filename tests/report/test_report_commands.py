@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from retrieval.report.models import RELEVANCE
 from settings import CHECKOUT
 from tests.islands import write_source
 
@@ -73,6 +75,21 @@ def test_evaluate_measures_it_over_the_served_index(
     run = esoteric(home, tiny_models, "evaluate", *arguments, "--recipe", "report")
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("report: label accuracy 100.0, evidence recall@5 100.0")
+
+
+def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
+    home: Path, tiny_models: Path, tmp_path: Path
+) -> None:
+    models, out = tmp_path / "models", tmp_path / "out"
+    shutil.copytree(tiny_models, models)
+    shutil.rmtree(models / RELEVANCE.name)
+    claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
+    (tmp_path / "claims.jsonl").write_text(json.dumps(claim) + "\n")
+    arguments = ["--claims", str(tmp_path / "claims.jsonl"), "--out", str(out)]
+    run = esoteric(home, models, "evaluate", *arguments, "--recipe", "report")
+    assert run.returncode == 1
+    assert f"lacks models of the report: {RELEVANCE.name}." in run.stderr
+    assert not out.exists()
 
 
 def test_the_doctor_finds_nothing_wrong_with_an_index_of_dpr(home: Path, tiny_models: Path) -> None:

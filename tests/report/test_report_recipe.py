@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.evaluate import _readers
+from evaluation.systems import folders_used
 from retrieval.assembly import Retriever, open_retriever
 from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
@@ -16,10 +18,10 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.model_folders import ModelFolders
-from retrieval.models import models_digest
+from retrieval.models import judge_name, models_digest
 from retrieval.recipes import RECIPES
 from retrieval.report.lock import LOCK
-from retrieval.report.models import NAMES, RELEVANCE, SIMILARITY
+from retrieval.report.models import NAMES, RELEVANCE, REPORT_MODELS, SIMILARITY
 from retrieval.types import SUPPORTS, Progress
 from tests.islands import write_source
 
@@ -78,6 +80,7 @@ def test_over_vectors_of_dpr_the_worker_loads_the_models_of_the_report(
     assert not retriever.stale()
     with pytest.raises(IndexUnavailable, match=r"not of all-MiniLM-L6-v2") as refused:
         retriever.check(CLAIM, "combined", ignore)
+    assert refused.value.hint.startswith("Use --recipe report, or run: ")
     assert refused.value.hint.endswith("esoteric index encode")
 
 
@@ -168,3 +171,23 @@ def test_results_with_other_models_of_the_report_have_another_digest(
     (other / LOCK).write_bytes((other / LOCK).read_bytes() + b"\n")
     folders = [None, tiny_models, other]
     assert len({models_digest(ModelFolders(tmp_path, report=folder)) for folder in folders}) == 3
+
+
+def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
+    tmp_path: Path, tiny_models: Path
+) -> None:
+    folders = ModelFolders(tmp_path, report=tiny_models)
+    assert folders_used(["report", "bm25"], folders) == folders
+    assert folders_used(["esoteric", "bm25"], folders) == ModelFolders(tmp_path)
+    with pytest.raises(ModelUnavailable, match="names no folder"):
+        folders_used(["report"], ModelFolders(tmp_path))
+
+
+def test_the_report_of_an_evaluation_names_the_models_of_the_report(
+    tmp_path: Path, tiny_models: Path
+) -> None:
+    folders = ModelFolders(tmp_path, report=tiny_models)
+    names = _readers(["report", "bm25"], folders)
+    assert names[0] == judge_name(folders)
+    assert [name.split()[0] for name in names[1:]] == [model.name for model in REPORT_MODELS]
+    assert NAMES.name not in " ".join(_readers(["esoteric"], folders))

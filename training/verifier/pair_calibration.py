@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,32 +13,37 @@ from numpy.typing import NDArray
 from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
 from evaluation.verifier_alone import opinions_of
-from retrieval.cross_encoders.classifier_files import ClassifierFiles, write_calibration
+from retrieval.cross_encoders.classifier_files import (
+    ClassifierFiles,
+    read_calibration,
+    write_calibration,
+)
 from retrieval.cross_encoders.scaling import Scaling
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.errors import BadSource
+from retrieval.errors import BadSource, ModelUnavailable
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 from training.verifier.figures import dev_pairs
 from training.verifier.scaling import fitted_scaling
 
 MOST = 2_000  # pairs that are fitted to; more would take longer and change little
-LEAST = 30
+LEAST, LEAST_OF_LABEL = 30, 5
+_T = TypeVar("_T")
 
 
 def pairs_to_fit(data: Path) -> list[Pair]:
     """Return the pairs that ``data`` holds for a calibration.
 
     ``data``: a file of pairs (``read_pairs``); or a folder of such files, of which each gives as
-    many, at equal distances, ``MOST`` in all; or the folder of the training data, of which the
-    pairs are taken that the shipped verifier is fitted to.
+    many, at equal distances, ``MOST`` in all; or the folder of the training data, with
+    ``pairs/dev``, of which the pairs are taken that the shipped verifier is fitted to.
 
     Raises:
         BadSource: a file cannot be read, or there are fewer than ``LEAST`` pairs.
     """
-    if (data / "pairs").is_dir():
+    if (data / "pairs" / "dev").is_dir():
         _, pairs = dev_pairs(data / "pairs")
     else:
-        files = [data] if data.is_file() else sorted(data.glob("*.jsonl"))
+        files = [data] if data.is_file() else _spread(sorted(data.glob("*.jsonl")), MOST)
         each = MOST // max(1, len(files))
         pairs = [pair for file in files for pair in _spread(list(read_pairs(file)), each)]
     if len(pairs) < LEAST:
@@ -54,23 +61,26 @@ def calibrate_to_pairs(
 ) -> dict[str, float]:
     """Fit temperature and bias to the pairs, write them beside the model and return figures.
 
-    A calibration that was there is replaced. ``on_pairs`` receives the pairs that are done and
-    all. The figures: what was fitted, the label accuracy in % and the calibration error, 0 to 1,
-    before and after. Those after are of a fit to every second pair, measured on the others.
+    A calibration that was there is replaced, but for its fit to searches. ``on_pairs`` receives
+    the pairs that are done and all. The figures: what was fitted, the label accuracy in % and the
+    calibration error, 0 to 1, before and after. Those after are of a fit to every second pair of
+    each label, measured on the others.
 
     Raises:
+        BadSource: of a label of the model there are fewer than ``LEAST_OF_LABEL`` pairs.
         ModelUnavailable: the model is damaged.
         OSError: the calibration cannot be written.
     """
-    opinions = opinions_of(SequenceClassifier(files), pairs, on_pairs)
     labels = [_meant(pair.label, files) for pair in pairs]
+    _check_labels(labels, files)
+    opinions = opinions_of(SequenceClassifier(files), pairs, on_pairs)
     temperature, bias = fitted_scaling(opinions, labels)
-    write_calibration(files, {"temperature": temperature, "bias": bias})
     after = np.zeros_like(opinions)
-    for half in (0, 1):
-        after[half::2] = _scaled(
-            opinions[half::2], *fitted_scaling(opinions[1 - half :: 2], labels[1 - half :: 2])
-        )
+    first, second = _halves(labels)
+    for measured, others in ((first, second), (second, first)):
+        fit = fitted_scaling(opinions[others], [labels[row] for row in others])
+        after[measured] = _scaled(opinions[measured], *fit)
+    write_calibration(files, {**_of_searches(files), "temperature": temperature, "bias": bias})
     return {
         "temperature": temperature,
         "bias of NOT ENOUGH INFO": bias[LABELS.index(NOT_ENOUGH_INFO)],
@@ -79,8 +89,39 @@ def calibrate_to_pairs(
     }
 
 
-def _spread(pairs: list[Pair], limit: int) -> list[Pair]:
-    return pairs[:: max(1, -(-len(pairs) // limit))]
+def _spread(items: list[_T], limit: int) -> list[_T]:
+    return items[:: max(1, -(-len(items) // limit))]
+
+
+def _check_labels(labels: Sequence[Label], files: ClassifierFiles) -> None:
+    found = Counter(labels)
+    for label in files.labels:
+        if found[label] < LEAST_OF_LABEL:
+            raise BadSource(
+                "too_few_pairs",
+                f"The data hold {found[label]} claims with evidence for the label {label}, which"
+                " the verifier can give.",
+                f"Give at least {LEAST_OF_LABEL} for each of {', '.join(files.labels)}.",
+            )
+
+
+def _halves(labels: Sequence[Label]) -> tuple[list[int], list[int]]:
+    """Return the rows of two halves with as many of each label, whatever the order."""
+    halves: tuple[list[int], list[int]] = ([], [])
+    before: Counter[Label] = Counter()
+    for row, label in enumerate(labels):
+        halves[before[label] % 2].append(row)
+        before[label] += 1
+    return halves
+
+
+def _of_searches(files: ClassifierFiles) -> dict[str, object]:
+    """Return the fit to searches that the model's calibration has, if it has one."""
+    try:
+        calibration = read_calibration(files)
+    except ModelUnavailable:  # of no use, so it is replaced whole
+        return {}
+    return {key: calibration[key] for key in ("in_search",) if key in calibration}
 
 
 def _meant(label: Label, files: ClassifierFiles) -> Label:

@@ -16,6 +16,7 @@ from retrieval.cross_encoders.classifier_files import (
     CALIBRATION,
     read_calibration,
     read_classifier,
+    write_calibration,
 )
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.errors import BadSource
@@ -83,6 +84,18 @@ def test_of_the_training_data_the_pairs_are_those_of_the_shipped_verifiers_fit(
     assert 60 < len(found) < 200  # shares of 1 / 3, 1 / 2, 1 / 7 and 1 / 3 of a hundred each
 
 
+def test_a_folder_of_very_many_files_gives_no_more_pairs(tmp_path: Path) -> None:
+    for number in range(2_100):
+        written(tmp_path / f"{number}.jsonl", 1)
+    assert len(pairs_to_fit(tmp_path)) == 1_050
+
+
+def test_results_of_an_evaluation_are_not_taken_for_the_training_data(tmp_path: Path) -> None:
+    written(tmp_path / "pairs" / "predictions.jsonl", 40)
+    with pytest.raises(BadSource, match="holds 0 claims with evidence"):
+        pairs_to_fit(tmp_path)
+
+
 def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="holds 0 claims with evidence"):
         pairs_to_fit(tmp_path)
@@ -100,7 +113,7 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
     calibration = read_calibration(files)
     assert calibration["temperature"] == figures["temperature"] > 1
     assert calibration["bias"][:2] == [0.0, 0.0]
-    assert calibration["weights"] == files.digest
+    assert calibration["fitted_to"] == files.digest
     assert figures["label accuracy before"] == 25.0
     right = np.array([n % 8 < 2 for n in range(64)])
     before = calibration_error(said.max(axis=1).astype(np.float64), right)
@@ -108,6 +121,38 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
     assert figures["calibration error after"] < before
     again = calibrate_to_pairs(files, pairs, ignore)  # of what the model says, not of the last fit
     assert again == figures
+
+
+def test_data_without_enough_pairs_of_a_label_are_refused_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    labels = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
+    with pytest.raises(BadSource, match="hold 4 claims with evidence for the label REFUTES") as no:
+        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(labels)], ignore)
+    assert no.value.hint.startswith("Give at least 5 for each of ")
+    assert not files.calibration_file.exists()
+
+
+def test_where_labels_alternate_both_halves_have_all_of_them(tmp_path: Path) -> None:
+    # All opinions are the same and half of them are right, so a fit to either half says 0.5.
+    folder = write_tiny_classifier(tmp_path, labels=("entailment", "not_entailment"))
+    pairs = [pair(0, (SUPPORTS, NOT_ENOUGH_INFO)[n % 2]) for n in range(64)]
+    figures = calibrate_to_pairs(read_classifier(folder), pairs, ignore)
+    assert figures["label accuracy after"] == 50.0
+    assert figures["calibration error after"] < 0.05
+
+
+def test_a_fit_to_pairs_keeps_the_fit_to_searches_that_was_there(tmp_path: Path) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict_scale": 0.7}
+    write_calibration(files, {"temperature": 9.0, "in_search": in_search})
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    assert read_calibration(files)["in_search"] == in_search
+    assert read_calibration(files)["temperature"] != 9.0
+    files.calibration_file.write_text("{")
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    assert "in_search" not in read_calibration(files)
 
 
 def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""Tells a machine without enough memory from files that are damaged."""
+
+from __future__ import annotations
+
+import errno
+
+from retrieval.errors import ModelUnavailable
+
+_SAID = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, and the system
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether the error says so. PyTorch raises a plain ``RuntimeError`` for it."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or any(said in str(error).lower() for said in _SAID)
+    )
+
+
+def too_little_memory(model: str) -> ModelUnavailable:
+    """Return the error that says so of a model; ``model`` names it with its folder."""
+    return ModelUnavailable(
+        "out_of_memory",
+        f"There is not enough memory for {model}.",
+        "End other programs, let fewer processes check claims (each loads its own copy), or use a"
+        " smaller model.",
+    )
