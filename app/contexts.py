@@ -118,11 +118,14 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class OpinionItem:
-    """What one judge says; ``cites``: ranks of evidence. ``missing`` is empty where nothing is."""
+    """What one judge says; ``cites``: ranks of evidence. ``missing`` is empty where nothing is.
+
+    ``confidence``: ``None`` for a language model, which is not asked for one.
+    """
 
     judge: str
     badge: Badge
-    confidence: Confidence
+    confidence: Confidence | None
     rationale: str
     cites: tuple[int, ...]
     missing: str

@@ -104,7 +104,8 @@ def _judges(result: dict[str, Any]) -> list[str]:
     for one in (both.decided, both.other):
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
-        sure = f"{one.badge.word.lower()} ({one.confidence.percent}%){citing}"
+        percent = f" ({one.confidence.percent}%)" if one.confidence else ""
+        sure = f"{one.badge.word.lower()}{percent}{citing}"
         lines.append(f"- {_escaped(one.judge)}: {sure}. {_escaped(one.rationale)}")
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")

@@ -15,7 +15,8 @@ def opinions(result: dict[str, Any]) -> Opinions | None:
     given = result["verdict"].get("opinions", [])
     if len(given) < 2:
         return None
-    decided, other = map(_opinion, given[:2])
+    model = result["usage"]["model"]
+    decided, other = (_opinion(opinion, model) for opinion in given)
     return Opinions(
         decided=decided,
         other=other,
@@ -24,11 +25,11 @@ def opinions(result: dict[str, Any]) -> Opinions | None:
     )
 
 
-def _opinion(opinion: dict[str, Any]) -> OpinionItem:
+def _opinion(opinion: dict[str, Any], model: str) -> OpinionItem:
     return OpinionItem(
         judge=opinion["judge"],
         badge=VERDICTS[opinion["label"]],
-        confidence=confidence(opinion["confidence"]),
+        confidence=None if opinion["judge"] == model else confidence(opinion["confidence"]),
         rationale=opinion["rationale"],
         cites=tuple(opinion["cites"]),
         missing=opinion["missing"],

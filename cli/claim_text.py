@@ -33,7 +33,7 @@ def as_text(document: Mapping[str, Any]) -> str:
     lines = [f"{_WORDS[verdict['label']]}{confidence}: {document['claim']}"]
     lines += [f"Note: {notice}" for notice in document["notices"]]
     lines += ["", *_wrapped(verdict["rationale"], "")]
-    lines += _judges(verdict)
+    lines += _judges(document)
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
@@ -51,9 +51,9 @@ def as_text(document: Mapping[str, Any]) -> str:
     return "\n".join(printable(line) for line in lines)
 
 
-def _judges(verdict: Mapping[str, Any]) -> list[str]:
+def _judges(document: Mapping[str, Any]) -> list[str]:
     """Return what each judge says, where there are two."""
-    opinions = verdict.get("opinions", [])
+    opinions = document["verdict"].get("opinions", [])
     if len(opinions) < 2:
         return []
     labels = {opinion["label"] for opinion in opinions}
@@ -61,9 +61,10 @@ def _judges(verdict: Mapping[str, Any]) -> list[str]:
     for one in opinions:
         cites = ", ".join(str(number) for number in one["cites"])
         citing = f", citing {cites}" if cites else ""
-        head = (
-            f"- {one['judge']}: {_WORDS[one['label']].lower()} ({one['confidence']:.0%}){citing}. "
-        )
+        # A language model is not asked for a confidence.
+        by_model = one["judge"] == document["usage"]["model"]
+        percent = "" if by_model else f" ({one['confidence']:.0%})"
+        head = f"- {one['judge']}: {_WORDS[one['label']].lower()}{percent}{citing}. "
         missing = f" Missing: {one['missing']}" if one["missing"] else ""
         lines += _wrapped(head + one["rationale"] + missing, "  ")
     return lines

@@ -6,7 +6,7 @@ from retrieval.types import LABELS, Label
 
 # How often a language model's label is taken to be right; its errors fall on the other labels
 # alike. An assumption: `esoteric evaluate --llm` shows what holds for a model.
-RELIABILITY = 0.8
+RELIABILITY = 2 / 3
 # Both judges read the same sentences and err on the same claims, so the verifier's word counts for
 # half of what that of an independent witness would (a power of its probabilities).
 INDEPENDENCE = 0.5

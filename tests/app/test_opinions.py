@@ -38,6 +38,8 @@ def test_two_labels_are_both_shown_and_the_disagreement_is_said_plainly(page: An
     assert MODEL in text
     assert "cross-encoder-1" in text
     assert "Missing: <bdi>who paid</bdi>" in text
+    assert "93% sure" in text[text.index('id="opinions"') :]
+    assert "42% sure" not in text  # the model was not asked for that
     assert '<a href="#item-3"><span class="hidden">evidence </span>3</a>' in text
 
 
@@ -75,11 +77,11 @@ def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
     result = document_with_a_model(CLAIM, "REFUTES")
     markdown = page(result, "md")
     assert "The judges disagree:" in markdown
-    assert "refuted (42%), citing evidence 1 and 3" in markdown
+    assert "refuted, citing evidence 1 and 3" in markdown
     assert "Missing: who paid" in markdown
     text = " ".join(as_text(result).split())
     assert "The judges disagree:" in text
-    assert f"- {MODEL}: refuted (42%), citing 1, 3." in text
+    assert f"- {MODEL}: refuted, citing 1, 3." in text
     assert "- cross-encoder-1: supported (93%)" in text
 
 

@@ -72,13 +72,14 @@ def test_the_model_decides_and_the_verifiers_opinion_stands_beside_it(chat: Chat
 
 
 def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatServer) -> None:
-    """The square roots of .81, .095 and .095 are .9, .308 and .308; with reliability 0.8 that is
-    .8 * .9 / (.8 * .9 + .1 * .616) where both agree, and .8 * .308 / (.8 * .308 + .1 * 1.208)."""
+    """The square roots of .81, .095 and .095 are .9, .308 and .308. With a reliability of 2/3 that
+    is 4 * .9 / (4 * .9 + .616) where both agree, and 4 * .308 / (4 * .308 + 1.208) elsewhere.
+    """
     chat.answers(says(verdict("SUPPORTS")))
     agreeing = stage(chat).run(CLAIM, EVIDENCE, verifiers(SUPPORTS, 0.81), NONE)["verdict"]
-    assert agreeing.confidence == pytest.approx(0.72 / 0.7816, abs=1e-3)
+    assert agreeing.confidence == pytest.approx(3.6 / 4.216, abs=1e-3)
     differing = stage(chat).run(CLAIM, EVIDENCE, verifiers(REFUTES, 0.81), NONE)["verdict"]
-    assert differing.confidence == pytest.approx(0.2464 / 0.3672, abs=1e-3)
+    assert differing.confidence == pytest.approx(1.232 / 2.44, abs=1e-3)
 
 
 def test_where_the_verifier_decides_the_model_adds_its_opinion(chat: ChatServer) -> None:
