@@ -77,10 +77,10 @@ class Campaign:
         # The worst case: whatever the selection left out is shown to the model all the same.
         shown = [replace(item, selected=True) for item in read]
         asked = self._explainer.run(claim, shown, verdict, lambda seconds: None)
-        if asked["usage"] is None:
+        opinions: tuple[Judgement, ...] = asked["verdict"].opinions
+        if not opinions:  # the verifier's is not among them here
             return verdict.label, None, ()
-        opinion: Judgement = asked["verdict"].opinions[0]
-        return verdict.label, opinion.label, broken_rules(opinion, claim, shown)
+        return verdict.label, opinions[0].label, broken_rules(opinions[0], claim, shown)
 
 
 def _evidence(number: int, source: Source) -> Evidence:
