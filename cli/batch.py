@@ -59,7 +59,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
 
     settings = Settings.from_environment()
     folders = settings.model_folders
-    made = _Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
+    made = Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
     done = _finished(output, claims, made) if to_file else 0
     failed = 0
     rest = claims[done:]
@@ -119,7 +119,7 @@ def _error(code: str, message: str, hint: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class Made:
     """What verdicts are made by: recipe, models and what the claim document says of the corpus."""
 
     recipe: str
@@ -134,6 +134,8 @@ class _Made:
         """
         verdict = record["verdict"]
         judges = [opinion["judge"] for opinion in verdict["opinions"]]
+        if verdict["judge"] != judges[0]:  # who decides is named first
+            return False
         if self.llm is None or not any(item["selected"] for item in record["evidence"]):
             return judges == [self.verifier]
         if len(judges) < 2:
@@ -151,7 +153,7 @@ def _corpus(settings: Settings) -> dict[str, Any]:
     return corpus_document(CorpusInfo(info.name, info.documents, info.built_at))
 
 
-def _finished(output: Path, claims: list[str], made: _Made) -> int:
+def _finished(output: Path, claims: list[str], made: Made) -> int:
     """Return how many claims the output holds, after dropping a line that was cut off.
 
     Raises:
@@ -187,7 +189,7 @@ def _is_cut_off(tail: bytes) -> bool:
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
-def _is_result_of(line: bytes, claim: str, made: _Made) -> bool:
+def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
     from retrieval.claim import read_claim
 
     try:
@@ -196,5 +198,5 @@ def _is_result_of(line: bytes, claim: str, made: _Made) -> bool:
             return bool(record["claim"] == claim)
         same = record["recipe"] == made.recipe and record["corpus"] == made.corpus
         return bool(same and made.judged(record) and record["claim"] == read_claim(claim).text)
-    except (ValueError, TypeError, KeyError, RecursionError, EsotericError):
+    except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

@@ -1,0 +1,55 @@
+"""Which verdicts of a file an interrupted batch may keep: those of the judges that are set now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.batch import Made
+from retrieval.explanation.choice import LanguageModelChoice
+from tests.app.documents import claim_document, document_with_a_model, document_without_evidence
+
+CLAIM = "The Lighthouse of Varn was built in 1874."
+VERIFIER = "cross-encoder-1"
+
+
+def made(*, model: bool, decides: bool = True) -> Made:
+    choice = LanguageModelChoice("openai", "small", "http://models.example:8080/v1", "", decides)
+    return Made("esoteric", VERIFIER, choice if model else None, {})
+
+
+def unanswered() -> dict[str, Any]:
+    """Return a document whose language model was asked and gave no answer."""
+    document = claim_document(CLAIM)
+    document["seconds"]["explain"] = 20.0
+    return document
+
+
+@pytest.mark.parametrize(
+    ("document", "settings", "kept"),
+    [
+        (claim_document(CLAIM), made(model=False), True),
+        (claim_document(CLAIM), made(model=True), False),
+        (unanswered(), made(model=True), True),
+        (document_without_evidence(CLAIM), made(model=True), True),
+        (document_with_a_model(CLAIM, "REFUTES"), made(model=True), True),
+        (document_with_a_model(CLAIM, "REFUTES"), made(model=False), False),
+        (document_with_a_model(CLAIM, "REFUTES"), made(model=True, decides=False), False),
+        (
+            document_with_a_model(CLAIM, "REFUTES", decides=False),
+            made(model=True, decides=False),
+            True,
+        ),
+    ],
+)
+def test_a_verdict_is_kept_if_the_same_judges_were_asked(
+    document: dict[str, Any], settings: Made, kept: bool
+) -> None:
+    assert settings.judged(document) is kept
+
+
+def test_a_verdict_of_another_verifier_is_not_kept() -> None:
+    document = claim_document(CLAIM)
+    document["verdict"]["judge"] = "other"
+    assert not made(model=False).judged(document)
