@@ -15,7 +15,7 @@ from settings import CHECKOUT
 # Beside ``open_index``, who builds indexes that are not the user's own: FEVER's pages, and
 # the vectors of the default corpus, which come with the project.
 NAME_A_KIND = {
-    "cli/train.py",
+    "cli/calibrate.py",
     "evaluation/evaluate.py",
     "retrieval/index/embedded_index.py",
     "retrieval/index/open_index.py",
