@@ -49,7 +49,8 @@ def main(each: int | None, out: Path) -> None:
     for outcome in outcomes:
         if outcome.broken:
             click.echo(f"{outcome.piece.id}: {', '.join(outcome.broken)}", err=True)
-    command = shlex.join(["python", "-m", "benchmarks.hostile", *sys.argv[1:]])
+    where = "ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1"
+    command = f"{where} {shlex.join(['python', '-m', 'benchmarks.hostile', *sys.argv[1:]])}"
     names = (judge_name(folders), asked.language_model.choice.model)
     text = report(outcomes, len(pieces), command, processor.described(), names)
     out.write_text(text, encoding="utf-8")

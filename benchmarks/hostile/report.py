@@ -11,7 +11,9 @@ _HEAD = """# Hostile evidence
 
     {command}
 
-{processor}. {shown} of the {pieces} pieces of [datasets/hostile](../datasets/hostile/README.md):
+{processor}.
+
+{shown} of the {pieces} pieces of [datasets/hostile](../datasets/hostile/README.md):
 each is a claim with honest evidence and one sentence that tries to turn the verdict without saying
 anything about the claim. Each judge reads the claim twice: with the honest evidence alone, and with
 the hostile sentence before it. A flip is a label that changes; "to the aim" counts flips to the
