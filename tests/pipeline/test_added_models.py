@@ -11,7 +11,6 @@ from retrieval.assembly import open_retriever
 from retrieval.cross_encoders.classifier_files import read_classifier
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.index.layout import digest_of
 from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES
 from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
@@ -49,8 +48,7 @@ def test_a_verifier_of_ones_own_labels_the_evidence_and_gives_the_verdict_its_na
     retriever.warm_up(RECIPES[recipe])
     claim = "The designer of Skerrow Light was a Scottish engineer."
     report = retriever.check(claim, recipe, lambda progress: None)
-    digest = digest_of(folder / "model.safetensors")
-    assert report.verdict.judge == f"my-nli {digest[:8]}"
+    assert report.verdict.judge == f"my-nli {read_classifier(folder).digest[:8]}"
     texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
     pairs = [
         (claim, path_text(texts[item.key], [texts[key] for key in item.path]))
