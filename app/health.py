@@ -14,7 +14,7 @@ from app.corpus import read_corpus
 from app.errors import error_body, problem_of
 from app.services import services
 from retrieval.errors import IndexUnavailable
-from worker.health import worker_health
+from worker.health import WorkerHealth, worker_health
 from worker.jobs import StoreUnavailable
 
 blueprint = Blueprint("health", __name__)
@@ -34,10 +34,10 @@ def readyz() -> tuple[Response, HTTPStatus]:
     where claims and evidence are sent, and ``degraded`` lists what claims are checked without: they
     get the verifier's verdict where a language model fails.
     """
-    problems = _problems()
+    problems, worker = _looked_at()
     if not problems:
         ready = {"status": "ready", "home": services().settings.home_id}
-        return jsonify(ready | _language_model()), HTTPStatus.OK
+        return jsonify(ready | _language_model(worker)), HTTPStatus.OK
     body = {
         **error_body(problems[0]),
         "problems": [error_body(problem)["error"] for problem in problems],
@@ -51,17 +51,17 @@ def metrics() -> Response:
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _language_model() -> dict[str, Any]:
+def _language_model(worker: WorkerHealth | None) -> dict[str, Any]:
     """Return which language model is asked, and what is wrong with it; nothing where none is."""
-    model = worker_health(services().store).language_model
-    if model is None:
+    if worker is None or worker.language_model is None:
         return {}
+    model = worker.language_model
     asked = {"language_model": {"model": model.model, "host": model.host}}
     return asked | ({"degraded": [model.problem]} if model.problem else {})
 
 
-def _problems() -> list[Problem]:
-    """Return what is missing, what stands in the way of the rest first.
+def _looked_at() -> tuple[list[Problem], WorkerHealth | None]:
+    """Return what is missing, what stands in the way of the rest first, and how the workers are.
 
     What is wrong with an index on a server is reported by the worker.
     """
@@ -75,7 +75,7 @@ def _problems() -> list[Problem]:
     try:
         worker = worker_health(services().store)
     except StoreUnavailable as error:
-        return [problem_of(error), *problems]
+        return [problem_of(error), *problems], None
     if worker.problem is not None:
         problems.append(Problem(**worker.problem))
-    return problems
+    return problems, worker

@@ -95,14 +95,14 @@ def rounds(
             messages.append({})
         messages[-1][event.stage] = event.message
     found = []
-    for number, told in enumerate(messages, 1):
+    for number, reported in enumerate(messages, 1):
         stages = list(stages_per_hop)
         if number == 1:
             stages = [*stages_first, *(s for s in stages if s != _FROM_THE_SECOND_ROUND)]
         if number == most:
             stages = [s for s in stages if s != _BEFORE_THE_LAST_ROUND]
         running = started and number == len(messages)
-        found.append(Round(number, _rows(stages, told, running=running, over=over)))
+        found.append(Round(number, _rows(stages, reported, running=running, over=over)))
     return tuple(found)
 
 

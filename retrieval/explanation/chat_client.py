@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -67,81 +68,83 @@ def chat_client(choice: LanguageModelChoice) -> ChatClient:
     return MistralClient(choice) if choice.provider == "mistral" else OpenAIClient(choice)
 
 
-class OpenAIClient:
-    """Speaks to any server with OpenAI's chat completions."""
+class SdkClient(ABC):
+    """What is the same whichever SDK speaks: the HTTP client, and what becomes of failures."""
 
     def __init__(self, choice: LanguageModelChoice) -> None:
         self._choice = choice
+
+    async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
+        """See ``ChatClient``."""
+        sent = [asdict(message) for message in messages]
+        try:
+            async with http_client(self._choice) as http:
+                return _reply(await self._completion(http, sent, schema))
+        # A server can send anything, and what an SDK makes of it is not written down.
+        except Exception as error:
+            raise _failed(error) from None
+
+    @abstractmethod
+    async def _completion(
+        self, http: httpx2.AsyncClient, messages: Any, schema: dict[str, Any]
+    ) -> Any:
+        """Return the completion as the SDK has it; whatever it raises is a failure."""
+
+
+class OpenAIClient(SdkClient):
+    """Speaks to any server with OpenAI's chat completions."""
 
     def warm_up(self) -> None:
         """See ``ChatClient``."""
         import openai.resources.chat  # noqa: F401
 
-    async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
-        """See ``ChatClient``."""
+    async def _completion(
+        self, http: httpx2.AsyncClient, messages: Any, schema: dict[str, Any]
+    ) -> Any:
         import openai
 
-        choice = self._choice
+        client = openai.AsyncOpenAI(
+            base_url=self._choice.url, api_key=_NO_KEY, http_client=http, max_retries=0
+        )
         wanted: Any = {"name": _SCHEMA_NAME, "schema": schema, "strict": True}
-        try:
-            async with http_client(choice) as http:
-                client = openai.AsyncOpenAI(
-                    base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=0
-                )
-                completion = await client.chat.completions.create(
-                    model=choice.model,
-                    messages=_sent(messages),
-                    response_format={"type": "json_schema", "json_schema": wanted},
-                    temperature=0,
-                    max_tokens=MOST_TOKENS,
-                )
-                return _reply(completion)
-        # A server can send anything, and what an SDK makes of it is not written down.
-        except Exception as error:
-            raise _failed(error) from None
+        return await client.chat.completions.create(
+            model=self._choice.model,
+            messages=messages,
+            response_format={"type": "json_schema", "json_schema": wanted},
+            temperature=0,
+            max_tokens=MOST_TOKENS,
+        )
 
 
-class MistralClient:
+class MistralClient(SdkClient):
     """Speaks to Mistral's API."""
-
-    def __init__(self, choice: LanguageModelChoice) -> None:
-        self._choice = choice
 
     def warm_up(self) -> None:
         """See ``ChatClient``."""
         import mistralai.client.chat  # noqa: F401
 
-    async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
-        """See ``ChatClient``."""
+    async def _completion(
+        self, http: httpx2.AsyncClient, messages: Any, schema: dict[str, Any]
+    ) -> Any:
         from mistralai.client import Mistral
         from mistralai.client.utils.logger import NoOpLogger
 
-        choice = self._choice
+        client = Mistral(
+            api_key=_NO_KEY,
+            server_url=self._choice.url,
+            async_client=http,
+            retry_config=None,
+            timeout_ms=1000 * self._choice.seconds,
+            debug_logger=NoOpLogger(),  # MISTRAL_DEBUG would log claims and evidence
+        )
         wanted: Any = {"name": _SCHEMA_NAME, "schema_definition": schema, "strict": True}
-        try:
-            async with http_client(choice) as http:
-                client = Mistral(
-                    api_key=_NO_KEY,
-                    server_url=choice.url,
-                    async_client=http,
-                    retry_config=None,
-                    timeout_ms=1000 * choice.seconds,
-                    debug_logger=NoOpLogger(),  # MISTRAL_DEBUG would log claims and evidence
-                )
-                completion = await client.chat.complete_async(
-                    model=choice.model,
-                    messages=_sent(messages),
-                    response_format={"type": "json_schema", "json_schema": wanted},
-                    temperature=0,
-                    max_tokens=MOST_TOKENS,
-                )
-                return _reply(completion)
-        except Exception as error:
-            raise _failed(error) from None
-
-
-def _sent(messages: Sequence[Message]) -> Any:
-    return [asdict(message) for message in messages]
+        return await client.chat.complete_async(
+            model=self._choice.model,
+            messages=messages,
+            response_format={"type": "json_schema", "json_schema": wanted},
+            temperature=0,
+            max_tokens=MOST_TOKENS,
+        )
 
 
 def _reply(completion: Any) -> Reply:
