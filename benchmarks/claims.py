@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from benchmarks.corpus import claims, everyday_claims, vital_index
 from benchmarks.row import Row, percentile
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
 from settings import Settings
@@ -21,7 +21,7 @@ def measure() -> list[Row]:
     """Check every easy claim three times and every everyday claim once, after a warm-up."""
     settings = Settings.from_environment()
     folders = settings.model_folders
-    retriever = open_retriever(vital_index(), settings.snapshots, settings.threads, folders)
+    retriever = Retriever(vital_index(), settings.snapshots, settings.threads, folders)
     started = time.perf_counter()
     retriever.warm_up()
     loading = time.perf_counter() - started

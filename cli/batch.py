@@ -87,12 +87,10 @@ class _Checking:
     def __init__(
         self, settings: Settings, threads: int, folders: ModelFolders, recipe: str
     ) -> None:
-        from retrieval.assembly import open_retriever
+        from retrieval.assembly import Retriever
 
         explains = explainer_with_kept_answers(settings.llm, settings.database_url)
-        self._retriever = open_retriever(
-            settings.store, settings.snapshots, threads, folders, explains
-        )
+        self._retriever = Retriever(settings.store, settings.snapshots, threads, folders, explains)
         self._retriever.warm_up(recipe_named(recipe))
         self._recipe = recipe
 

@@ -53,15 +53,13 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
 def _checked_here(
     settings: Settings, claim: str, recipe: str, on_progress: ProgressListener
 ) -> dict[str, Any]:
-    from retrieval.assembly import open_retriever
+    from retrieval.assembly import Retriever
     from retrieval.document import claim_document
 
     folders = settings.model_folders
     say_where_claims_go(settings.llm.name if settings.llm else "")
     explains = explainer_with_kept_answers(settings.llm, settings.database_url)
-    retriever = open_retriever(
-        settings.store, settings.snapshots, settings.threads, folders, explains
-    )
+    retriever = Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
     return claim_document(retriever.check(claim, recipe, on_progress))
 
 

@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.config import RetrievalConfig
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 
 
-@click.command("recipes", epilog="Example: esoteric recipes")
+@click.command("recipes", epilog="Example: esoteric recipes combined")
+@click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(as_json: bool) -> None:
-    """List the recipes, one line each."""
+def command(name: str | None, as_json: bool) -> None:
+    """List the recipes, one line each, or show all that the recipe NAME consists of."""
+    chosen = [recipe_named(name)] if name else list(RECIPES.values())
     if as_json:
-        recipes = [
-            asdict(recipe)
-            | {
-                "stages_first": recipe.stages_first,
-                "stages_per_hop": recipe.stages_per_hop,
-                "default": name == DEFAULT_RECIPE,
-            }
-            for name, recipe in RECIPES.items()
-        ]
-        click.echo(json.dumps({"recipes": recipes}))
-        return
-    for name, recipe in RECIPES.items():
-        default = " (default)" if name == DEFAULT_RECIPE else ""
-        once, hop = ", ".join(recipe.stages_first), ", ".join(recipe.stages_per_hop)
-        rounds = f"at most {recipe.max_hops} rounds of" if recipe.max_hops > 1 else "one round of"
-        click.echo(f"{name}{default}: {recipe.summary}. Stages: {once}; {rounds} {hop}.")
+        click.echo(json.dumps({"recipes": [_document(recipe) for recipe in chosen]}))
+    elif name:
+        click.echo("\n".join(_described(chosen[0])))
+    else:
+        for recipe in chosen:
+            default = " (default)" if recipe.name == DEFAULT_RECIPE else ""
+            click.echo(f"{recipe.name}{default}: {recipe.summary}")
+
+
+def _document(recipe: Recipe) -> dict[str, object]:
+    return asdict(recipe) | {
+        "stages_first": recipe.stages_first,
+        "stages_per_hop": recipe.stages_per_hop,
+        "default": recipe.name == DEFAULT_RECIPE,
+    }
+
+
+def _described(recipe: Recipe) -> Iterator[str]:
+    """Yield the lines that show a recipe; settings that are as in most recipes come last."""
+    yield f"{recipe.name}: {recipe.summary}"
+    yield f"  first:    {', '.join(recipe.first)}"
+    yield f"  each hop: {', '.join(recipe.hop)}"
+    yield f"  next hop: {', '.join(recipe.next) or 'none'}"
+    yield f"  ends:     {recipe.ending}, after {recipe.max_hops} hops at most"
+    yield f"  vectors:  {recipe.vectors}"
+    yield "  settings (* not the default):"
+    usual = asdict(RetrievalConfig())
+    for setting, value in asdict(recipe.settings).items():
+        yield f"  {'*' if value != usual[setting] else ' '} {setting} = {value}"

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from evaluation.baselines.ranked import RankedBaseline, Ranker
 from evaluation.predictions import Answer, AnswerHop
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import UnknownRecipe
 from retrieval.explanation.choice import LanguageModelChoice
@@ -21,7 +21,7 @@ from retrieval.explanation.explainer import explainer
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.index.store import DocumentStore
 from retrieval.model_folders import ModelFolders
-from retrieval.recipes import RECIPES, Expansion, Recipe
+from retrieval.recipes import RECIPES, Recipe
 from retrieval.report.models import present_models
 from retrieval.types import Progress, Report
 
@@ -109,28 +109,28 @@ BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
 }
 
 
-def _without(recipe: Recipe, way: Expansion) -> Recipe:
-    kept = tuple(expansion for expansion in recipe.expansions if expansion != way)
-    return replace(recipe, expansions=kept)
-
-
 _WHOLE = RECIPES["combined"]
 ABLATIONS: dict[str, Recipe] = {
     f"{_WHOLE.name}-{name}": changed
     for name, changed in {
         "one-hop": replace(_WHOLE, max_hops=1),
         "always-three": replace(_WHOLE, ending="never"),
-        "without-proof": replace(_WHOLE, proof=False, selection="relative"),
-        "without-hybrid": replace(_WHOLE, ranking="surest"),
-        "without-paths": replace(_WHOLE, ranking="alone"),
-        "without-questions": replace(_WHOLE, first=("dense",)),
-        **{f"without-{way}": _without(_WHOLE, way) for way in _WHOLE.expansions},
+        "without-proof": _WHOLE.without("proof", "selection:proved"),
+        "without-hybrid": replace(
+            _WHOLE, hop=tuple(name.replace("fusion:hybrid", "fusion") for name in _WHOLE.hop)
+        ),
+        "without-paths": _WHOLE.without("paths", "fusion:hybrid", "completion"),
+        "without-questions": _WHOLE.without("titles", "texts", "questions", "ranking"),
+        **{
+            f"without-{name}": replace(_WHOLE, next=tuple(n for n in _WHOLE.next if n != name))
+            for name in _WHOLE.next
+        },
     }.items()
 }
 
 
 # The recipe ``report`` needs vectors of its own, over which nothing else can be measured.
-_SHIPPED = [name for name, recipe in RECIPES.items() if recipe.models == "shipped"]
+_SHIPPED = [name for name, recipe in RECIPES.items() if recipe.vectors == "minilm"]
 _SEVERAL = {"all": [*_SHIPPED, *BASELINES], "ablations": [*ABLATIONS]}
 
 
@@ -166,7 +166,7 @@ def recipe_of(name: str) -> Recipe:
 
 def reads_report_models(names: Sequence[str]) -> bool:
     """Return whether a system of these names reads the models of the report."""
-    return any(name not in BASELINES and recipe_of(name).models == "report" for name in names)
+    return any(name not in BASELINES and recipe_of(name).vectors == "dpr" for name in names)
 
 
 def folders_used(names: Sequence[str], folders: ModelFolders) -> ModelFolders:
@@ -192,7 +192,7 @@ def open_system(name: str, bench: Bench) -> System:
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
     # Predictions are kept by the evaluation itself, so answers need not be; and it measures calls.
     explains = explainer(bench.llm, kept=None)
-    retriever = open_retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
+    retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name))
 
 

@@ -13,15 +13,16 @@ their index. The first run unpacks the models, which takes a minute.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
-from retrieval.assembly import pipeline_over
+from retrieval.assembly import parts_over, pipeline_over
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.haystack_store import HaystackStore
+from retrieval.haystack.store import HaystackStore
 from retrieval.networks import runtime
 from retrieval.pipeline import Pipeline
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
@@ -67,8 +68,8 @@ def open_pipeline(store: ElasticsearchDocumentStore) -> Pipeline:
     runtime.keep_in(folders.networks)
     encoder = MiniLMEncoder()
     # Documents are encoded when a claim first meets them: of 200, the default, most of the time.
-    config = RetrievalConfig(text_limit=50)
-    return pipeline_over(HaystackStore(store, encoder), encoder, folders, config)
+    recipe = replace(RECIPES[DEFAULT_RECIPE], settings=RetrievalConfig(text_limit=50))
+    return pipeline_over(parts_over(HaystackStore(store, encoder), encoder, folders), recipe)
 
 
 def show(report: Report) -> None:
@@ -89,7 +90,7 @@ def main(url: str) -> None:
     write(store)
     pipeline = open_pipeline(store)
     for claim in CLAIMS:
-        show(pipeline.check(claim, RECIPES[DEFAULT_RECIPE], ignore))
+        show(pipeline.check(claim, ignore))
 
 
 if __name__ == "__main__":

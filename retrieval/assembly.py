@@ -1,11 +1,10 @@
-"""An index and the pipeline over it, opened when they are first needed."""
+"""An index and the pipelines over it, opened when they are first needed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.config import REPORT, RetrievalConfig
 from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -15,7 +14,7 @@ from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.leave_out_torch import leave_out_torch
 from retrieval.model_folders import ModelFolders
 from retrieval.networks import runtime
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Models, Recipe, recipe_named
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.report.models import present_models
 from retrieval.types import ProgressListener, Report
 
@@ -25,10 +24,11 @@ if TYPE_CHECKING:
     from retrieval.explanation.language_model import LanguageModel
     from retrieval.index.store import DocumentStore, Index, IndexInfo
     from retrieval.pipeline import Pipeline
+    from retrieval.stages.table import Parts
 
 
 class Retriever:
-    """An index and a pipeline over it, opened on first use and loaded once.
+    """An index and pipelines over it, opened on first use and loaded once.
 
     Safe to create in a process that may never check a claim: nothing heavy is
     imported before ``warm_up`` or ``check``.
@@ -40,17 +40,20 @@ class Retriever:
         snapshots: Path,
         threads: int,
         folders: ModelFolders,
-        config: RetrievalConfig,
         explainer: Explainer | None = None,
     ) -> None:
-        """Remember the settings; ``open_retriever`` tells what they mean."""
+        """Remember where everything is.
+
+        ``snapshots`` is the folder for files that are derived from an index on a server,
+        ``threads`` is how many the models may use. ``explainer`` asks a language model.
+        """
         self._location = index
         self._snapshots = snapshots
         self._threads = threads
         self._folders = folders
-        self._config = config
         self._explainer = explainer
-        self._pipelines: dict[Models, Pipeline] = {}
+        self._parts: dict[Vectors, Parts] = {}
+        self._pipelines: dict[Recipe, Pipeline] = {}
         self._index: Index | None = None
         self._info: IndexInfo | None = None
         self._version = ""
@@ -65,8 +68,7 @@ class Retriever:
             IndexUnavailable: there is no index, or it cannot be used.
             ModelUnavailable: a model is missing or damaged.
         """
-        recipe = recipe or self._usual()
-        self._opened(recipe).warm_up(recipe)
+        self._opened(recipe or self._usual()).warm_up()
 
     def _usual(self) -> Recipe:
         if self._folders.report is not None:
@@ -76,16 +78,24 @@ class Retriever:
         return RECIPES[DEFAULT_RECIPE]
 
     def _opened(self, recipe: Recipe) -> Pipeline:
-        if recipe.models not in self._pipelines:
-            if not self._pipelines:
+        if recipe not in self._pipelines:
+            parts = self._parts_with(recipe.vectors)
+            self._pipelines[recipe] = pipeline_over(parts, recipe, self._explainer)
+        return self._pipelines[recipe]
+
+    def _parts_with(self, vectors: Vectors) -> Parts:
+        if vectors not in self._parts:
+            if not self._parts:
                 runtime.use_threads(self._threads)
                 runtime.keep_in(self._folders.networks)
             index = open_index(self._location, self._snapshots)
             version = index.version()
-            self._pipelines[recipe.models] = self._assembled(index, recipe.models)
+            store, encoder = self._opened_index(index, vectors)
+            self._parts[vectors] = parts_over(store, encoder, self._folders)
+            self._info = store.info()
             if self._index is None:
                 self._index, self._version = index, version
-        return self._pipelines[recipe.models]
+        return self._parts[vectors]
 
     def info(self) -> IndexInfo:
         """Return what the index holds that is opened; raises what ``warm_up`` raises."""
@@ -120,59 +130,44 @@ class Retriever:
 
         Raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
-        return self._opened(recipe).check(claim, recipe, on_progress)
+        return self._opened(recipe).check(claim, on_progress)
 
-    def _assembled(self, index: Index, models: Models) -> Pipeline:
-        if models == "report":
-            return self._of_the_report(index)
-        encoder = MiniLMEncoder()
-        store = index.open(encoder.name)
-        self._info = store.info()
-        return pipeline_over(store, encoder, self._folders, self._config, explainer=self._explainer)
-
-    def _of_the_report(self, index: Index) -> Pipeline:
+    def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
+        """Return a view of the index, and what compares texts."""
+        if vectors == "minilm":
+            minilm = MiniLMEncoder()
+            return index.open(minilm.name), minilm
         folder = present_models(self._folders.report)
         questions = DprQuestionEncoder(folder).name
         store = index.open(questions)
-        self._info = store.info()
-        if not self._info.encoder:
+        if not store.info().encoder:
             raise other_encoder("", questions)
-        encoder = MPNetEncoder(folder)
-        return pipeline_over(store, encoder, self._folders, REPORT, "report", self._explainer)
+        return store, MPNetEncoder(folder)
 
 
-def pipeline_over(
-    store: DocumentStore,
-    encoder: TextEncoder,
-    folders: ModelFolders,
-    config: RetrievalConfig,
-    models: Models = "shipped",
-    explainer: Explainer | None = None,
-) -> Pipeline:
-    """Return a pipeline that checks claims over any document store; no model is loaded yet.
+def parts_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> Parts:
+    """Return what pipelines over any document store share; no model is loaded yet.
 
-    ``encoder`` is the one that the store's vectors are compared with; with ``models`` "report",
-    which are then in ``folders``, those are DPR's, and ``encoder`` compares sentences.
-    ``explainer`` asks a language model about the selected evidence. What the networks may use is
-    set before, by ``runtime.use_threads`` and ``runtime.keep_in``.
+    ``encoder`` compares texts. Its vectors are those of the store, unless these are of DPR. What
+    the networks may use is set before, by ``runtime.use_threads`` and ``runtime.keep_in``.
+    """
+    with leave_out_torch():
+        from retrieval.stages.table import Parts
+
+    return Parts(store, encoder, folders)
+
+
+def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explainer | None = None) -> Pipeline:
+    """Return a pipeline that checks claims by a recipe; no model is loaded yet.
+
+    ``explainer`` asks a language model about the selected evidence.
+
+    Raises:
+        UnknownRecipe: the recipe names a stage that there is not.
     """
     with leave_out_torch():
         from retrieval.pipeline import Pipeline
-        from retrieval.stages import Stages
+        from retrieval.stages.table import stages_of
 
-    return Pipeline(Stages(store, encoder, folders, config, models), store, config, explainer)
-
-
-def open_retriever(
-    index: IndexLocation,
-    snapshots: Path,
-    threads: int,
-    folders: ModelFolders,
-    explainer: Explainer | None = None,
-) -> Retriever:
-    """Return a retriever over the index at this location; nothing is loaded yet.
-
-    ``snapshots`` is the folder for files that are derived from an index on a server,
-    ``threads`` is how many the models may use. ``explainer`` asks a language model.
-    """
-    return Retriever(index, snapshots, threads, folders, RetrievalConfig(), explainer)
+    stages = stages_of(recipe, parts)
+    return Pipeline(recipe, stages, parts.parser, parts.store.info(), explainer)

@@ -73,13 +73,13 @@ def reading_models(recipe: Recipe) -> list[Path]:
 
     Models of the report are not shipped and not among them.
     """
-    folders = [READER] if recipe.models == "shipped" else []
-    if recipe.ranking != "alone":
+    folders = [READER] if "relevance" in recipe.hop else []
+    if "paths" in recipe.hop:
         folders.append(PATH)
     folders.append(VERIFIER)
-    if recipe.proof:
+    if "proof" in recipe.hop:
         folders.append(PROVER)
-    if recipe.selection == "utility":
+    if "selection:utility" in recipe.hop:
         folders.append(SELECTOR)
     return folders
 

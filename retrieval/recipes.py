@@ -1,85 +1,100 @@
-"""The recipes: each published system as a choice of the stages that all of them share."""
+"""The recipes: which stages check a claim, in which order and with which settings.
+
+A stage is named as in ``retrieval/stages/table.py``, by its name and, where there are several
+implementations of it, by one of these: ``selection:utility``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from retrieval.config import REPORT, RetrievalConfig
 from retrieval.errors import UnknownRecipe
 
-FirstHop: TypeAlias = Literal["questions", "dense"]
-Ranking: TypeAlias = Literal["alone", "surest", "hybrid"]
-Expansion: TypeAlias = Literal["mentions", "generation", "dense"]
-Selection: TypeAlias = Literal["relative", "proved", "utility"]
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
-Models: TypeAlias = Literal["shipped", "report"]
-
-_FIRST_STAGES: dict[FirstHop, tuple[str, ...]] = {
-    "questions": ("titles", "texts", "questions", "ranking"),
-    "dense": ("dense",),
-}
+Vectors: TypeAlias = Literal["minilm", "dpr"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A named way through the stages.
+    """A way to check claims, as data.
 
     Attributes:
         name: what users ask for.
         summary: one line for people, with the paper and its sections.
-        first: where the first hop's documents come from.
-        expansions: what leads to the documents of the next hop.
-        ranking: whether sentences are read alone or also beside others: from the second hop on
-            those that led to them (M3, section 3.3), and wherever no sentence settles the claim.
-            These are ranked by the surer of both readings or by Algorithm 1 (section 3.4).
-        proof: whether a proof of sufficiency is made (AdMIRaL, section 3.2).
-        selection: how the sentences are chosen that the verdict rests on: by relevance, by
-            that and the proof, which must be made then, or by their use (FER, section 3.2).
-        ending: what ends the search before the limit of hops: a verdict, a proof
-            without an open span, the same best sentences twice, or nothing.
-        max_hops: rounds of retrieval at most.
-        models: whether the shipped models find and rank the evidence or those that the ESOTERIC
-            report names, with its thresholds (``config.REPORT``).
+        first: stages that run once, in order; they find the documents of the first hop.
+        hop: stages that run in every hop, in order; they end in a verdict.
+        next: what finds the documents of the next hop, all in one stage: mentions, generation,
+            dense.
+        ending: what ends the search before the limit of hops: a verdict that decides, a proof
+            without an open part, the same best sentences twice, or nothing.
+        max_hops: most hops.
+        settings: thresholds and limits of the stages.
+        vectors: which of the two kinds of vectors the index must have.
     """
 
     name: str
     summary: str
-    first: tuple[FirstHop, ...]
-    expansions: tuple[Expansion, ...]
-    ranking: Ranking
-    proof: bool
-    selection: Selection
+    first: tuple[str, ...]
+    hop: tuple[str, ...]
+    next: tuple[str, ...]
     ending: Ending
     max_hops: int
-    models: Models = "shipped"
+    settings: RetrievalConfig = field(default_factory=RetrievalConfig)
+    vectors: Vectors = "minilm"
 
     @property
     def stages_first(self) -> tuple[str, ...]:
-        """What is done once, in order."""
-        return ("spans", *(stage for hop in self.first for stage in _FIRST_STAGES[hop]))
+        """The names of the stages that run once, as progress reports them."""
+        return tuple(dict.fromkeys(map(stage_of, self.first)))
 
     @property
     def stages_per_hop(self) -> tuple[str, ...]:
-        """What is done in each round, in order; ``paths`` is reported from the second on."""
-        paths = () if self.ranking == "alone" else ("paths",)
-        proof = ("proof",) if self.proof else ()
+        """The same of those of each hop; the last hop has no ``next``."""
         following = ("next",) if self.max_hops > 1 else ()
-        reading = ("sentences", "relevance", *paths, "semantic", "verification")
-        return (*reading, *proof, "verdict", *following)
+        return tuple(dict.fromkeys((*map(stage_of, self.hop), *following)))
 
+    def without(self, *stages: str) -> Recipe:
+        """Return the recipe without these stages."""
+        return replace(
+            self,
+            first=tuple(stage for stage in self.first if stage not in stages),
+            hop=tuple(stage for stage in self.hop if stage not in stages),
+            next=tuple(stage for stage in self.next if stage not in stages),
+        )
+
+
+def stage_of(name: str) -> str:
+    """Return the stage of an implementation: "selection" for "selection:utility"."""
+    return name.partition(":")[0]
+
+
+_QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
+_ALONE = ("sentences", "relevance", "semantic", "verification", "selection")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         Recipe(
             "combined",
-            "all four: every way to documents and onward, paths read as one, hybrid ranking, a"
-            " proof, ended by the verdict",
-            first=("questions", "dense"),
-            expansions=("mentions", "generation", "dense"),
-            ranking="hybrid",
-            proof=True,
-            selection="proved",
+            "all four: documents by questions and dense retrieval, paths read as one, hybrid"
+            " ranking, a proof; ends with a verdict that decides",
+            first=(*_QUESTIONS, "dense"),
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion:hybrid",
+                "verification",
+                "completion",
+                "selection",
+                "proof",
+                "selection:proved",
+                "verdict",
+            ),
+            next=("mentions", "generation", "dense"),
             ending="decided",
             max_hops=3,
         ),
@@ -87,23 +102,30 @@ RECIPES: dict[str, Recipe] = {
             "esoteric",
             "spans, title and text match, questions, dense ranking, relevance, verdict"
             " (ESOTERIC report, section 3.3)",
-            first=("questions",),
-            expansions=("mentions",),
-            ranking="alone",
-            proof=False,
-            selection="relative",
+            first=_QUESTIONS,
+            hop=(*_ALONE, "verdict"),
+            next=("mentions",),
             ending="decided",
             max_hops=2,
         ),
         Recipe(
             "admiral",
-            "titles generated from the evidence, ended by a natural-logic proof"
+            "titles generated from the evidence; ends with a proof in natural logic"
             " (AdMIRaL, sections 3.1 and 3.2)",
-            first=("questions",),
-            expansions=("generation",),
-            ranking="surest",
-            proof=True,
-            selection="relative",
+            first=_QUESTIONS,
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion",
+                "verification",
+                "completion",
+                "selection",
+                "proof",
+                "verdict",
+            ),
+            next=("generation",),
             ending="proved",
             max_hops=3,
         ),
@@ -111,22 +133,35 @@ RECIPES: dict[str, Recipe] = {
             "m3",
             "dense sentence retrieval, hop after hop, reranked and ranked in one list"
             " (M3, sections 3.2 to 3.4)",
-            first=("dense",),
-            expansions=("dense",),
-            ranking="hybrid",
-            proof=False,
-            selection="relative",
+            first=("spans", "dense"),
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion:hybrid",
+                "verification",
+                "completion",
+                "selection",
+                "verdict",
+            ),
+            next=("dense",),
             ending="unchanged",
             max_hops=3,
         ),
         Recipe(
             "fer",
-            "evidence selected by what it is worth to the verdict (FER, section 3)",
-            first=("questions",),
-            expansions=(),
-            ranking="alone",
-            proof=False,
-            selection="utility",
+            "evidence selected by its use for the verdict (FER, section 3)",
+            first=_QUESTIONS,
+            hop=(
+                "sentences",
+                "relevance",
+                "semantic",
+                "selection:utility",
+                "verification",
+                "verdict",
+            ),
+            next=(),
             ending="decided",
             max_hops=1,
         ),
@@ -134,14 +169,20 @@ RECIPES: dict[str, Recipe] = {
             "report",
             "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
             " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
-            first=("questions",),
-            expansions=(),
-            ranking="alone",
-            proof=False,
-            selection="relative",
+            first=("spans:wikineural", "titles", "texts", "questions:t5", "ranking:dpr"),
+            hop=(
+                "sentences:dpr",
+                "relevance:distilbert",
+                "semantic:mpnet",
+                "verification",
+                "selection",
+                "verdict",
+            ),
+            next=(),
             ending="decided",
             max_hops=1,
-            models="report",
+            settings=REPORT,
+            vectors="dpr",
         ),
     )
 }

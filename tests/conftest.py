@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.corpora.sources import open_corpus
 from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -72,7 +72,7 @@ def index(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
 @pytest.fixture(scope="session")
 def retriever(index: Path, unpacked: Path) -> Retriever:
     """The whole retriever, with its real models, over that corpus."""
-    retriever = open_retriever(
+    retriever = Retriever(
         index, index.parent / "snapshots", threads=2, folders=ModelFolders(unpacked)
     )
     retriever.warm_up()

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from retrieval.recipes import RECIPES
 
-SHIPPED = {name: recipe for name, recipe in RECIPES.items() if recipe.models == "shipped"}
+SHIPPED = {name: recipe for name, recipe in RECIPES.items() if recipe.vectors == "minilm"}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.inputs import evidence_text
-from retrieval.dense.query_encoder import Query
+from retrieval.encoders.query_encoder import Query
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.claims import PageClaim

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
-from retrieval.dense.query_encoder import Query
+from retrieval.encoders.query_encoder import Query
 from training.sentence_pool import SentencePool
 
 SENTENCES, PAGES = (5, 20, 100), (5, 20)

@@ -16,9 +16,9 @@ from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
-from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.stages.selection import RelativeSelector
+from retrieval.stages.verdict import pooled_opinion
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
-from retrieval.verdict.cross_encoder_judge import pooled_opinion
 from training.candidates import CandidateFinder
 from training.contrast import Contrast, refuting, symmetric
 from training.data import TrainingData
@@ -123,7 +123,7 @@ def read_claims(classify: Classify, dev: DevClaims) -> Readings:
     ]
     sets = []
     for claim, items in zip(dev.claims, ranked, strict=True):
-        selected = [item for item in selector.run(items)["evidence"] if item.selected]
+        selected = [item for item in selector.select(items) if item.selected]
         text = evidence_set_text([(item.title, item.sentence.text) for item in selected])
         sets.append((claim.text, text))
     gold = {}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.language.english import EnglishParser
+from retrieval.stages.proof import operator_of
 from retrieval.sufficiency.automaton import label_of
 from retrieval.sufficiency.claim_cutter import cut
-from retrieval.sufficiency.prover import operator_of
 from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS
 from training.alignment import Offsets
 from training.data import TrainingData

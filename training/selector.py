@@ -23,15 +23,14 @@ from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.predictions import Answer
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.joint_reading import USEFUL
+from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.models import minilm_classifier
 from retrieval.networks.tokenizer import Tokenizer
-from retrieval.selection.joint_reading import USEFUL
-from retrieval.selection.relative_selector import RelativeSelector
-from retrieval.selection.utility_model import UtilityModel
-from retrieval.selection.utility_selector import UtilityReader, UtilitySelector
+from retrieval.stages.selection import RelativeSelector, UtilityReader, UtilitySelector
+from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.trained.trained_model import read_config
 from retrieval.types import NOT_ENOUGH_INFO, Evidence
-from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
 from training.data import load_data
@@ -98,9 +97,9 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         name="Selector",
         purpose="Reads a claim beside all its candidate sentences at once: which of them are of use"
         " to who has to decide the claim?",
-        architecture="FER's fine-grained retriever (`retrieval/selection/joint_reading.py`): one"
-        " sequence with a [CLS] before each sentence, whose vectors the head reads; what it says is"
-        " added to the log-odds of the sentence's relevance. The reader (`models/reader`; with"
+        architecture="FER's fine-grained retriever (`retrieval/cross_encoders/joint_reading.py`):"
+        " one sequence with a [CLS] before each sentence, whose vectors the head reads; its output"
+        " is added to the log-odds of the sentence's relevance. The reader (`models/reader`; with"
         f" another one it cannot be used) plus a difference of rank {RANK}; the embeddings are as"
         " they were.",
         data=f"{data.described}. {len(examples)} of these claims without those of Fool Me Twice"
@@ -191,7 +190,7 @@ def selection_figures(
     judge = CrossEncoderJudge(read, read.version)
     answers = []
     for claim, items in zip(ranked.claims, selected, strict=True):
-        verdict = judge.run(claim.text, items)["verdict"]
+        verdict = judge.judge(claim.text, items)
         keys = tuple((i.sentence.document_id, i.sentence.sentence_id) for i in items)
         answers.append(
             Answer(
@@ -236,7 +235,7 @@ def _by_utility(model: UtilityReader, ranked: RankedClaims) -> list[list[Evidenc
     config = RetrievalConfig()
     selector = UtilitySelector(model, config.utility_candidates, config.selection_limit)
     return [
-        [item for item in selector.run(claim.text, items)["evidence"] if item.selected]
+        [item for item in selector.select(claim.text, items) if item.selected]
         for claim, items in zip(ranked.claims, ranked.evidence, strict=True)
     ]
 
@@ -244,7 +243,4 @@ def _by_utility(model: UtilityReader, ranked: RankedClaims) -> list[list[Evidenc
 def _by_relevance(ranked: RankedClaims) -> list[list[Evidence]]:
     config = RetrievalConfig()
     selector = RelativeSelector(config.selection_share, config.selection_limit)
-    return [
-        [item for item in selector.run(items)["evidence"] if item.selected]
-        for items in ranked.evidence
-    ]
+    return [[item for item in selector.select(items) if item.selected] for items in ranked.evidence]

@@ -24,9 +24,9 @@ from evaluation.claims import FeverClaim, read_fever_claims
 from retrieval.corpora.corpus import Corpus, readable_pages
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.sources import open_corpus
-from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.encoders.query_encoder import QueryEncoder
 from retrieval.encoders.static_encoder import (
     WEIGHTS,
     StaticEncoder,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.generation.decoding import MOST_SENTENCES
-from retrieval.generation.title_generator import SENTENCES
 from retrieval.index.title_key import split_disambiguation
+from retrieval.stages.generation import SENTENCES
 from training.compositions.bridges import BridgeFinder, Mention
 from training.compositions.tidying import tidied
 from training.sentence_pool import PoolSentence, SentencePool

@@ -18,10 +18,10 @@ from torch.nn.utils.rnn import pad_sequence
 from retrieval.generation.decoding import Reading, generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, MAX_TOKENS, PADDING, input_tokens
 from retrieval.generation.minilm import POSITIONS, MiniLMTitleModel
-from retrieval.generation.title_generator import SENTENCES
-from retrieval.hops.mention_expander import MentionExpander
 from retrieval.index.store import DocumentStore
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.stages.generation import SENTENCES
+from retrieval.stages.mentions import MentionExpander
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Evidence, Sentence, TitleMatch
@@ -80,7 +80,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     trained = figures_of(read)
     digest = save_delta(network, packaged_title_network(), out / "delta.safetensors", RANK)
     write_config(out, "MiniLM titles", VERSION, RECIPE.max_tokens, digest)
-    expander = MentionExpander(cast(DocumentStore, titles), BEAMS)
+    expander = MentionExpander(cast(DocumentStore, titles), SENTENCES, BEAMS)
     figures = {
         "mention lookup": search_figures(lambda search: mentioned(expander, search), searches),
         "as trained": trained,
@@ -108,7 +108,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
             f" training. first, first_five, first_ten: those whose page is among as many, %, with a"
             f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
             " mention lookup finds titles that stand in the sentences"
-            " (`retrieval/hops/mention_expander.py`).",
+            " (`retrieval/stages/mentions.py`).",
         ),
         {"titles": RECIPE},
         figures,
@@ -207,7 +207,7 @@ def mentioned(expander: MentionExpander, search: TitleSearch) -> list[str]:
         )
         for s in search.sentences
     ]
-    found = expander.run([], evidence, search.seen, 2)["candidates"]
+    found = expander.mentioned([], evidence, search.seen, 2)
     return [candidate.document_id for candidate in found]
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
-    from retrieval.assembly import open_retriever
+    from retrieval.assembly import Retriever
 
     folders = settings.model_folders
     explains = _explainer(settings.llm, settings.database_url)
-    return open_retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
+    return Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 
 
 @cache

@@ -12,7 +12,7 @@ from benchmarks import corpus
 from benchmarks.elastic.report import Cells, both, doing, elastic_only, side_by_side, table
 from benchmarks.row import percentile, resident_megabytes
 from evaluation.claims import read_fever_claims
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.elastic.cluster import Cluster
 from retrieval.index.open_index import IndexLocation
 from retrieval.recipes import DEFAULT_RECIPE
@@ -52,8 +52,7 @@ def checked(
     doing("claims")
     folders = settings.model_folders
     retrievers = [
-        open_retriever(location, settings.snapshots, settings.threads, folders)
-        for location in locations
+        Retriever(location, settings.snapshots, settings.threads, folders) for location in locations
     ]
     with _requests() as count:
         for retriever in retrievers:

@@ -15,11 +15,11 @@ from benchmarks.elastic.searches import (
     documents_found,
     sentences_found,
 )
-from retrieval.dense.query_encoder import QueryEncoder
 from retrieval.elastic.cluster import Cluster
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.entries import key_of
 from retrieval.elastic.location import ElasticLocation
+from retrieval.encoders.query_encoder import QueryEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.models import DENSE
 from settings import Settings

@@ -11,10 +11,10 @@ from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.explanation.explainer import Explainer
 from retrieval.explanation.prompt import visible
-from retrieval.selection.relative_selector import RelativeSelector
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Label, Sentence, Verdict
-from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
-from retrieval.verification.evidence_verifier import EvidenceVerifier
+from retrieval.stages.selection import RelativeSelector
+from retrieval.stages.verdict import CrossEncoderJudge
+from retrieval.stages.verification import EvidenceVerifier
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Label, Sentence
 
 _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]+)[”\"“»]")
 
@@ -70,10 +70,9 @@ class Campaign:
         self, claim: str, sources: Sequence[Source]
     ) -> tuple[Label, Label | None, tuple[str, ...]]:
         evidence = [_evidence(number, source) for number, source in enumerate(sources)]
-        read: list[Evidence] = self._verification.run(claim, evidence, {})["evidence"]
-        read = self._selection.run(read)["evidence"]
+        read = self._selection.select(self._verification.verify(claim, evidence, {})[0])
         selected = [item for item in read if item.selected]
-        verdict: Verdict = self._judge.run(claim, selected)["verdict"]
+        verdict = self._judge.judge(claim, selected)
         # The worst case: whatever the selection left out is shown to the model all the same.
         shown = [replace(item, selected=True) for item in read]
         asked = self._explainer.run(claim, shown, verdict, lambda seconds: None)

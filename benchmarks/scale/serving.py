@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.row import percentile
 from evaluation.claims import AnnotatedClaim, FeverClaim, page_key, read_fever_claims
-from retrieval.assembly import open_retriever
+from retrieval.assembly import Retriever
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress, Report
 from settings import CHECKOUT, Settings
@@ -49,7 +49,7 @@ def _serve(index: Path, claims: Path) -> dict[str, Any]:
     started = time.perf_counter()
     settings = Settings.from_environment()
     folders = settings.model_folders
-    retriever = open_retriever(index, settings.snapshots, settings.threads, folders)
+    retriever = Retriever(index, settings.snapshots, settings.threads, folders)
     retriever.warm_up()
     loaded = time.perf_counter() - started
     asked = decided(claims)

@@ -17,10 +17,10 @@ from retrieval.index.store import DocumentStore
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
 from retrieval.networks import runtime
-from retrieval.selection.relative_selector import RelativeSelector
+from retrieval.stages.selection import RelativeSelector
+from retrieval.stages.verdict import CrossEncoderJudge
+from retrieval.stages.verification import EvidenceVerifier
 from retrieval.types import CorpusInfo, Evidence, Report, Sentence
-from retrieval.verdict.cross_encoder_judge import CrossEncoderJudge
-from retrieval.verification.evidence_verifier import EvidenceVerifier
 
 UNREAD = (0.0, 0.0, 1.0)  # until the verifier has read it, a sentence settles nothing
 
@@ -127,10 +127,10 @@ class RankedBaseline:
             )
             for s in ranked[:MOST_EVIDENCE]
         ]
-        verified = self._verification.run(read.text, best, {})["evidence"]
-        evidence = self._selection.run(verified)["evidence"]
+        verified = self._verification.verify(read.text, best, {})[0]
+        evidence = self._selection.select(verified)
         selected = [item for item in evidence if item.selected]
-        verdict = self._judge.run(read.text, selected)["verdict"]
+        verdict = self._judge.judge(read.text, selected)
         ended = time.perf_counter()
         report = Report(
             claim=read.text,

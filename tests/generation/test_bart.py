@@ -13,7 +13,7 @@ from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.bart import BartTitleModel, weight_files
 from retrieval.generation.decoding import Markup
-from retrieval.generation.title_generator import TitleGenerator
+from retrieval.stages.generation import TitleGenerator
 from tests.evidence import evidence
 from tests.generation.tiny_bart import write_tiny_bart
 
@@ -82,7 +82,7 @@ def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> N
     generator = TitleGenerator(model, model.trie(TITLES), beams=10, limit=10)
     generator.warm_up()
     leads = [evidence("Lamp", "The lamp was made in Oslo.")]
-    found = generator.run("The lamp is red.", leads, {"lamp"}, 2)["candidates"]
+    found = generator.generate("The lamp is red.", leads, {"lamp"}, 2)
     assert {candidate.document_id for candidate in found} == {"lamp_song", "oslo", "Oslo_2"}
     # It names no sentence that led there.
     assert {candidate.led_by for candidate in found} == {None}

@@ -12,10 +12,10 @@ import pytest
 from elasticsearch import Elasticsearch
 from haystack import Document
 
-from retrieval import haystack_store
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
-from retrieval.haystack_store import HaystackStore
+from retrieval.haystack import store as haystack_store
+from retrieval.haystack.store import HaystackStore
 from retrieval.index.store import MOST_OF_A_NAME
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.types import PhraseSearch, SentenceKey, SentenceMatch

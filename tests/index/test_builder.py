@@ -27,7 +27,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import IndexInfo
 from retrieval.index.versions import outdated_source
-from retrieval.preranking.sentence_preranker import SentencePreranker
+from retrieval.stages.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
 from tests.encoders import WordEncoder

@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.dense.query_encoder import QueryEncoder
+from retrieval.cross_encoders.utility_model import UtilityModel
+from retrieval.encoders.query_encoder import QueryEncoder
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
 from retrieval.generation.minilm import POSITIONS, MiniLMTitleModel
 from retrieval.models import DENSE, PROVER, READER, SELECTOR, TITLES, VERIFIER, reader, verifier
 from retrieval.networks.torch_network import TorchNetwork
 from retrieval.networks.weights import Array
-from retrieval.selection.utility_model import UtilityModel
 from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.trained.trained_model import TrainedModel, read_config

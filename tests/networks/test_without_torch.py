@@ -19,10 +19,10 @@ print({"torch", "transformers"} & set(sys.modules))
 _CHECK = """
 import sys
 from pathlib import Path
-from retrieval.assembly import open_retriever
+from retrieval.assembly import Retriever
 from retrieval.model_folders import ModelFolders
 index, unpacked = Path(sys.argv[1]), Path(sys.argv[2])
-retriever = open_retriever(index, index.parent / "snapshots", 1, ModelFolders(unpacked))
+retriever = Retriever(index, index.parent / "snapshots", 1, ModelFolders(unpacked))
 report = retriever.check("Ann Lee designed Skerrow Light.", "combined", lambda progress: None)
 print(report.verdict.label)
 print({"torch", "transformers"} & set(sys.modules))

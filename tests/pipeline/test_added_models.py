@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.assembly import open_retriever
+from retrieval.assembly import Retriever
 from retrieval.cross_encoders.classifier_files import read_classifier
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
@@ -24,12 +24,10 @@ def test_a_bart_of_ones_own_generates_the_titles(
     index: Path, unpacked: Path, tmp_path: Path
 ) -> None:
     write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
-    retriever = open_retriever(
-        index, tmp_path, threads=2, folders=ModelFolders(unpacked, bart=tmp_path)
-    )
-    way = replace(RECIPES["esoteric"], expansions=("generation",))
+    retriever = Retriever(index, tmp_path, threads=2, folders=ModelFolders(unpacked, bart=tmp_path))
+    recipe = replace(RECIPES["esoteric"], next=("generation",))
     claim = "The designer of Skerrow Light collected stamps."
-    report = retriever.follow(way, claim, lambda progress: None)
+    report = retriever.follow(recipe, claim, lambda progress: None)
     later = [ranked for ranked in report.documents if ranked.hop == 2]
     assert later
     assert {ranked.found_by for ranked in later} == {("generation",)}
@@ -44,7 +42,7 @@ def test_a_verifier_of_ones_own_labels_the_evidence_and_gives_the_verdict_its_na
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", labels)
     folders = ModelFolders(unpacked, verifier=folder)
-    retriever = open_retriever(index, tmp_path, threads=2, folders=folders)
+    retriever = Retriever(index, tmp_path, threads=2, folders=folders)
     retriever.warm_up(RECIPES[recipe])
     claim = "The designer of Skerrow Light was a Scottish engineer."
     report = retriever.check(claim, recipe, lambda progress: None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
@@ -59,7 +59,7 @@ def opened(pages: Iterable[tuple[str, str]], folder: Path, unpacked: Path) -> Re
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     corpus = open_corpus(f"jsonl:{source}")
     EmbeddedIndex(folder / "index").build(corpus, MiniLMEncoder())
-    return open_retriever(folder / "index", folder, threads=2, folders=ModelFolders(unpacked))
+    return Retriever(folder / "index", folder, threads=2, folders=ModelFolders(unpacked))
 
 
 def check(retriever: Retriever, claim: str, recipe: str) -> Report:
@@ -96,9 +96,7 @@ def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path, unpacked:
 def test_that_an_index_has_no_vectors_is_told(tmp_path: Path, unpacked: Path) -> None:
     corpus = ListCorpus((Page("Runde", "Runde", None, "Runde is an isle."),))
     EmbeddedIndex(tmp_path / "index").build(corpus, None)
-    retriever = open_retriever(
-        tmp_path / "index", tmp_path, threads=2, folders=ModelFolders(unpacked)
-    )
+    retriever = Retriever(tmp_path / "index", tmp_path, threads=2, folders=ModelFolders(unpacked))
     for recipe in ("combined", "m3"):
         (notice,) = check(retriever, "Runde is an isle.", recipe).notices
         assert "The index has no vectors yet" in notice

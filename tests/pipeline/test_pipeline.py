@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
 from retrieval.document import claim_document
 from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
@@ -86,7 +86,7 @@ def test_a_proof_covers_the_claim_and_points_into_the_selected_sentences(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
     report = check(retriever, claim, recipe)
-    if not RECIPES[recipe].proof:
+    if "proof" not in RECIPES[recipe].hop:
         assert report.proof is None
         return
     assert report.proof is not None
@@ -171,22 +171,16 @@ def test_a_document_of_a_later_round_names_the_sentence_that_led_to_it(
     retriever: Retriever,
 ) -> None:
     # Dense retrieval opens all of so small a corpus in the first round.
-    way = replace(RECIPES["combined"], first=("questions",))
-    report = retriever.follow(way, "The designer of Skerrow Light collected stamps.", ignore)
+    recipe = RECIPES["combined"].without("dense")
+    report = retriever.follow(recipe, "The designer of Skerrow Light collected stamps.", ignore)
     led_by = {r.document.title: r.led_by for r in report.documents if r.hop > 1}
     assert led_by["Ann Lee"] == SentenceKey("Skerrow_Light", 1)
 
 
-def test_a_search_that_takes_too_long_ends_early_and_says_so(index: Path, unpacked: Path) -> None:
-    hurried = replace(RetrievalConfig(), seconds=0.0)
-    retriever = Retriever(
-        index,
-        index.parent / "snapshots",
-        threads=2,
-        folders=ModelFolders(unpacked),
-        config=hurried,
-    )
-    report = check(retriever, "The designer of Skerrow Light collected stamps.")
+def test_a_search_that_takes_too_long_ends_early_and_says_so(retriever: Retriever) -> None:
+    hurried = replace(RECIPES["esoteric"], settings=RetrievalConfig(seconds=0.0))
+    claim = "The designer of Skerrow Light collected stamps."
+    report = retriever.follow(hurried, claim, ignore)
     assert [hop.stopped for hop in report.hops] == ["time"]
     (notice,) = report.notices
     assert "ended early because it took very long" in notice
@@ -215,6 +209,7 @@ def test_progress_tells_every_stage_in_order_and_ends_with_all_done(retriever: R
         "relevance",
         "semantic",
         "verification",
+        "selection",
         "verdict",
         "done",
     ]
@@ -243,7 +238,7 @@ def test_what_is_no_claim_and_what_is_no_recipe_is_refused(retriever: Retriever)
 
 def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="esoteric index build"):
-        open_retriever(tmp_path, tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
+        Retriever(tmp_path, tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
 
 
 def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:

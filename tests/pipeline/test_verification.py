@@ -10,7 +10,6 @@ import pytest
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.inputs import path_text
-from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, verifier
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of
@@ -82,7 +81,7 @@ def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
 
 
 @pytest.mark.parametrize(
-    "recipe", [name for name, way in SHIPPED.items() if way.ranking == "alone"]
+    "recipe", [name for name, recipe in SHIPPED.items() if "paths" not in recipe.hop]
 )
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_recipes_that_read_sentences_alone_read_no_paths(
@@ -92,19 +91,12 @@ def test_recipes_that_read_sentences_alone_read_no_paths(
 
 
 def test_a_sentence_that_is_not_among_the_best_is_read_behind_one_that_it_completes(
-    index: Path, unpacked: Path
+    retriever: Retriever,
 ) -> None:
     # One sentence alone is verified, and it does not settle the claim: either says a half.
-    config = replace(RetrievalConfig(), verified_sentences=1, path_leads=1)
-    retriever = Retriever(
-        index,
-        index.parent / "snapshots",
-        threads=2,
-        folders=ModelFolders(unpacked),
-        config=config,
-    )
-    way = replace(RECIPES["combined"], max_hops=1)
-    report = retriever.follow(way, CLAIMS[0], lambda progress: None)
+    settings = RetrievalConfig(verified_sentences=1, path_leads=1)
+    recipe = replace(RECIPES["combined"], max_hops=1, settings=settings)
+    report = retriever.follow(recipe, CLAIMS[0], lambda progress: None)
     assert {
         (key.document_id, item.key.document_id) for item in report.evidence for key in item.path
     }

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.evaluate import _readers
 from evaluation.systems import folders_used
-from retrieval.assembly import Retriever, open_retriever
+from retrieval.assembly import Retriever
 from retrieval.corpora.sources import open_corpus
 from retrieval.document import claim_document
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
@@ -47,7 +47,7 @@ def dpr_index(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path) -> Pa
 
 def opened(index: Path, unpacked: Path, models: Path | None) -> Retriever:
     folders = ModelFolders(unpacked, report=models)
-    return open_retriever(index, index.parent / "snapshots", threads=2, folders=folders)
+    return Retriever(index, index.parent / "snapshots", threads=2, folders=folders)
 
 
 def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.dense.query_encoder import Query
+from retrieval.encoders.query_encoder import Query
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of

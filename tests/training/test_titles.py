@@ -11,7 +11,7 @@ from evaluation.claims import FeverClaim
 from retrieval.generation.decoding import Reading
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
 from retrieval.generation.minilm import POSITIONS
-from retrieval.hops.mention_expander import MentionExpander
+from retrieval.stages.mentions import MentionExpander
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.types import SUPPORTS
 from tests.encoders import WordEncoder

@@ -13,9 +13,9 @@ from torch.nn.functional import relu
 from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertForSequenceClassification
 
+from retrieval.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.tokenizer import Tokenizer
-from retrieval.selection.joint_reading import USEFUL, joint_row, log_odds
 from training.networks.batches import padded
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import normalize
 from transformers import DistilBertModel
 
-from retrieval.dense.query_encoder import Query, QueryEncoder, query_rows
+from retrieval.encoders.query_encoder import Query, QueryEncoder, query_rows
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.tokenizer import Row, Tokenizer
 from training.networks.batches import padded

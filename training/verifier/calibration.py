@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
-from retrieval.assembly import open_retriever
+from retrieval.assembly import Retriever
 from retrieval.cross_encoders.classifier_files import (
     read_calibration,
     read_classifier,
@@ -40,9 +40,9 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, evidence_model
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.stages.verdict import TOGETHER, CrossEncoderJudge, opinion_of
 from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
-from retrieval.verdict.cross_encoder_judge import TOGETHER, CrossEncoderJudge, opinion_of
 
 SCALES = tuple(0.5 + 0.05 * step for step in range(31))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
@@ -245,7 +245,7 @@ class _Searching:
     """Searches for a claim by the default recipe, in a worker process."""
 
     def __init__(self, index: IndexLocation, snapshots: Path, folders: ModelFolders) -> None:
-        self._retriever = open_retriever(index, snapshots, 1, folders)
+        self._retriever = Retriever(index, snapshots, 1, folders)
         self._retriever.warm_up()
         model = evidence_model(folders, in_search=True)
         self._judge = CrossEncoderJudge(model, model.version)

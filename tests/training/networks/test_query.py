@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.dense.untrained import untrained_query_encoder
+from tests.untrained_query_encoder import untrained_query_encoder
 from training.networks.minilm import row_tokenizer
 from training.networks.query import encoded, packaged_query_network, query_inputs
 

@@ -1,0 +1,65 @@
+"""The model that tells which of a claim's candidates a verifier is served by (FER)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
+from retrieval.errors import ModelUnavailable
+from retrieval.mends import restore_model
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.weights import Array, linear, softmax
+from retrieval.trained.difference import read_difference, trained_body
+from retrieval.trained.trained_model import TrainedModel, read_config
+
+
+class UtilityModel(TrainedModel):
+    """The reader's weights and the difference that FER's training made to them."""
+
+    def __init__(self, folder: Path, reader: Path) -> None:
+        """Read ``folder``, where the difference lies; no weights are loaded yet.
+
+        ``reader`` is the folder of the reader that training began with.
+
+        Raises:
+            ModelUnavailable: a ``config.json`` is missing or damaged, or the
+                difference belongs to another reader.
+        """
+        super().__init__(folder, MiniLM())
+        self._reader = reader
+        self._of_reader = read_config(reader)["sha256"]
+        if self._config["reader"] != self._of_reader:
+            raise ModelUnavailable(
+                "model_damaged",
+                f"The model in {folder} belongs to another reader than the one in {reader}.",
+                restore_model(folder),
+            )
+
+    @property
+    def _key(self) -> str:
+        return sha256(f"{self._of_reader} {self._config['sha256']}".encode()).hexdigest()
+
+    def _base_weights(self) -> Mapping[str, Array]:
+        difference = read_difference(self._reader, self._of_reader)
+        return trained_body(super()._base_weights(), difference, self._reader)
+
+    def usefulness(
+        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
+    ) -> NDArray[np.float32]:
+        """Return the probability of each (title, sentence) that it is useful evidence.
+
+        They are read together, in one pass; ``relevance`` is what is known of each
+        before. Shape ``(len(sentences),)``.
+        """
+        row = joint_row(self._tokenizer, claim, sentences, self._config["max_tokens"])
+        states = self._network.states([row.ids]).vectors[0, row.heads]
+        hidden = np.maximum(linear(states, self._heads, "pre_classifier"), 0)
+        logits = linear(hidden, self._heads, "classifier")
+        logits[:, USEFUL] += log_odds(relevance)
+        useful: NDArray[np.float32] = softmax(logits)[:, USEFUL]
+        return useful

@@ -1,0 +1,122 @@
+"""The stage ``fusion``: sentences read alone and on paths, in one ranking (M3, section 3.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from retrieval.stages.semantic import with_earlier
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Evidence, SentenceKey
+
+
+class PathFusion(Stage):
+    """Keeps of each sentence the reading with the highest score, alone or at the end of a path."""
+
+    def __init__(self, threshold: float, hybrid_weight: float | None) -> None:
+        """Keep paths whose scores multiply to ``threshold``.
+
+        ``hybrid_weight``: weight of paths in hybrid ranking (Algorithm 1, gamma). None: sentences
+        are ranked by the score that is kept.
+        """
+        self._threshold = threshold
+        self._weight = hybrid_weight
+
+    def run(self, state: ClaimState) -> Step:
+        """Rank ``ranked`` and ``paths`` in one list, the first part of ``evidence``."""
+        if not state.paths:
+            return Step(state, "")
+        ranked = self.rank(state.ranked, state.paths)
+        found = replace(state, evidence=with_earlier(ranked, state.evidence))
+        return Step(found, f"{count(len(ranked), 'sentence')}, alone or on paths, in one ranking")
+
+    def rank(self, found: Sequence[Evidence], paths: Sequence[Evidence]) -> list[Evidence]:
+        """Return the evidence of both, each sentence once, best first.
+
+        ``found``: sentences read alone. ``paths``: those that were read after others, in any hop.
+        The score of a path is the product of the scores of its sentences (Algorithm 1, line 4):
+        of the first one alone, of each later one after those before it. Hybrid ranking sorts
+        sentences of the same hybrid score by the higher score of both readings.
+        """
+        scored = {(item.path, item.key): item.score for item in (*found, *paths)}
+        strong = [
+            (item, sequence)
+            for item in paths
+            if (sequence := _sequence(item, scored))
+            and prod(score for _, score in sequence) >= self._threshold
+        ]
+        highest: dict[SentenceKey, Evidence] = {}
+        for item in (*found, *(item for item, _ in strong)):
+            if item.key not in highest or item.score > highest[item.key].score:
+                highest[item.key] = item
+        hybrid_of = dict.fromkeys(highest, 0.0)
+        if self._weight is not None:
+            hybrid_of = hybrid_scores(
+                {item.key: item.score for item in found},
+                [sequence for _, sequence in strong],
+                self._weight,
+            )
+        return sorted(
+            highest.values(),
+            key=lambda item: (
+                -round(hybrid_of[item.key], 6),
+                -round(item.score, 6),
+                item.key.document_id,
+                item.key.sentence_id,
+            ),
+        )
+
+
+def _sequence(
+    item: Evidence, scored: Mapping[tuple[tuple[SentenceKey, ...], SentenceKey], float]
+) -> list[tuple[SentenceKey, float]]:
+    """Return the path's sentences with the score of each after those before it."""
+    keys = (*item.path, item.key)
+    steps = [(keys[:position], key) for position, key in enumerate(keys)]
+    if any(step not in scored for step in steps):
+        return []  # one of them was read alone and found irrelevant
+    return [(key, scored[before, key]) for before, key in steps]
+
+
+def hybrid_scores(
+    single: Mapping[SentenceKey, float],
+    sequences: Sequence[Sequence[tuple[SentenceKey, float]]],
+    weight: float,
+) -> dict[SentenceKey, float]:
+    """Return a score for every sentence (M3, algorithm 1).
+
+    ``single`` holds what each sentence scores beside the claim alone. Each of
+    ``sequences`` is a path, step by step, with what each sentence scores beside
+    the claim and the steps before it; none is empty. A path scores the product of
+    its steps, a sentence as much as the best path that it is on. Both kinds of
+    scores are spread over 0..1, least to greatest, a sentence that has none of a
+    kind gets the least, and the result is the first plus ``weight`` (gamma) times
+    the second: 0 to 1 + ``weight``.
+
+    Scores of a kind that are all equal become 0, as in the authors' program.
+    That they are equal tells no sentence from another, those without a score
+    included, since these get the least: one path alone changes no order.
+    """
+    multi: dict[SentenceKey, float] = {}
+    for sequence in sequences:
+        score = math.prod(step for _, step in sequence)
+        for key, _ in sequence:
+            multi[key] = max(score, multi.get(key, score))
+    by_claim, by_path = _normalised(single), _normalised(multi)
+    # 0.0 is the least of both once they are normalised.
+    return {
+        key: by_claim.get(key, 0.0) + weight * by_path.get(key, 0.0)
+        for key in by_claim.keys() | by_path.keys()
+    }
+
+
+def _normalised(scores: Mapping[SentenceKey, float]) -> dict[SentenceKey, float]:
+    if not scores:
+        return {}
+    least, greatest = min(scores.values()), max(scores.values())
+    if least == greatest:
+        return dict.fromkeys(scores, 0.0)
+    return {key: (score - least) / (greatest - least) for key, score in scores.items()}

@@ -1,0 +1,198 @@
+"""The stage ``ranking``: which candidates answer the questions about the claim (report, 3.3.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.encoders.dpr_encoder import LONGEST, DprQuestionEncoder
+from retrieval.encoders.encoder import TextEncoder
+from retrieval.index.store import DocumentStore
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Candidate, Question
+
+# What a document counts as more similar by whose title is a name in the claim but for words in
+# parentheses. ``docs/experiments.md`` has what that is worth.
+_NAMED = 0.1
+# Haystack, by which the report ranked, maps an inner product x to 1 / (1 + exp(-x / 100)). The
+# report's cutoff is taken to be on that scale: unscaled inner products of DPR are far above 1.
+_SCALE = 100.0
+
+
+class DenseDocumentRanker(Stage):
+    """Scores each candidate by the question it answers best.
+
+    The document encodings were stored when the index was built, title included;
+    only the questions are encoded here.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.35, limit: int = 20
+    ) -> None:
+        """Keep candidates that score at least ``cutoff``, ``limit`` of them at most."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``candidates`` among the documents of title and text match."""
+        others = (*state.disambiguated, *state.by_text)
+        return _step(state, self.rank(state.questions, state.exact, others, state.by_words))
+
+    def rank(
+        self,
+        questions: Sequence[Question],
+        exact: Sequence[Candidate],
+        others: Sequence[Candidate],
+        kept: Sequence[Candidate],
+    ) -> list[Candidate]:
+        """Return the candidates to read, best first.
+
+        Exact title matches score 1 and are never cut off; where there are more
+        of them than ``limit``, those that answer a question best are kept, so
+        that a claim full of common nouns cannot drown the page it is about. After them
+        disambiguated ones stand before what answers a question little better.
+        ``kept`` are read beside those, whatever they answer. Over an index without
+        vectors candidates stay in the order in which they were found.
+        """
+        found = _merged([*exact, *others, *kept])
+        if not found:
+            return []
+        answers = self._best_answers(questions, found)
+        exact_ids = {candidate.document_id for candidate in exact}
+        kept_ids = {candidate.document_id for candidate in kept}
+        ranked = [
+            (
+                candidate.document_id in exact_ids,
+                answer,
+                Candidate(
+                    candidate.document_id,
+                    candidate.found_by,
+                    1.0 if candidate.document_id in exact_ids else answer,
+                    candidate.hop,
+                ),
+            )
+            for candidate, answer in zip(found, answers, strict=True)
+            if candidate.document_id in exact_ids | kept_ids or answer >= self._cutoff
+        ]
+        ranked.sort(
+            key=lambda entry: (not entry[0], -_rank(entry[1], entry[2]), entry[2].document_id)
+        )
+        return [
+            candidate
+            for rank, (_, _, candidate) in enumerate(ranked)
+            if rank < self._limit or candidate.document_id in kept_ids
+        ]
+
+    def _best_answers(
+        self, questions: Sequence[Question], candidates: Sequence[Candidate]
+    ) -> list[float]:
+        asked = self._encoder.encode([question.text for question in questions])
+        similar = self._store.similarities([c.document_id for c in candidates], asked)
+        if similar is None:
+            step = (1 - self._cutoff) / len(candidates)
+            return [1 - place * step for place in range(len(candidates))]
+        return [float(score) for score in similar.max(axis=1)]
+
+
+def _rank(answer: float, candidate: Candidate) -> float:
+    return answer + (_NAMED if "disambiguation" in candidate.found_by else 0.0)
+
+
+class DprDocumentRanker(Stage):
+    """Takes the documents nearest to each question, by DPR (report, 3.3.8 and 3.3.9).
+
+    Each document has the score of the question that it answers best.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: DprQuestionEncoder, cutoff: float, limit: int
+    ) -> None:
+        """Keep candidates that score at least ``cutoff``, ``limit`` of them for each question."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``candidates`` among the documents of title and text match."""
+        others = (*state.disambiguated, *state.by_text)
+        return _step(state, self.rank(state.questions, state.exact, others, state.by_words))
+
+    def rank(
+        self,
+        questions: Sequence[Question],
+        exact: Sequence[Candidate],
+        others: Sequence[Candidate],
+        kept: Sequence[Candidate],
+    ) -> list[Candidate]:
+        """Return the candidates to read, best first. The index has vectors of DPR.
+
+        Exact title matches are all read and score 1; they stand first. The others compete for
+        the places of each question, and score 0 to 1. ``kept`` are read whatever they score.
+        """
+        found = _merged([*exact, *others, *kept])
+        if not found:
+            return []
+        scores = self._scores(questions, found)
+        first = {candidate.document_id for candidate in exact}
+        places = [n for n, candidate in enumerate(found) if candidate.document_id not in first]
+        chosen = {
+            place
+            for column in scores.T
+            for place in sorted(places, key=lambda n: -column[n])[: self._limit]
+            if column[place] >= self._cutoff
+        }
+        best_scores = scores.max(axis=1, initial=0).tolist()  # 0 where nothing is asked
+        also = first | {candidate.document_id for candidate in kept}
+        ranked = [
+            Candidate(c.document_id, c.found_by, 1.0 if c.document_id in first else best, c.hop)
+            for n, (c, best) in enumerate(zip(found, best_scores, strict=True))
+            if n in chosen or c.document_id in also
+        ]
+        ranked.sort(key=lambda c: (c.document_id not in first, -c.score, c.document_id))
+        return ranked
+
+    def _scores(
+        self, questions: Sequence[Question], candidates: Sequence[Candidate]
+    ) -> NDArray[np.float32]:
+        """Return what each candidate scores for each question, ``(candidates, questions)``."""
+        vectors, lengths = self._encoder.measured([question.text for question in questions])
+        ids = [candidate.document_id for candidate in candidates]
+        similar = self._store.similarities(ids, vectors)
+        assert similar is not None  # an index without vectors is not opened for this
+        products = similar * lengths * LONGEST
+        scores: NDArray[np.float32] = 1 / (1 + np.exp(-products / _SCALE))
+        return scores
+
+
+def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return one candidate per document, with all that it was found by."""
+    merged: dict[str, Candidate] = {}
+    for candidate in candidates:
+        first = merged.setdefault(candidate.document_id, candidate)
+        found_by = tuple(dict.fromkeys((*first.found_by, *candidate.found_by)))
+        merged[candidate.document_id] = replace(first, found_by=found_by)
+    return list(merged.values())
+
+
+def _step(state: ClaimState, ranked: Sequence[Candidate]) -> Step:
+    message = f"{count(len(ranked), 'document')} that may contain an answer"
+    return Step(replace(state, candidates=tuple(ranked)), message)

@@ -1,0 +1,112 @@
+"""The stage ``relevance``: which sentences are relevant to the claim (report, 3.3.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.report.models import RELEVANCE
+from retrieval.report.networks import PairClassifier
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Evidence, RankedDocument, Sentence
+
+
+class CrossEncoderRelevanceClassifier(Stage):
+    """Reads the claim beside each sentence with its title.
+
+    One pass gives both: relevance is 1 - P(NOT ENOUGH INFO), the stance is the
+    most probable class.
+    """
+
+    def __init__(self, model: CrossEncoder, cutoff: float = 0.01) -> None:
+        """Keep sentences at least ``cutoff`` relevant."""
+        self._model = model
+        self._cutoff = cutoff
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""
+        return _step(state, self.read(state.claim, state.chosen), self._cutoff)
+
+    def read(
+        self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
+    ) -> list[Evidence]:
+        """Return the sentences as evidence, most relevant first."""
+        opinions = self._model.probabilities(
+            [(claim, evidence_text(ranked.document.title, s.text)) for ranked, s in sentences]
+        )
+        read = [
+            Evidence(
+                sentence=sentence,
+                title=ranked.document.title,
+                url=ranked.document.url,
+                opinion=(float(row[0]), float(row[1]), float(row[2])),
+                hop=ranked.hop,
+            )
+            for (ranked, sentence), row in zip(sentences, opinions, strict=True)
+        ]
+        return _most_relevant_first(read)
+
+
+class DistilBertRelevanceClassifier(Stage):
+    """Reads the claim beside each sentence and says whether the sentence is relevant.
+
+    It names no stance, so supporting and refuting share the probability of relevance equally
+    until the verifier reads the sentence.
+    """
+
+    def __init__(self, models: Path, cutoff: float) -> None:
+        """Keep sentences at least ``cutoff`` relevant; ``models`` is the report's models' folder.
+
+        The report keeps those labelled relevant: 0.5.
+        """
+        self._model = PairClassifier(models, RELEVANCE)
+        self._cutoff = cutoff
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""
+        return _step(state, self.read(state.claim, state.chosen), self._cutoff)
+
+    def read(
+        self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
+    ) -> list[Evidence]:
+        """Return the sentences as evidence, most relevant first."""
+        relevance = self._model.probabilities([(claim, s.text) for _, s in sentences]).tolist()
+        read = [
+            Evidence(
+                sentence=sentence,
+                title=ranked.document.title,
+                url=ranked.document.url,
+                opinion=(relevant / 2, relevant / 2, 1 - relevant),
+                hop=ranked.hop,
+            )
+            for (ranked, sentence), relevant in zip(sentences, relevance, strict=True)
+        ]
+        return _most_relevant_first(read)
+
+
+def _most_relevant_first(read: Iterable[Evidence]) -> list[Evidence]:
+    return sorted(
+        read, key=lambda item: (-item.score, item.sentence.document_id, item.sentence.sentence_id)
+    )
+
+
+def _step(state: ClaimState, read: Sequence[Evidence], cutoff: float) -> Step:
+    relevant = tuple(item for item in read if item.score >= cutoff)
+    message = f"{count(len(relevant), 'sentence')} that may be relevant to the claim"
+    return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)

@@ -1,0 +1,158 @@
+"""The stage ``selection``: which few sentences the verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.ending import share_a_word
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Evidence, Proof, SentenceKey
+
+USEFUL = 0.5  # of two classes, the more probable one decides
+
+
+class RelativeSelector(Stage):
+    """Selects the sentences that bear on the claim nearly as much as the best one does.
+
+    A verifier is served by the few sentences that decide, not by all that are
+    about the same thing (FER, section 1). How relevant the best sentence is
+    differs from claim to claim, so the bar is a share of it: one sentence where
+    one stands out, several where several are alike. The sentences of
+    a path say nothing without each other: they are selected together.
+    """
+
+    def __init__(self, share: float, limit: int) -> None:
+        """Select sentences with at least ``share`` of the best score, ``limit`` at most."""
+        self._share = share
+        self._limit = limit
+
+    def run(self, state: ClaimState) -> Step:
+        """Mark the selected ``evidence``."""
+        return _step(state, self.select(state.evidence))
+
+    def select(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """Return the evidence, which comes best first, with ``selected`` set anew on each."""
+        first = evidence[: self._limit]
+        bar = self._share * max((item.score for item in first), default=0.0)
+        best = [item for item in first if item.score >= bar]
+        selected = _with_paths(best, self._limit)
+        return [replace(item, selected=item.key in selected) for item in evidence]
+
+
+class ProvedSelector(Stage):
+    """Keeps the selected sentences that the proof rests on and those that are as good as the best.
+
+    A sentence may be relevant enough to be selected and yet leave every part of the
+    claim to others: it is about the same thing, but decides nothing.
+    """
+
+    def __init__(self, share: float) -> None:
+        """Keep what no part rests on from ``share`` of the best selected one's relevance on."""
+        self._share = share
+
+    def run(self, state: ClaimState) -> Step:
+        """Leave sentences out of the selection, after the stage ``proof``."""
+        assert state.proof is not None, "a recipe names selection:proved after proof"
+        kept = replace(state, evidence=tuple(self.select(state.evidence, state.proof)))
+        return Step(kept, f"{count(len(kept.selected), 'sentence')} kept for the proof")
+
+    def select(self, evidence: Sequence[Evidence], proof: Proof) -> list[Evidence]:
+        """Return the evidence, which comes best first, with fewer of it ``selected``.
+
+        What led to a sentence that is kept is kept with it.
+        """
+        selected = [item for item in evidence if item.selected]
+        needed = {step.evidence.key for step in proof.mutations if step.evidence is not None}
+        bar = self._share * max((item.score for item in selected), default=0.0)
+        best = [item for item in selected if item.key in needed or item.score >= bar]
+        kept = _with_paths(best, len(selected))
+        return [replace(item, selected=item.key in kept) for item in evidence]
+
+
+class UtilityReader(Protocol):
+    """What tells useful sentences from others."""
+
+    def warm_up(self) -> None:
+        """Load its weights."""
+        ...
+
+    def usefulness(
+        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probability of each (title, sentence) that it is useful evidence.
+
+        ``relevance``: the probability of each that it bears on the claim at all.
+        """
+        ...
+
+
+class UtilitySelector(Stage):
+    """Selects sentences by the utility that the verifier has of them, not by their relevance."""
+
+    def __init__(self, model: UtilityReader, candidates: int, limit: int) -> None:
+        """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most."""
+        self._model = model
+        self._candidates = candidates
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Mark the selected ``evidence`` and put it first.
+
+        Before the stage ``verification``: it is trained on the relevance model's scores.
+        """
+        return _step(state, self.select(state.claim, state.evidence))
+
+    def select(self, claim: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """Return the evidence, which comes best first, with ``selected`` set anew on each.
+
+        Where no sentence is useful the one that is most so is selected, since a
+        verdict needs something to rest on. The sentences that led to a selected one
+        are selected with it. Selected sentences stand before others; the order is
+        otherwise kept.
+        """
+        if not evidence:
+            return []
+        read = evidence[: self._candidates]
+        texts = [(item.title, item.sentence.text) for item in read]
+        useful = self._model.usefulness(claim, texts, [item.score for item in read])
+        best = sorted(range(len(read)), key=lambda rank: -useful[rank])
+        chosen = [read[rank] for rank in best if useful[rank] >= USEFUL] or [read[best[0]]]
+        selected = _with_paths(chosen, self._limit)
+        marked = [replace(item, selected=item.key in selected) for item in evidence]
+        return sorted(marked, key=lambda item: not item.selected)
+
+
+def _with_paths(best: Iterable[Evidence], limit: int) -> set[SentenceKey]:
+    """Return which sentences are selected, ``limit`` at most.
+
+    ``best`` comes best first. A sentence that was read together with others is selected with them
+    or not at all.
+    """
+    selected: set[SentenceKey] = set()
+    for item in best:
+        wanted = selected | {item.key, *item.path}
+        if len(wanted) <= limit:
+            selected = wanted
+    return selected
+
+
+def _step(state: ClaimState, marked: Sequence[Evidence]) -> Step:
+    """Return the marked evidence, with nothing selected that shares no word with the claim.
+
+    Sentences are ranked whatever the claim is, also where it is no sentence at all.
+    """
+    if not share_a_word(state.spans, state.read):
+        marked = [replace(item, selected=False) for item in marked]
+    selection = frozenset(item.key for item in marked if item.selected)
+    found = replace(state, evidence=tuple(marked), selection=selection)
+    return Step(found, f"{count(len(selection), 'sentence')} selected as evidence")

@@ -1,0 +1,115 @@
+"""The stage ``semantic``: ranks relevant sentences, by their meaning too (report, 3.3.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.encoders.encoder import TextEncoder
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Evidence
+
+
+class SemanticSentenceRanker(Stage):
+    """Drops sentences that are about something else and puts the best first.
+
+    The report sorts by similarity alone because its classifier's scores were
+    all near 1. Here they are calibrated and order the sentences better than
+    similarity does, so similarity cuts off and breaks ties.
+    """
+
+    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 15) -> None:
+        """Keep sentences whose similarity to the claim is at least ``cutoff``.
+
+        They are the ``limit`` most relevant ones of each hop at most: none after these is
+        selected or leads to others.
+        """
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Rank ``relevant`` and what was ``ranked`` before, and put them first in ``evidence``."""
+        return _step(state, self.rank(state.claim, state.relevant, state.ranked))
+
+    def rank(
+        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
+    ) -> list[Evidence]:
+        """Return the evidence that passes the cutoff and what passed it ``before``, best first.
+
+        ``evidence`` comes most relevant first. What was ranked in earlier hops is not encoded
+        again; it stands before what is as relevant.
+        """
+        if not evidence:
+            return list(before)
+        evidence = evidence[: self._limit]
+        vectors = self._encoder.encode([claim, *(item.sentence.text for item in evidence)])
+        similarity = vectors[1:] @ vectors[0]
+        ranked = sorted(
+            (
+                (item, float(alike))
+                for item, alike in zip(evidence, similarity, strict=True)
+                if alike >= self._cutoff
+            ),
+            key=lambda pair: (
+                -round(pair[0].score, 3),
+                -pair[1],
+                pair[0].sentence.document_id,
+                pair[0].sentence.sentence_id,
+            ),
+        )
+        both = [*before, *(item for item, _ in ranked)]
+        return sorted(both, key=lambda item: -round(item.score, 3))
+
+
+class SimilaritySentenceRanker(Stage):
+    """Keeps the sentences that are similar to the claim and puts the most similar first.
+
+    The report does not order them by its classifier, whose scores are nearly all alike.
+    """
+
+    def __init__(self, encoder: TextEncoder, cutoff: float) -> None:
+        """Keep sentences whose cosine with the claim is at least ``cutoff`` (report: 0.7)."""
+        self._encoder = encoder
+        self._cutoff = cutoff
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Rank ``relevant`` and what was ``ranked`` before, and put them first in ``evidence``."""
+        return _step(state, self.rank(state.claim, state.relevant, state.ranked))
+
+    def rank(
+        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
+    ) -> list[Evidence]:
+        """Return the evidence, and what was ranked ``before``, that passes; most similar first."""
+        both = [*before, *evidence]
+        vectors = self._encoder.encode([claim, *(item.sentence.text for item in both)])
+        similarity = (vectors[1:] @ vectors[0]).tolist()
+        passing = [pair for pair in zip(both, similarity, strict=True) if pair[1] >= self._cutoff]
+        passing.sort(
+            key=lambda pair: (
+                -pair[1],
+                pair[0].sentence.document_id,
+                pair[0].sentence.sentence_id,
+            )
+        )
+        return [item for item, _ in passing]
+
+
+def _step(state: ClaimState, ranked: Sequence[Evidence]) -> Step:
+    found = replace(state, ranked=tuple(ranked), evidence=with_earlier(ranked, state.evidence))
+    return Step(found, f"{count(len(found.evidence), 'sentence')} to choose from")
+
+
+def with_earlier(ranked: Sequence[Evidence], earlier: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the ranked sentences, then the earlier ones that are not among them."""
+    keys = {item.key for item in ranked}
+    return (*ranked, *(item for item in earlier if item.key not in keys))

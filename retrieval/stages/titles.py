@@ -1,0 +1,93 @@
+"""The stage ``titles``: documents that the claim names (report, 3.3.1; Nie et al. 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spacy.tokens import Doc
+
+from retrieval.encoders.encoder import TextEncoder
+from retrieval.index.store import DocumentStore
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Candidate, Span, TitleMatch
+
+_LONGEST = 8  # words
+# Words that by themselves name nothing where they stand: "It is …", "In 1990 …".
+_FUNCTION = {"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SPACE"}
+
+
+class TitleMatcher(Stage):
+    """Exact titles, and titles that equal a name but for words in parentheses.
+
+    Names are the claim's spans and every run of words that begins with a capital
+    letter or a digit. A parser takes titles such as "Always" or "Miracle at St.
+    Anna" for no name or for two; the index knows better.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.25, limit: int = 5
+    ) -> None:
+        """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``exact`` and ``disambiguated``."""
+        exact, disambiguated = self.match(state.parsed, state.spans)
+        found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
+        named = count(len(exact), "exact title")
+        return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
+
+    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return exact matches, longest names first, and disambiguated ones, most similar first.
+
+        Exact matches score 1. All disambiguated titles compete with each other, so
+        that none is dropped for a worse one.
+        """
+        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc)])
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        matches = self._store.title_matches(longest_first)
+        exact = [match for match in matches if match.disambiguation is None]
+        named = {match.document_id for match in exact}
+        others = {
+            match.document_id: match
+            for match in matches
+            if match.disambiguation is not None and match.document_id not in named
+        }
+        named_exactly = [
+            Candidate(document_id, ("title",), 1.0, 1)
+            for document_id in dict.fromkeys(match.document_id for match in exact)
+        ]
+        return named_exactly, self._closest(doc.text, list(others.values()))
+
+    def _closest(self, claim: str, matches: Sequence[TitleMatch]) -> list[Candidate]:
+        if not matches:
+            return []
+        vectors = self._encoder.encode([claim, *(match.title for match in matches)])
+        scored = [
+            Candidate(match.document_id, ("disambiguation",), float(score), 1)
+            for match, score in zip(matches, vectors[1:] @ vectors[0], strict=True)
+            if score >= self._cutoff
+        ]
+        scored.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
+        return scored[: self._limit]
+
+
+def _runs(doc: Doc) -> Iterator[str]:
+    """Every run of at most eight words that may be a title, as it stands in the claim."""
+    one_case = doc.text.islower() or doc.text.isupper()
+    for first, token in enumerate(doc):
+        if not (one_case or token.text[0].isupper() or token.text[0].isdigit()):
+            continue
+        for last in range(first, min(len(doc), first + _LONGEST)):
+            run = doc[first : last + 1]
+            if not all(word.pos_ in _FUNCTION for word in run):
+                yield run.text

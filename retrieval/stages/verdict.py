@@ -1,0 +1,154 @@
+"""The stage ``verdict``: the verifier reads all selected sentences together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.sufficiency.agreement import agreed
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Label,
+    Opinion,
+    Verdict,
+)
+
+TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
+_VERBS: dict[Label, tuple[str, str]] = {
+    SUPPORTS: ("supports", "support"),
+    REFUTES: ("contradicts", "contradict"),
+}
+FIRM = 0.6  # below this confidence the rationale only says what the evidence seems to do
+
+
+class CrossEncoderJudge(Stage):
+    """Decides from all selected sentences at once and from the most relevant one by itself."""
+
+    def __init__(self, model: EvidenceModel, name: str) -> None:
+        """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
+        self._model = model
+        self._name = name
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Decide the ``verdict``; its confidence drops where the proof disagrees."""
+        selected = state.selected
+        verdict = self.judge(state.claim, selected)
+        message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
+        if state.proof is not None:
+            verdict = agreed(state.claim, verdict, state.proof)
+        cut = bool(selected) and not self.reads_whole(state.claim, selected)
+        return Step(replace(state, verdict=verdict, cut=cut), message)
+
+    def judge(self, claim: str, evidence: Sequence[Evidence]) -> Verdict:
+        """Return the verdict with its calibrated confidence and a rationale that quotes.
+
+        Without evidence the confidence is 1: nothing was read that could say otherwise.
+        """
+        if not evidence:
+            rationale = "No sentence in the corpus speaks about this claim."
+            return Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)
+        together = self.together(claim, evidence)
+        opinion = opinion_of(together, evidence, self._model.verdict_scale)
+        confidence = max(opinion)
+        label = LABELS[opinion.index(confidence)]
+        rationale = rationale_of(label, confidence, evidence)
+        return Verdict(label, confidence, self._name, rationale)
+
+    def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
+        """Return whether nothing of the selected evidence is cut off.
+
+        Where all of it fits this model's window at once, every sentence alone, every
+        path and the prover's input, whose window is wider, fit too.
+        """
+        return self._model.fits(claim, _text(evidence))
+
+    def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
+        """Return what all sentences say as one text; of a single one that is known already."""
+        if len(evidence) == 1:
+            return evidence[0].opinion
+        supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
+        return float(supports), float(refutes), float(undecided)
+
+
+def _text(evidence: Sequence[Evidence]) -> str:
+    return evidence_set_text([(item.title, item.sentence.text) for item in evidence])
+
+
+def opinion_of(together: Opinion, evidence: Sequence[Evidence], scale: float) -> list[float]:
+    """Return the probabilities of ``LABELS`` that the verdict is made of.
+
+    ``together``: what the sentences of ``evidence``, at least one, say as one text. ``scale``: the
+    power that all are raised to. Below 1 the verdict is less confident than the readings: of many
+    readings, those that were chosen are wrong more often than others of the same confidence.
+    """
+    most_relevant = max(evidence, key=lambda item: item.score)
+    pooled = pooled_opinion(together, most_relevant.opinion)
+    odds = [p**scale for p in uncontradicted(pooled, [item.stance for item in evidence])]
+    return [p / sum(odds) for p in odds]
+
+
+def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
+    """Return the linear pool of two opinions (Stone 1961).
+
+    What all sentences say together and what the most relevant one says alone err
+    on different claims.
+    """
+    return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
+
+
+def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:
+    """Return the opinion without the label that the shown evidence speaks against.
+
+    A side is impossible if some sentence has the opposite stance and none has its own: what is
+    shown would contradict the verdict.
+    """
+    sides = (SUPPORTS, REFUTES)
+    left = [
+        0.0 if label in sides and label not in stances and set(sides) & set(stances) else p
+        for label, p in zip(LABELS, opinion, strict=True)
+    ]
+    return [p / sum(left) for p in left]
+
+
+def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:
+    """Return one sentence that quotes what the verdict rests on.
+
+    ``evidence`` comes best first. For a decided claim it is the first sentence of the
+    same stance; where no sentence has it alone, the first of those read together.
+    Otherwise it is the first sentence, which settles nothing, even where it leans to
+    a side.
+    """
+    if label == NOT_ENOUGH_INFO:
+        closest = evidence[0]
+        settles = "does not settle the claim"
+        if closest.stance != NOT_ENOUGH_INFO:
+            settles = f"seems to {_VERBS[closest.stance][1]} it, but not surely enough to decide"
+        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
+    one, several = _VERBS[label]
+    if confidence < FIRM:
+        one, several = f"seems to {several}", f"seem to {several}"
+    quoted = next((item for item in evidence if item.stance == label), None)
+    if quoted is None:
+        closest = evidence[0]
+        return (
+            f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
+            f" “{closest.sentence.text}”"
+        )
+    others = len(
+        {item.sentence.document_id for item in evidence if item.stance == label}
+        - {quoted.sentence.document_id}
+    )
+    together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
+    return f"“{quoted.title}”{together} {one} it: “{quoted.sentence.text}”"

@@ -1,0 +1,125 @@
+"""The stage ``verification``: the verifier reads the claim with each of the best sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.cross_encoders.inputs import path_text
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Evidence, Opinion, Reading, SentenceKey
+
+# A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
+# settles the claim, or not, without it.
+GAIN = 0.1
+
+
+class EvidenceVerifier(Stage):
+    """Reads the claim with each of the best sentences, alone and after those that led to it.
+
+    The relevance model, which is five times as fast, chooses what is read here; from then on its
+    own opinion does not count.
+    """
+
+    def __init__(self, model: EvidenceModel, limit: int) -> None:
+        """Read the ``limit`` best sentences, and those on their paths."""
+        self._model = model
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Label ``evidence``, drop what is not read, and add to ``readings``."""
+        evidence, readings = self.verify(state.claim, state.evidence, state.readings)
+        found = replace(state, evidence=tuple(evidence), readings=readings)
+        return Step(found, f"{count(len(evidence), 'sentence')} labelled")
+
+    def verify(
+        self,
+        claim: str,
+        evidence: Sequence[Evidence],
+        before: Mapping[Reading, Opinion],
+        paths: Sequence[Evidence] = (),
+    ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
+        """Return what was read of the evidence, best first, and every opinion so far.
+
+        ``evidence`` comes best first. ``before``: opinions that were given before and are not
+        asked for again; a sentence that was read then stays, wherever it stands now. ``paths``
+        are read too. Each is given as its last sentence; its other sentences must be in
+        ``evidence``.
+        Of the readings that end with a sentence, the one that decides the most is kept; a path
+        only if it decides more than each of its sentences alone (``GAIN``).
+        A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
+        first sentence of a path stands beside the last one.
+        """
+        known = {item.key: item for item in (*paths, *evidence)}
+        earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
+        found = [*evidence[: self._limit], *_already_read(earlier, before)]
+        asked = list(_with_leads([*found, *paths], known))
+        readings = self._readings(claim, asked, known, before)
+        read = _labelled(list({item.key: item for item in asked}.values()), readings)
+        worth = {item.key: item.score for item in read}
+        for item in read:
+            for key in item.path:
+                worth[key] = max(worth[key], item.score)
+        order = {item.key: position for position, item in enumerate(read)}
+        read.sort(key=lambda item: (-round(worth[item.key], 3), order[item.key]))
+        return read, readings
+
+    def _readings(
+        self,
+        claim: str,
+        asked: Sequence[Evidence],
+        known: Mapping[SentenceKey, Evidence],
+        before: Mapping[Reading, Opinion],
+    ) -> dict[Reading, Opinion]:
+        wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
+        new = [reading for reading in wanted if reading not in before]
+        said = self._model.probabilities([(claim, _text(reading, known)) for reading in new])
+        opinions = {
+            reading: (float(row[0]), float(row[1]), float(row[2]))
+            for reading, row in zip(new, said, strict=True)
+        }
+        return {**before, **opinions}
+
+
+def _already_read(
+    earlier: Iterable[Evidence], before: Mapping[Reading, Opinion]
+) -> Iterator[Evidence]:
+    """Yield these sentences without paths that would have to be read first."""
+    for item in earlier:
+        yield item if (item.path, item.key) in before else replace(item, path=())
+
+
+def _with_leads(
+    items: Sequence[Evidence], known: Mapping[SentenceKey, Evidence]
+) -> Iterator[Evidence]:
+    """Yield the sentences, then those on their paths; a path over an unknown sentence is cut."""
+    whole = [item if known.keys() >= set(item.path) else replace(item, path=()) for item in items]
+    yield from whole
+    for item in whole:
+        yield from (replace(known[key], path=()) for key in item.path)
+
+
+def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
+    path, last = reading
+    texts = [(known[key].title, known[key].sentence.text) for key in (*path, last)]
+    return path_text(texts[-1], texts[:-1])
+
+
+def _labelled(best: Sequence[Evidence], readings: Mapping[Reading, Opinion]) -> list[Evidence]:
+    """Return the sentences as the readings that decide the most say."""
+    alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
+    decisive = dict(alone)
+    for (path, key), opinion in readings.items():
+        if not path or not alone.keys() >= {*path, key}:
+            continue
+        together = replace(alone[key], opinion=opinion, path=path)
+        least = GAIN + max(alone[part].score for part in (*path, key))
+        if together.score >= max(least, decisive[key].score):
+            decisive[key] = together
+    return list(decisive.values())

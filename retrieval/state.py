@@ -1,0 +1,114 @@
+"""What is known of a claim while it is checked: the one value that all stages read and return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spacy.tokens import Doc
+
+from retrieval.types import (
+    Candidate,
+    Evidence,
+    Hop,
+    Opinion,
+    Proof,
+    Question,
+    RankedDocument,
+    Reading,
+    Sentence,
+    SentenceKey,
+    Span,
+    Verdict,
+)
+
+_BEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimState:
+    """The claim and what the stages have found for it so far.
+
+    A stage returns a new state (``dataclasses.replace``). Lists of evidence come best first.
+
+    Attributes:
+        claim: the text that is checked.
+        parsed: the same text with its words, their kinds and their relations.
+        hop: which round of retrieval it is, from 1.
+        spans: pieces of the claim that may name a document or answer a question.
+        exact: documents whose title is in the claim.
+        disambiguated: documents whose title is in the claim, but for words in parentheses.
+        by_text: documents that contain a span of the claim.
+        by_words: documents that contain words of the claim.
+        questions: whose answers would help to decide the claim.
+        candidates: documents to open next.
+        opened: documents that this hop has opened.
+        documents: documents that all hops have opened.
+        chosen: sentences of ``opened`` that are read, with their documents.
+        read: every sentence that the relevance model has read alone, of all hops.
+        relevant: those of this hop that are relevant to the claim.
+        ranked: those of all hops that the semantic ranking has kept.
+        paths: last sentences of paths, read together with the sentences before them, of all hops.
+        evidence: the sentences that may decide the claim.
+        readings: what the verifier said of each sentence and path.
+        selection: the sentences that the selection chose, before the proof left some out.
+        last_selection: the same of the hop before; None in the first hop.
+        proof: of the claim, from the selected evidence; None where the recipe makes none.
+        verdict: on the selected evidence; None until the first hop has decided.
+        cut: whether the selected evidence is longer than the verifier reads at once.
+        hops: the finished hops.
+    """
+
+    claim: str
+    parsed: Doc = field(repr=False, compare=False)
+    hop: int = 1
+    spans: tuple[Span, ...] = ()
+    exact: tuple[Candidate, ...] = ()
+    disambiguated: tuple[Candidate, ...] = ()
+    by_text: tuple[Candidate, ...] = ()
+    by_words: tuple[Candidate, ...] = ()
+    questions: tuple[Question, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    opened: tuple[RankedDocument, ...] = ()
+    documents: tuple[RankedDocument, ...] = ()
+    chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()
+    read: tuple[Evidence, ...] = ()
+    relevant: tuple[Evidence, ...] = ()
+    ranked: tuple[Evidence, ...] = ()
+    paths: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    readings: Mapping[Reading, Opinion] = field(default_factory=dict)
+    selection: frozenset[SentenceKey] = frozenset()
+    last_selection: frozenset[SentenceKey] | None = None
+    proof: Proof | None = None
+    verdict: Verdict | None = None
+    cut: bool = False
+    hops: tuple[Hop, ...] = ()
+
+    def __deepcopy__(self, memo: object) -> ClaimState:
+        """Return the same state: nothing in it ever changes. Haystack copies what it hands on."""
+        return self
+
+    @property
+    def selected(self) -> tuple[Evidence, ...]:
+        """The evidence that the verdict rests on."""
+        return tuple(item for item in self.evidence if item.selected)
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """The ids of all documents that were opened."""
+        return frozenset(ranked.document.id for ranked in self.documents)
+
+    @property
+    def best(self) -> tuple[SentenceKey, ...]:
+        """The five best sentences, selected or not."""
+        return tuple(item.key for item in self.evidence[:_BEST])
+
+    def documents_by_evidence(self) -> tuple[RankedDocument, ...]:
+        """Return the documents of the best sentences first, then the others as they were opened."""
+        rank: dict[str, int] = {}
+        for item in self.evidence:
+            rank.setdefault(item.sentence.document_id, len(rank))
+        return tuple(
+            sorted(self.documents, key=lambda ranked: rank.get(ranked.document.id, len(rank)))
+        )

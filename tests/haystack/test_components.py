@@ -1,0 +1,48 @@
+"""The stages as components of a Haystack pipeline, with the real models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from haystack import Pipeline
+
+from retrieval.assembly import parts_over, pipeline_over
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.haystack.components import EvidenceRetriever, haystack_pipeline
+from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.model_folders import ModelFolders
+from retrieval.recipes import RECIPES
+from retrieval.stages.table import Parts
+
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def parts(index: Path, unpacked: Path) -> Parts:
+    encoder = MiniLMEncoder()
+    return parts_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["Skerrow Light was designed by Ann Lee.", "The designer of Skerrow Light collected stamps."],
+)
+def test_a_haystack_pipeline_finds_what_the_function_finds(parts: Parts, claim: str) -> None:
+    recipe = RECIPES["combined"]
+    report = pipeline_over(parts, recipe).check(claim, lambda progress: None)
+    over = haystack_pipeline(recipe, parts).run({"claim": {"claim": claim}})["hop end"]["over"]
+    assert over.evidence == report.evidence
+    assert over.hops == report.hops
+    assert over.verdict.label == report.verdict.label
+
+
+def test_the_retriever_hands_the_selected_sentences_on_as_documents(parts: Parts) -> None:
+    pipeline = Pipeline()
+    retriever = EvidenceRetriever(pipeline_over(parts, RECIPES["esoteric"]))
+    pipeline.add_component("evidence", retriever)
+    found = pipeline.run({"evidence": {"query": "Skerrow Light was designed by Ann Lee."}})
+    first = found["evidence"]["documents"][0]
+    assert first.content == "It was designed by Ann Lee and was first lit in 1871."
+    assert first.meta["title"] == "Skerrow Light"
+    assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"

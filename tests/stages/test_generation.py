@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from retrieval.generation.decoding import Markup
+from retrieval.stages.generation import TitleGenerator
+from retrieval.types import Candidate, SentenceKey
+from tests.evidence import evidence
+from tests.generation.test_decoding import MARKUP, TRIE, WAYS, Told
+
+CLAIM = "The lamp was made in a town."
+LEADS = [
+    evidence("Pier", "It has a lamp.", sentence_id=4),
+    evidence("Lamp", "It was made in Oslo by Ann Lee.", sentence_id=2),
+]
+
+
+class ToldModel:
+    """A model that says of every text what is written down; it remembers what it read."""
+
+    markup: Markup = MARKUP
+
+    def __init__(self) -> None:
+        self.read_last: tuple[str, Sequence[tuple[str, str]]] | None = None
+
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
+    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Told:
+        self.read_last = (claim, sentences)
+        return Told(WAYS)
+
+
+def generator(model: ToldModel, limit: int = 10) -> TitleGenerator:
+    return TitleGenerator(model, TRIE, beams=10, limit=limit)
+
+
+def test_documents_come_with_their_probability_and_the_sentence_that_led_there() -> None:
+    found = generator(ToldModel(), limit=2).generate(CLAIM, LEADS, (), 3)
+    assert found == [
+        Candidate(
+            "oslo", ("generation",), pytest.approx(0.41, rel=1e-5), 3, SentenceKey("Lamp", 2)
+        ),
+        Candidate(
+            "ann_lee", ("generation",), pytest.approx(0.18, rel=1e-5), 3, SentenceKey("Lamp", 2)
+        ),
+    ]
+
+
+def test_what_was_read_before_is_not_generated_again() -> None:
+    found = generator(ToldModel()).generate(CLAIM, LEADS, {"oslo", "ann_lee"}, 2)
+    assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
+    assert found[1].led_by == SentenceKey("Pier", 4)
+
+
+def test_without_evidence_there_is_nothing_to_go_on_from() -> None:
+    model = ToldModel()
+    assert generator(model).generate(CLAIM, [], (), 2) == []
+    assert model.read_last is None
+
+
+def test_the_five_best_sentences_are_read_with_their_titles() -> None:
+    model = ToldModel()
+    leads = [evidence(f"Pier {n}", f"It has {n} lamps.") for n in range(7)]
+    generator(model).generate(CLAIM, leads, (), 2)
+    assert model.read_last == (CLAIM, [(f"Pier {n}", f"It has {n} lamps.") for n in range(5)])

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from retrieval.stages.semantic import SimilaritySentenceRanker
+from tests.encoders import WordEncoder
+from tests.evidence import evidence
+
+CLAIM = "the red lighthouse stands"
+
+
+def titles(*items: tuple[str, str, float], before: tuple[str, str, float] | None = None) -> str:
+    ranker = SimilaritySentenceRanker(WordEncoder(), cutoff=0.5)
+    earlier = [evidence(*before)] if before else []
+    found = ranker.rank(CLAIM, [evidence(*item) for item in items], earlier)
+    return "".join(item.title for item in found)
+
+
+def test_similarity_alone_orders_and_cuts_off() -> None:
+    # Shared words over the lengths √4 and √2, √4, √1: 2 / 2.83, 4 / 4 and 0.
+    assert titles(("A", "red lighthouse", 0.9), ("B", CLAIM, 0.5), ("C", "cats", 1.0)) == "BA"
+
+
+def test_what_is_as_similar_as_the_cutoff_stays() -> None:
+    assert titles(("A", "lighthouse", 0.9)) == "A"  # 1 / 2
+
+
+def test_what_was_ranked_before_is_ranked_with_the_rest() -> None:
+    assert titles(("A", "red lighthouse", 0.9), before=("B", CLAIM, 0.5)) == "BA"
+    assert titles() == ""

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models import reader
+from retrieval.stages.relevance import CrossEncoderRelevanceClassifier
+from retrieval.stages.stage import Stage
+from retrieval.types import Evidence, RankedDocument
+from tests.evidence import ranked
+from tests.states import state_of
+
+pytestmark = pytest.mark.models
+
+LIGHT = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is red.", "It is tall.")
+DUNDEE = ranked("Dundee", "It is a city in Scotland.", "It lies on the River Tay.")
+CLAIM = "Skerrow Light was designed by Ann Lee."
+
+
+def relevant(stage: Stage, *documents: RankedDocument) -> tuple[Evidence, ...]:
+    chosen = tuple((ranked, s) for ranked in documents for s in ranked.document.sentences)
+    return stage.run(state_of(CLAIM, chosen=chosen)).state.relevant
+
+
+@pytest.fixture(scope="module")
+def model() -> CrossEncoder:
+    return reader()
+
+
+def test_the_sentence_that_says_so_is_most_relevant_and_supports(
+    model: CrossEncoder,
+) -> None:
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0)
+    evidence = relevant(classifier, DUNDEE, LIGHT)
+    assert len(evidence) == 5
+    assert (evidence[0].title, evidence[0].sentence.sentence_id) == ("Skerrow Light", 0)
+    assert evidence[0].stance == "SUPPORTS"
+
+
+def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: CrossEncoder) -> None:
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.5)
+    assert {e.title for e in relevant(classifier, DUNDEE, LIGHT)} == {"Skerrow Light"}
+
+
+def test_without_sentences_there_is_no_evidence(model: CrossEncoder) -> None:
+    assert relevant(CrossEncoderRelevanceClassifier(model)) == ()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from retrieval.stages.selection import RelativeSelector
+from tests.evidence import evidence
+
+
+def selected(share: float, limit: int, *scores: float) -> list[bool]:
+    items = [evidence(f"Page {n}", "a pier", score) for n, score in enumerate(scores)]
+    return [item.selected for item in RelativeSelector(share, limit).select(items)]
+
+
+def test_what_comes_near_the_best_sentence_is_selected() -> None:
+    assert selected(0.5, 5, 0.8, 0.41, 0.39) == [True, True, False]
+
+
+def test_the_bar_falls_where_nothing_stands_out() -> None:
+    assert selected(0.5, 5, 0.2, 0.11, 0.09) == [True, True, False]
+
+
+def test_no_more_than_the_limit_is_selected() -> None:
+    assert selected(0.5, 2, 0.9, 0.8, 0.7) == [True, True, False]
+
+
+def test_what_is_ranked_too_low_to_be_selected_raises_no_bar() -> None:
+    # Hybrid ranking may put a sentence that is sure behind others that are not.
+    assert selected(0.5, 2, 0.3, 0.2, 0.9) == [True, True, False]
+
+
+def test_a_later_hop_selects_anew() -> None:
+    selector = RelativeSelector(0.5, 5)
+    first = selector.select([evidence("A", "a pier", 0.3)])
+    second = selector.select([evidence("B", "a rock", 0.9), *first])
+    assert [(item.title, item.selected) for item in second] == [("B", True), ("A", False)]
+
+
+def test_what_led_to_a_selected_sentence_is_selected_with_it() -> None:
+    lead = evidence("Lead", "a pier", 0.1)
+    found = [replace(evidence("End", "a rock", 0.9), path=(lead.key,)), lead]
+    assert [item.selected for item in RelativeSelector(0.5, 5).select(found)] == [
+        True,
+        True,
+    ]
+
+
+def test_a_sentence_whose_path_finds_no_room_is_left_out() -> None:
+    leads = [evidence(f"Lead {n}", "a pier", 0.1) for n in range(3)]
+    ends = [
+        replace(evidence(f"End {n}", "a rock", 0.9), path=(lead.key,))
+        for n, lead in enumerate(leads)
+    ]
+    found = RelativeSelector(0.5, 5).select([*ends, *leads])
+    assert [item.title for item in found if item.selected] == ["End 0", "End 1", "Lead 0", "Lead 1"]
+
+
+def test_without_evidence_nothing_is_selected() -> None:
+    assert RelativeSelector(0.5, 5).select([]) == []

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.stages.verdict import (
+    CrossEncoderJudge,
+    opinion_of,
+    pooled_opinion,
+    rationale_of,
+    uncontradicted,
+)
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Opinion, Verdict
+from tests.evidence import evidence
+
+
+def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
+    items = [
+        evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO),
+        evidence("Harbour", "The lighthouse was built in 1901.", 0.8, REFUTES),
+    ]
+    assert rationale_of(REFUTES, 0.8, items) == (
+        "“Harbour” contradicts it: “The lighthouse was built in 1901.”"
+    )
+
+
+def test_a_verdict_that_is_little_better_than_a_guess_is_not_told_as_a_fact() -> None:
+    items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.5, REFUTES)]
+    assert rationale_of(REFUTES, 0.59, items) == (
+        "“Harbour” seems to contradict it: “The lighthouse was built in 1901.”"
+    )
+    assert rationale_of(REFUTES, 0.6, items).startswith("“Harbour” contradicts it")
+
+
+def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
+    items = [
+        evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS),
+        evidence("Lighthouse", "The lighthouse is red.", 0.8, SUPPORTS),
+    ]
+    assert rationale_of(SUPPORTS, 0.8, items) == (
+        "“Harbour”, with 1 more document, supports it: “Its lighthouse is red.”"
+    )
+
+
+def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_together() -> None:
+    items = [
+        evidence("Harbour", "The mole was built by Ida Holm.", 0.6, NOT_ENOUGH_INFO),
+        evidence("Ida Holm", "She was a Dane.", 0.5, NOT_ENOUGH_INFO),
+    ]
+    assert rationale_of(SUPPORTS, 0.8, items) == (
+        "Read together, the sentences support it; the most relevant, in “Harbour”:"
+        " “The mole was built by Ida Holm.”"
+    )
+
+
+def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> None:
+    items = [evidence("Harbour", "It has a pier.", 0.2, NOT_ENOUGH_INFO)]
+    assert rationale_of(NOT_ENOUGH_INFO, 0.8, items) == (
+        "The closest sentence, in “Harbour”, does not settle the claim: “It has a pier.”"
+    )
+
+
+def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> None:
+    items = [evidence("Harbour", "Its pier is long.", 0.6, SUPPORTS)]
+    assert rationale_of(NOT_ENOUGH_INFO, 0.4, items) == (
+        "The closest sentence, in “Harbour”, seems to support it, but not surely enough to decide:"
+        " “Its pier is long.”"
+    )
+
+
+def test_a_scale_below_1_makes_a_verdict_less_confident_and_keeps_its_label() -> None:
+    item = replace(evidence("Harbour", "It is old.", 0.5, SUPPORTS), opinion=(0.64, 0.0, 0.36))
+    # Square roots: 0.8 and 0.6 of 1.4.
+    assert opinion_of(item.opinion, [item], 0.5) == pytest.approx([0.8 / 1.4, 0.0, 0.6 / 1.4])
+    assert opinion_of(item.opinion, [item], 1.0) == pytest.approx([0.64, 0.0, 0.36])
+
+
+def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
+    # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
+    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
+
+
+def test_a_side_that_the_shown_sentences_speak_against_is_impossible() -> None:
+    # Of 0.5, 0.3 and 0.2 the first goes; what is left is divided by 0.5.
+    assert uncontradicted([0.5, 0.3, 0.2], [REFUTES, NOT_ENOUGH_INFO]) == [0.0, 0.6, 0.4]
+
+
+@pytest.mark.parametrize("stances", [[], [NOT_ENOUGH_INFO], [SUPPORTS, REFUTES]])
+def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
+    stances: list[Label],
+) -> None:
+    assert uncontradicted([0.5, 0.25, 0.25], stances) == [0.5, 0.25, 0.25]
+
+
+class OfOneOpinion:
+    """Says the same of every text, and keeps what it was asked."""
+
+    def __init__(self, opinion: Opinion, verdict_scale: float = 1.0) -> None:
+        self._opinion = opinion
+        self.verdict_scale = verdict_scale
+        self.asked: list[tuple[str, str]] = []
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.asked += pairs
+        return np.array([self._opinion] * len(pairs), dtype=np.float32)
+
+
+def judged(model: OfOneOpinion, *items: Evidence) -> Verdict:
+    judge = CrossEncoderJudge(cast(CrossEncoder, model), "a judge")
+    verdict: Verdict = judge.judge("The pier is old.", list(items))
+    return verdict
+
+
+def item(title: str, opinion: Opinion) -> Evidence:
+    return replace(evidence(title, f"Of the {title}."), opinion=opinion)
+
+
+def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again() -> None:
+    model = OfOneOpinion((1.0, 0.0, 0.0))
+    undecided = judged(model, item("Pier", (0.25, 0.0, 0.75)))
+    refuted = judged(model, item("Pier", (0.0, 0.75, 0.25)))
+    assert (undecided.label, undecided.confidence) == (NOT_ENOUGH_INFO, 0.75)
+    assert (refuted.label, refuted.confidence) == (REFUTES, 0.75)
+    assert model.asked == []
+
+
+def test_the_model_says_how_the_verdict_is_scaled() -> None:
+    verdict = judged(
+        OfOneOpinion((1.0, 0.0, 0.0), verdict_scale=0.5), item("Pier", (0.64, 0, 0.36))
+    )
+    assert (verdict.label, verdict.confidence) == (SUPPORTS, pytest.approx(0.8 / 1.4))
+
+
+def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
+    model = OfOneOpinion((0.5, 0.25, 0.25))
+    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.5, 0.375, 0.125))
+    verdict = judged(model, weak, strong)
+    assert model.asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
+    assert verdict.label == SUPPORTS
+    # Without the side that no sentence has: 0.5 and 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
+    assert verdict.confidence == pytest.approx(0.5 / (0.5 + 0.15625))
+
+
+def test_without_evidence_the_claim_is_undecided_with_confidence_one() -> None:
+    verdict = judged(OfOneOpinion((1.0, 0.0, 0.0)))
+    assert (verdict.label, verdict.confidence, verdict.judge) == (NOT_ENOUGH_INFO, 1.0, "a judge")

@@ -1,0 +1,16 @@
+"""States of a claim that tests begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import spacy
+
+from retrieval.state import ClaimState
+
+_BLANK = spacy.blank("en")
+
+
+def state_of(claim: str, **found: Any) -> ClaimState:
+    """Return a state whose claim is split into words but not parsed."""
+    return ClaimState(claim, _BLANK(claim), **found)
