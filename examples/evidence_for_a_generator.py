@@ -1,0 +1,72 @@
+"""Put ESOTERIC's evidence in front of a generator of Haystack.
+
+Needs an index (``make run`` builds one) and a server with OpenAI's chat API, such as Ollama. From
+the root of the checkout:
+
+    .venv/bin/python examples/evidence_for_a_generator.py http://localhost:11434/v1 MODEL "CLAIM"
+
+The generator explains a claim by the sentences that ESOTERIC selected. It sees these alone, and
+what it writes is not checked; ``ESOTERIC_LLM`` makes a language model part of the verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from haystack import Pipeline
+from haystack.components.builders import ChatPromptBuilder
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.dataclasses import ChatMessage
+from haystack.utils import Secret
+
+from retrieval.assembly import parts_over, pipeline_over
+from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.haystack.components import EvidenceRetriever
+from retrieval.index.open_index import open_index
+from retrieval.networks import runtime
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from settings import Settings
+
+PROMPT = """Explain in two sentences whether the evidence supports the claim. Use nothing else.
+Claim: {{ claim }}
+Evidence:
+{% for document in documents %}- {{ document.content }} ({{ document.meta["title"] }})
+{% endfor %}"""
+
+
+def open_pipeline(url: str, model: str, settings: Settings) -> Pipeline:
+    """Return a pipeline from a claim to an explanation of it."""
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(settings.model_folders.networks)
+    encoder = MiniLMEncoder()
+    store = open_index(settings.store, settings.snapshots).open(encoder.name)
+    parts = parts_over(store, encoder, settings.model_folders)
+    pipeline = Pipeline()
+    retriever = EvidenceRetriever(pipeline_over(parts, RECIPES[DEFAULT_RECIPE]))
+    pipeline.add_component("evidence", retriever)
+    template = [ChatMessage.from_user(PROMPT)]
+    pipeline.add_component(
+        "prompt", ChatPromptBuilder(template, required_variables=["claim", "documents"])
+    )
+    key = Secret.from_token("none")  # a server of one's own needs none, but the client wants one
+    generator = OpenAIChatGenerator(api_key=key, model=model, api_base_url=url)
+    pipeline.add_component("generator", generator)
+    pipeline.connect("evidence.documents", "prompt.documents")
+    pipeline.connect("prompt.prompt", "generator.messages")
+    return pipeline
+
+
+def main(url: str, model: str, claim: str) -> None:
+    """Print the verdict and the generator's explanation."""
+    pipeline = open_pipeline(url, model, Settings.from_environment())
+    data = {"evidence": {"query": claim}, "prompt": {"claim": claim}}
+    answers = pipeline.run(data, include_outputs_from={"evidence"})
+    verdict = answers["evidence"]["verdict"]
+    print(f"{verdict.label} ({verdict.confidence:.2f})")
+    print(answers["generator"]["replies"][0].text)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(f"usage: {sys.argv[0]} URL MODEL CLAIM")
+    main(*sys.argv[1:])
