@@ -25,6 +25,11 @@ class RetrievalConfig:
         sentence_limit: most sentences read alone in the first hop.
         expansion_sentence_limit: the same in later hops.
         relevance_cutoff: least probability that a sentence bears on the claim.
+        title_bonus: added to the similarity of a document that was found by its title but for
+            words in parentheses, and of the sentences of a document that was found by its title
+            (docs/experiments.md, "The page of a name among many that begin with it").
+        first_sentence_bonus: added to the similarity of a document's first sentence, which names
+            the subject that the others refer to (docs/experiments.md, same section).
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
         semantic_limit: most relevant sentences of a hop that are ranked so.
@@ -32,6 +37,8 @@ class RetrievalConfig:
         verified_paths: paths that it reads too, at most, where none of those sentences settles
             the claim.
         verified_path_cutoff: least score of such a path, by the path reader.
+        path_gain: by so much more than each of its sentences alone a path must decide, or else the
+            sentence counts without it.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
         selection_limit: most sentences that the verdict rests on.
@@ -49,6 +56,15 @@ class RetrievalConfig:
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
         independence_cutoff: least probability with which a span of the claim is open. Fitted to
             what rounds find (docs/experiments.md); the prover's card has another, of made sets.
+        together_weight: weight of what the selected sentences say together; the rest is the most
+            relevant one's alone (docs/experiments.md; fitted with ``esoteric train calibration``).
+        firm_confidence: below it the rationale only says what the evidence seems to do.
+        opposed_share: share of its confidence above a guess that a verdict keeps where the proof
+            comes to the opposite. Fitted to 376 dev claims it would be 0.74 (docs/experiments.md).
+        open_share: the same where the proof leaves the claim open. Fitted, this and the next would
+            be 1.0 and 1.1: the verifier is less confident there by itself. So that a proof that
+            does not agree raises no confidence, both are below 1.
+        proved_share: the same of an undecided verdict where the proof decides.
         seconds: a fault guard: no further hop begins when so many have passed, and a notice
             says so. What a claim takes is limited by hops and sentences.
     """
@@ -61,12 +77,15 @@ class RetrievalConfig:
     document_limit: int = 6
     sentence_limit: int = 40
     expansion_sentence_limit: int = 24
+    title_bonus: float = 0.1
+    first_sentence_bonus: float = 0.1
     relevance_cutoff: float = 0.05
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
     verified_sentences: int = 7
     verified_paths: int = 8
     verified_path_cutoff: float = 0.3
+    path_gain: float = 0.1
     selection_share: float = 0.4
     selection_limit: int = 5
     unproved_share: float = 0.6
@@ -80,6 +99,11 @@ class RetrievalConfig:
     path_threshold: float = 0.02
     path_weight: float = 1.0
     independence_cutoff: float = 0.25
+    together_weight: float = 0.25
+    firm_confidence: float = 0.6
+    opposed_share: float = 0.75
+    open_share: float = 0.9
+    proved_share: float = 0.9
     seconds: float = 300.0
 
 

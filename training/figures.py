@@ -95,7 +95,8 @@ class Readings:
     def pooled(self) -> NDArray[np.float64]:
         """What the judge makes of both before it calibrates, shape ``(claims, labels)``."""
         both = zip(self.together.tolist(), self.alone.tolist(), strict=True)
-        return np.array([pooled_opinion(together, alone) for together, alone in both])
+        weight = RetrievalConfig().together_weight
+        return np.array([pooled_opinion(together, alone, weight) for together, alone in both])
 
 
 Classify: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]

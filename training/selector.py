@@ -187,7 +187,7 @@ def selection_figures(
     ranked: RankedClaims, selected: Sequence[list[Evidence]], read: CrossEncoder
 ) -> dict[str, float]:
     """Return the dev figures of what was selected for each claim, as the card defines them."""
-    judge = CrossEncoderJudge(read, read.version)
+    judge = CrossEncoderJudge(read, read.version, RetrievalConfig())
     answers = []
     for claim, items in zip(ranked.claims, selected, strict=True):
         verdict = judge.judge(claim.text, items)

@@ -53,9 +53,9 @@ class Campaign:
     def __init__(self, verifier: EvidenceModel, name: str, explainer: Explainer) -> None:
         """Remember the judges; ``name`` is the verifier's."""
         config = RetrievalConfig()
-        self._verification = EvidenceVerifier(verifier, config.verified_sentences)
+        self._verification = EvidenceVerifier(verifier, config)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(verifier, name)
+        self._judge = CrossEncoderJudge(verifier, name, config)
         self._explainer = explainer
         self._verification.warm_up()
 

@@ -7,7 +7,7 @@ between their rows and a recipe's is one of retrieval.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from evaluation.predictions import MOST_EVIDENCE, Answer
@@ -70,9 +70,11 @@ class RankedBaseline:
         config = RetrievalConfig()
         self._networks = folders.networks
         model = evidence_model(folders, in_search=True)
-        self._verification = EvidenceVerifier(model, MOST_EVIDENCE)
+        self._verification = EvidenceVerifier(
+            model, replace(config, verified_sentences=MOST_EVIDENCE)
+        )
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(model, model.version)
+        self._judge = CrossEncoderJudge(model, model.version, config)
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.config import RetrievalConfig
 from retrieval.encoders.dpr_encoder import LONGEST, DprQuestionEncoder
 from retrieval.encoders.encoder import TextEncoder
 from retrieval.index.store import DocumentStore
@@ -15,9 +16,6 @@ from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Question
 
-# What a document counts as more similar by whose title is a name in the claim but for words in
-# parentheses. ``docs/experiments.md`` has what that is worth.
-_NAMED = 0.1
 # Haystack, by which the report ranked, maps an inner product x to 1 / (1 + exp(-x / 100)). The
 # report's cutoff is taken to be on that scale: unscaled inner products of DPR are far above 1.
 _SCALE = 100.0
@@ -31,13 +29,14 @@ class DenseDocumentRanker(Stage):
     """
 
     def __init__(
-        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.35, limit: int = 20
+        self, store: DocumentStore, encoder: TextEncoder, settings: RetrievalConfig
     ) -> None:
-        """Keep candidates that score at least ``cutoff``, ``limit`` of them at most."""
+        """Keep ``document_limit`` candidates that score at least ``document_cutoff``."""
         self._store = store
         self._encoder = encoder
-        self._cutoff = cutoff
-        self._limit = limit
+        self._cutoff = settings.document_cutoff
+        self._limit = settings.document_limit
+        self._bonus = settings.title_bonus
 
     def warm_up(self) -> None:
         """Load the encoder."""
@@ -85,13 +84,16 @@ class DenseDocumentRanker(Stage):
             if candidate.document_id in exact_ids | kept_ids or answer >= self._cutoff
         ]
         ranked.sort(
-            key=lambda entry: (not entry[0], -_rank(entry[1], entry[2]), entry[2].document_id)
+            key=lambda entry: (not entry[0], -self._rank(entry[1], entry[2]), entry[2].document_id)
         )
         return [
             candidate
             for rank, (_, _, candidate) in enumerate(ranked)
             if rank < self._limit or candidate.document_id in kept_ids
         ]
+
+    def _rank(self, answer: float, candidate: Candidate) -> float:
+        return answer + (self._bonus if "disambiguation" in candidate.found_by else 0.0)
 
     def _best_answers(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
@@ -102,10 +104,6 @@ class DenseDocumentRanker(Stage):
             step = (1 - self._cutoff) / len(candidates)
             return [1 - place * step for place in range(len(candidates))]
         return [float(score) for score in similar.max(axis=1)]
-
-
-def _rank(answer: float, candidate: Candidate) -> float:
-    return answer + (_NAMED if "disambiguation" in candidate.found_by else 0.0)
 
 
 class DprDocumentRanker(Stage):

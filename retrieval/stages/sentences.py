@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from retrieval.config import RetrievalConfig
 from retrieval.encoders.encoder import TextEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
-
-# What a document's first sentence is nearer by: it names the document's subject, which the
-# others only refer to. And what all sentences are of a document that the claim names, among many
-# whose titles begin so. ``docs/experiments.md`` has what both are worth.
-_FIRST = 0.1
-_NAMED = 0.1
 
 
 class SentencePreranker(Stage):
@@ -28,16 +23,12 @@ class SentencePreranker(Stage):
     """
 
     def __init__(
-        self, store: DocumentStore, encoder: TextEncoder, limit: int, later_limit: int
+        self, store: DocumentStore, encoder: TextEncoder, settings: RetrievalConfig
     ) -> None:
-        """Choose ``limit`` sentences in the first hop and ``later_limit`` in each later one.
-
-        ``encoder`` is the one that the store's vectors are compared with.
-        """
+        """``encoder`` is the one that the store's vectors are compared with."""
         self._store = store
         self._encoder = encoder
-        self._limit = limit
-        self._later_limit = later_limit
+        self._settings = settings
 
     def warm_up(self) -> None:
         """Load the encoder."""
@@ -46,7 +37,8 @@ class SentencePreranker(Stage):
     def run(self, state: ClaimState) -> Step:
         """Open ``candidates`` as ``opened``, add them to ``documents`` and find ``chosen``."""
         opened = self._open(state.candidates)
-        limit = self._later_limit if state.documents else self._limit
+        first, later = self._settings.sentence_limit, self._settings.expansion_sentence_limit
+        limit = later if state.documents else first
         chosen = self.choose(state.claim, opened, limit)
         found = replace(
             state,
@@ -84,7 +76,9 @@ class SentencePreranker(Stage):
         placed.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
         if len(placed) > limit:
             near = self._similarities(claim, documents, len(placed))
-            placed.sort(key=lambda entry: -_nearness(entry[0], documents[entry[1]], entry[2], near))
+            placed.sort(
+                key=lambda entry: -self._nearness(entry[0], documents[entry[1]], entry[2], near)
+            )
         return [(documents[rank], sentence) for _, rank, sentence in placed[:limit]]
 
     def _similarities(
@@ -95,11 +89,15 @@ class SentencePreranker(Stage):
         (matches,) = self._store.nearest_sentences(self._encoder.encode([claim]), most, among=ids)
         return {match.key: match.similarity for match in matches}
 
-
-def _nearness(
-    position: int, of: RankedDocument, sentence: Sentence, near: Mapping[SentenceKey, float]
-) -> float:
-    key = SentenceKey(sentence.document_id, sentence.sentence_id)
-    first = _FIRST if position == 0 else 0.0
-    named = _NAMED if {"title", "disambiguation"} & set(of.found_by) else 0.0
-    return near.get(key, 0.0) + first + named
+    def _nearness(
+        self,
+        position: int,
+        of: RankedDocument,
+        sentence: Sentence,
+        near: Mapping[SentenceKey, float],
+    ) -> float:
+        key = SentenceKey(sentence.document_id, sentence.sentence_id)
+        first = self._settings.first_sentence_bonus if position == 0 else 0.0
+        by_title = {"title", "disambiguation"} & set(of.found_by)
+        named = self._settings.title_bonus if by_title else 0.0
+        return near.get(key, 0.0) + first + named

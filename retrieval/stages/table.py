@@ -119,7 +119,7 @@ def _paths(parts: Parts, c: RetrievalConfig) -> PathReader:
 
 
 def _verification(parts: Parts, c: RetrievalConfig) -> EvidenceVerifier:
-    return EvidenceVerifier(parts.verifier, c.verified_sentences)
+    return EvidenceVerifier(parts.verifier, c)
 
 
 _Maker: TypeAlias = Callable[[Parts, RetrievalConfig], Stage]
@@ -133,19 +133,13 @@ STAGES: Mapping[str, _Maker] = {
     "texts": lambda p, c: TextMatcher(p.store, c.text_limit, c.word_limit),
     "questions": lambda p, c: RuleQuestionGenerator(),
     "questions:t5": lambda p, c: T5QuestionGenerator(present_models(p.folders.report)),
-    "ranking": lambda p, c: DenseDocumentRanker(
-        p.store, p.encoder, c.document_cutoff, c.document_limit
-    ),
+    "ranking": lambda p, c: DenseDocumentRanker(p.store, p.encoder, c),
     "ranking:dpr": lambda p, c: DprDocumentRanker(
         p.store, p.dpr, c.document_cutoff, c.document_limit
     ),
     "dense": _dense,
-    "sentences": lambda p, c: SentencePreranker(
-        p.store, p.encoder, c.sentence_limit, c.expansion_sentence_limit
-    ),
-    "sentences:dpr": lambda p, c: SentencePreranker(
-        p.store, p.dpr, c.sentence_limit, c.expansion_sentence_limit
-    ),
+    "sentences": lambda p, c: SentencePreranker(p.store, p.encoder, c),
+    "sentences:dpr": lambda p, c: SentencePreranker(p.store, p.dpr, c),
     "relevance": lambda p, c: CrossEncoderRelevanceClassifier(p.reader, c.relevance_cutoff),
     "relevance:distilbert": lambda p, c: DistilBertRelevanceClassifier(
         present_models(p.folders.report), c.relevance_cutoff
@@ -165,7 +159,7 @@ STAGES: Mapping[str, _Maker] = {
         UtilityModel(SELECTOR, READER), c.utility_candidates, c.selection_limit
     ),
     "proof": lambda p, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
-    "verdict": lambda p, c: CrossEncoderJudge(p.verifier, p.verifier.version),
+    "verdict": lambda p, c: CrossEncoderJudge(p.verifier, p.verifier.version, c),
 }
 
 EXPANDERS: Mapping[str, Callable[[Parts, RetrievalConfig], Expander]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.stages.stage import Stage, Step, count
@@ -21,21 +22,20 @@ from retrieval.types import (
     Verdict,
 )
 
-TOGETHER = 0.25  # weight of what the sentences say together; the rest is the best one's alone
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
 }
-FIRM = 0.6  # below this confidence the rationale only says what the evidence seems to do
 
 
 class CrossEncoderJudge(Stage):
     """Decides from all selected sentences at once and from the most relevant one by itself."""
 
-    def __init__(self, model: EvidenceModel, name: str) -> None:
+    def __init__(self, model: EvidenceModel, name: str, settings: RetrievalConfig) -> None:
         """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
         self._model = model
         self._name = name
+        self._settings = settings
 
     def warm_up(self) -> None:
         """Load the model."""
@@ -47,7 +47,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected)
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
         if state.proof is not None:
-            verdict = agreed(state.claim, verdict, state.proof)
+            verdict = agreed(state.claim, verdict, state.proof, self._settings)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
 
@@ -60,10 +60,12 @@ class CrossEncoderJudge(Stage):
             rationale = "No sentence in the corpus speaks about this claim."
             return Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)
         together = self.together(claim, evidence)
-        opinion = opinion_of(together, evidence, self._model.verdict_scale)
+        weight = self._settings.together_weight
+        opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
-        rationale = rationale_of(label, confidence, evidence)
+        firm = confidence >= self._settings.firm_confidence
+        rationale = rationale_of(label, firm, evidence)
         return Verdict(label, confidence, self._name, rationale)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
@@ -86,7 +88,9 @@ def _text(evidence: Sequence[Evidence]) -> str:
     return evidence_set_text([(item.title, item.sentence.text) for item in evidence])
 
 
-def opinion_of(together: Opinion, evidence: Sequence[Evidence], scale: float) -> list[float]:
+def opinion_of(
+    together: Opinion, evidence: Sequence[Evidence], together_weight: float, scale: float
+) -> list[float]:
     """Return the probabilities of ``LABELS`` that the verdict is made of.
 
     ``together``: what the sentences of ``evidence``, at least one, say as one text. ``scale``: the
@@ -94,18 +98,18 @@ def opinion_of(together: Opinion, evidence: Sequence[Evidence], scale: float) ->
     readings, those that were chosen are wrong more often than others of the same confidence.
     """
     most_relevant = max(evidence, key=lambda item: item.score)
-    pooled = pooled_opinion(together, most_relevant.opinion)
+    pooled = pooled_opinion(together, most_relevant.opinion, together_weight)
     odds = [p**scale for p in uncontradicted(pooled, [item.stance for item in evidence])]
     return [p / sum(odds) for p in odds]
 
 
-def pooled_opinion(together: Sequence[float], alone: Sequence[float]) -> list[float]:
-    """Return the linear pool of two opinions (Stone 1961).
+def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: float) -> list[float]:
+    """Return the linear pool of two opinions (Stone 1961); ``weight`` is that of the first.
 
     What all sentences say together and what the most relevant one says alone err
     on different claims.
     """
-    return [TOGETHER * a + (1 - TOGETHER) * b for a, b in zip(together, alone, strict=True)]
+    return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
 
 
 def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:
@@ -122,10 +126,11 @@ def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[f
     return [p / sum(left) for p in left]
 
 
-def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) -> str:
+def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
     """Return one sentence that quotes what the verdict rests on.
 
-    ``evidence`` comes best first. For a decided claim it is the first sentence of the
+    ``firm``: whether the verdict is confident enough to say so plainly. ``evidence`` comes best
+    first. For a decided claim it is the first sentence of the
     same stance; where no sentence has it alone, the first of those read together.
     Otherwise it is the first sentence, which settles nothing, even where it leans to
     a side.
@@ -137,7 +142,7 @@ def rationale_of(label: Label, confidence: float, evidence: Sequence[Evidence]) 
             settles = f"seems to {_VERBS[closest.stance][1]} it, but not surely enough to decide"
         return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
     one, several = _VERBS[label]
-    if confidence < FIRM:
+    if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
     quoted = next((item for item in evidence if item.stance == label), None)
     if quoted is None:

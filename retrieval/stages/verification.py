@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.inputs import path_text
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, Opinion, Reading, SentenceKey
-
-# A path must decide so much more than the best of its sentences does alone. Otherwise the sentence
-# settles the claim, or not, without it.
-GAIN = 0.1
 
 
 class EvidenceVerifier(Stage):
@@ -23,10 +20,11 @@ class EvidenceVerifier(Stage):
     own opinion does not count.
     """
 
-    def __init__(self, model: EvidenceModel, limit: int) -> None:
-        """Read the ``limit`` best sentences, and those on their paths."""
+    def __init__(self, model: EvidenceModel, settings: RetrievalConfig) -> None:
+        """Read the ``verified_sentences`` best sentences, and those on their paths."""
         self._model = model
-        self._limit = limit
+        self._limit = settings.verified_sentences
+        self._gain = settings.path_gain
 
     def warm_up(self) -> None:
         """Load the model."""
@@ -52,7 +50,7 @@ class EvidenceVerifier(Stage):
         are read too. Each is given as its last sentence; its other sentences must be in
         ``evidence``.
         Of the readings that end with a sentence, the one that decides the most is kept; a path
-        only if it decides more than each of its sentences alone (``GAIN``).
+        only if it decides more than each of its sentences alone (``path_gain``).
         A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
         first sentence of a path stands beside the last one.
         """
@@ -61,7 +59,7 @@ class EvidenceVerifier(Stage):
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
         readings = self._readings(claim, asked, known, before)
-        read = _labelled(list({item.key: item for item in asked}.values()), readings)
+        read = _labelled(list({item.key: item for item in asked}.values()), readings, self._gain)
         worth = {item.key: item.score for item in read}
         for item in read:
             for key in item.path:
@@ -111,15 +109,20 @@ def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
     return path_text(texts[-1], texts[:-1])
 
 
-def _labelled(best: Sequence[Evidence], readings: Mapping[Reading, Opinion]) -> list[Evidence]:
-    """Return the sentences as the readings that decide the most say."""
+def _labelled(
+    best: Sequence[Evidence], readings: Mapping[Reading, Opinion], gain: float
+) -> list[Evidence]:
+    """Return the sentences as the readings that decide the most say.
+
+    Where a path decides little more than its sentences alone, these settle the claim without it.
+    """
     alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
     decisive = dict(alone)
     for (path, key), opinion in readings.items():
         if not path or not alone.keys() >= {*path, key}:
             continue
         together = replace(alone[key], opinion=opinion, path=path)
-        least = GAIN + max(alone[part].score for part in (*path, key))
+        least = gain + max(alone[part].score for part in (*path, key))
         if together.score >= max(least, decisive[key].score):
             decisive[key] = together
     return list(decisive.values())

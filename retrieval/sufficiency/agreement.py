@@ -1,9 +1,10 @@
-"""What the verdict owes to the proof: its confidence, and a word on where they part."""
+"""The verdict beside the proof: confidence drops where they disagree, and the rationale says so."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from retrieval.config import RetrievalConfig
 from retrieval.types import (
     ALTERNATION,
     LABELS,
@@ -17,21 +18,14 @@ from retrieval.types import (
     Verdict,
 )
 
-# How much of its confidence above a mere guess a verdict keeps where the proof comes to another
-# label. Fitted to 376 dev claims the first would be 0.74 (docs/experiments.md). The others would
-# be 1.0 and 1.1: the judge is less sure there by itself. That nobody is surer for a proof that does
-# not agree costs a tenth.
-OPPOSED = 0.75  # one supports, the other refutes
-OPEN = 0.9  # a verdict whose claim the proof leaves open
-PROVED = 0.9  # no verdict, where the proof comes to one
 _GUESS = 1 / len(LABELS)  # the most probable of the labels has more than that
 _SEVERAL = "More than one part is contradicted, and what that comes to the proof cannot tell."
 _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
 
-def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
-    """Return the verdict, less sure and with a sentence more where the proof says otherwise.
+def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig) -> Verdict:
+    """Return the verdict; where the proof disagrees, with less confidence and one more sentence.
 
     The label stays: the proof speaks of the claim part by part, and one part that
     was read wrongly turns it. The rationale is plain text and may quote the claim.
@@ -41,14 +35,14 @@ def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
         if verdict.label == NOT_ENOUGH_INFO and 0 < len(proof.open) < len(proof.mutations):
             remark = _still_open(claim, proof)
     elif proof.sufficient and len(_contradicted(proof)) > 1:
-        share, remark = OPEN, _SEVERAL
+        share, remark = settings.open_share, _SEVERAL
     elif verdict.label == NOT_ENOUGH_INFO:
-        share = PROVED
+        share = settings.proved_share
         remark = f"Taken part by part, the evidence {_VERBS[proof.label]} it."
     elif proof.label == NOT_ENOUGH_INFO:
-        share, remark = OPEN, _still_open(claim, proof)
+        share, remark = settings.open_share, _still_open(claim, proof)
     else:
-        share, remark = OPPOSED, "Part by part, the proof comes to the opposite."
+        share, remark = settings.opposed_share, "Part by part, the proof comes to the opposite."
     if not remark:
         return verdict
     return replace(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.stages.ranking import DenseDocumentRanker
 from retrieval.types import Candidate, FoundBy, Question
@@ -8,6 +9,10 @@ from tests.index.in_memory_store import InMemoryStore
 from tests.index.pages import PAGES
 
 STORE = InMemoryStore(PAGES, WordEncoder())
+
+
+def settings(limit: int) -> RetrievalConfig:
+    return RetrievalConfig(document_cutoff=0.3, document_limit=limit)
 
 
 def candidate(document_id: str, found_by: FoundBy = "text") -> Candidate:
@@ -20,7 +25,7 @@ def ranked(
     kept: tuple[Candidate, ...] = (),
     limit: int = 20,
 ) -> list[Candidate]:
-    ranker = DenseDocumentRanker(STORE, WordEncoder(), cutoff=0.3, limit=limit)
+    ranker = DenseDocumentRanker(STORE, WordEncoder(), settings(limit))
     asked = [Question("ships come and ships go?", "polar"), Question("a given name?", "wh")]
     return ranker.rank(asked, exact, others, kept)
 
@@ -50,7 +55,9 @@ def test_where_too_many_titles_match_those_that_answer_a_question_stay() -> None
 def test_a_title_but_for_words_in_parentheses_stands_before_what_answers_little_better() -> None:
     texts = (("Lamp (film)", "ships come."), ("Bay", "ships come."), ("Quay", "ships come go."))
     pages = [Page(title, title, None, text) for title, text in texts]
-    ranker = DenseDocumentRanker(InMemoryStore(pages, WordEncoder()), WordEncoder())
+    ranker = DenseDocumentRanker(
+        InMemoryStore(pages, WordEncoder()), WordEncoder(), RetrievalConfig()
+    )
     others = [candidate("Lamp (film)", "disambiguation"), candidate("Bay"), candidate("Quay")]
     found = ranker.rank([Question("ships come and go?", "polar")], [], others, [])
     # Shared words over the lengths 2 and √4, √3, √4: 2 / 4 = 0.5, which counts 0.6, 2 / 3.46
@@ -73,7 +80,7 @@ def test_no_candidates_rank_as_none() -> None:
 
 
 def test_over_an_index_without_vectors_candidates_stay_in_the_order_they_were_found_in() -> None:
-    ranker = DenseDocumentRanker(InMemoryStore(PAGES, None), WordEncoder(), cutoff=0.3, limit=3)
+    ranker = DenseDocumentRanker(InMemoryStore(PAGES, None), WordEncoder(), settings(3))
     others = [candidate(i) for i in ("Brackets", "Zoe", "The_Harbour", "Only")]
     found = ranker.rank([], [], others, [candidate("Savage", "words")])
     assert [c.document_id for c in found] == ["Brackets", "Zoe", "The_Harbour", "Savage"]

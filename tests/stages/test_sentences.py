@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.stages.sentences import SentencePreranker
@@ -27,7 +28,9 @@ def chosen(
         RankedDocument(light, 1.0, (light_by,), 1),
         RankedDocument(town, 1.0, ("text",), 1),
     ]
-    found = SentencePreranker(store, WordEncoder(), 40, 24).choose(claim, documents, limit)
+    found = SentencePreranker(store, WordEncoder(), RetrievalConfig()).choose(
+        claim, documents, limit
+    )
     assert all(sentence in ranked.document.sentences for ranked, sentence in found)
     return [sentence.text for _, sentence in found]
 
@@ -71,5 +74,7 @@ def test_without_vectors_first_sentences_are_read_and_then_those_of_better_docum
 
 
 def test_without_documents_nothing_is_read() -> None:
-    preranker = SentencePreranker(InMemoryStore(PAGES, WordEncoder()), WordEncoder(), 40, 24)
+    preranker = SentencePreranker(
+        InMemoryStore(PAGES, WordEncoder()), WordEncoder(), RetrievalConfig()
+    )
     assert preranker.choose(CLAIM, [], 5) == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.stages.verdict import (
     CrossEncoderJudge,
@@ -25,17 +26,16 @@ def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
         evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO),
         evidence("Harbour", "The lighthouse was built in 1901.", 0.8, REFUTES),
     ]
-    assert rationale_of(REFUTES, 0.8, items) == (
+    assert rationale_of(REFUTES, True, items) == (
         "“Harbour” contradicts it: “The lighthouse was built in 1901.”"
     )
 
 
 def test_a_verdict_that_is_little_better_than_a_guess_is_not_told_as_a_fact() -> None:
     items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.5, REFUTES)]
-    assert rationale_of(REFUTES, 0.59, items) == (
+    assert rationale_of(REFUTES, False, items) == (
         "“Harbour” seems to contradict it: “The lighthouse was built in 1901.”"
     )
-    assert rationale_of(REFUTES, 0.6, items).startswith("“Harbour” contradicts it")
 
 
 def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
@@ -43,7 +43,7 @@ def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
         evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS),
         evidence("Lighthouse", "The lighthouse is red.", 0.8, SUPPORTS),
     ]
-    assert rationale_of(SUPPORTS, 0.8, items) == (
+    assert rationale_of(SUPPORTS, True, items) == (
         "“Harbour”, with 1 more document, supports it: “Its lighthouse is red.”"
     )
 
@@ -53,7 +53,7 @@ def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_togethe
         evidence("Harbour", "The mole was built by Ida Holm.", 0.6, NOT_ENOUGH_INFO),
         evidence("Ida Holm", "She was a Dane.", 0.5, NOT_ENOUGH_INFO),
     ]
-    assert rationale_of(SUPPORTS, 0.8, items) == (
+    assert rationale_of(SUPPORTS, True, items) == (
         "Read together, the sentences support it; the most relevant, in “Harbour”:"
         " “The mole was built by Ida Holm.”"
     )
@@ -61,14 +61,14 @@ def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_togethe
 
 def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> None:
     items = [evidence("Harbour", "It has a pier.", 0.2, NOT_ENOUGH_INFO)]
-    assert rationale_of(NOT_ENOUGH_INFO, 0.8, items) == (
+    assert rationale_of(NOT_ENOUGH_INFO, True, items) == (
         "The closest sentence, in “Harbour”, does not settle the claim: “It has a pier.”"
     )
 
 
 def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> None:
     items = [evidence("Harbour", "Its pier is long.", 0.6, SUPPORTS)]
-    assert rationale_of(NOT_ENOUGH_INFO, 0.4, items) == (
+    assert rationale_of(NOT_ENOUGH_INFO, True, items) == (
         "The closest sentence, in “Harbour”, seems to support it, but not surely enough to decide:"
         " “Its pier is long.”"
     )
@@ -77,13 +77,13 @@ def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> N
 def test_a_scale_below_1_makes_a_verdict_less_confident_and_keeps_its_label() -> None:
     item = replace(evidence("Harbour", "It is old.", 0.5, SUPPORTS), opinion=(0.64, 0.0, 0.36))
     # Square roots: 0.8 and 0.6 of 1.4.
-    assert opinion_of(item.opinion, [item], 0.5) == pytest.approx([0.8 / 1.4, 0.0, 0.6 / 1.4])
-    assert opinion_of(item.opinion, [item], 1.0) == pytest.approx([0.64, 0.0, 0.36])
+    assert opinion_of(item.opinion, [item], 0.25, 0.5) == pytest.approx([0.8 / 1.4, 0.0, 0.6 / 1.4])
+    assert opinion_of(item.opinion, [item], 0.25, 1.0) == pytest.approx([0.64, 0.0, 0.36])
 
 
 def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     # 0.5 / 4, 0.25 / 4 + 0.75 * 3 / 4, 0.25
-    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25]) == [0.125, 0.625, 0.25]
+    assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25], 0.25) == [0.125, 0.625, 0.25]
 
 
 def test_a_side_that_the_shown_sentences_speak_against_is_impossible() -> None:
@@ -112,7 +112,7 @@ class OfOneOpinion:
 
 
 def judged(model: OfOneOpinion, *items: Evidence) -> Verdict:
-    judge = CrossEncoderJudge(cast(CrossEncoder, model), "a judge")
+    judge = CrossEncoderJudge(cast(CrossEncoder, model), "a judge", RetrievalConfig())
     verdict: Verdict = judge.judge("The pier is old.", list(items))
     return verdict
 
@@ -145,6 +145,14 @@ def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_
     assert verdict.label == SUPPORTS
     # Without the side that no sentence has: 0.5 and 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
     assert verdict.confidence == pytest.approx(0.5 / (0.5 + 0.15625))
+
+
+def test_below_a_confidence_of_six_tenths_the_evidence_only_seems_to_decide() -> None:
+    model = OfOneOpinion((1.0, 0.0, 0.0))
+    firm = judged(model, item("Pier", (0.6, 0.0, 0.4)))
+    weak = judged(model, item("Pier", (0.59, 0.0, 0.41)))
+    assert firm.rationale == "“Pier” supports it: “Of the Pier.”"
+    assert weak.rationale == "“Pier” seems to support it: “Of the Pier.”"
 
 
 def test_without_evidence_the_claim_is_undecided_with_confidence_one() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.stages.verification import GAIN, EvidenceVerifier
+from retrieval.stages.verification import EvidenceVerifier
 from retrieval.types import REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
 from tests.evidence import evidence
 
@@ -42,7 +43,9 @@ class Listed:
 
 
 def verifier(model: Listed, limit: int = 8) -> EvidenceVerifier:
-    return EvidenceVerifier(cast(CrossEncoder, model), limit)
+    return EvidenceVerifier(
+        cast(CrossEncoder, model), RetrievalConfig(verified_sentences=limit, path_gain=0.1)
+    )
 
 
 def verified(
@@ -112,10 +115,10 @@ def test_a_path_that_decides_more_than_its_parts_is_kept_and_its_lead_stands_bes
 @pytest.mark.parametrize(
     ("lead", "last", "together", "kept"),
     [
-        (0.2, 0.5, 0.5 + GAIN + 0.01, True),
-        (0.2, 0.5, 0.5 + GAIN - 0.01, False),
-        (0.5, 0.2, 0.5 + GAIN + 0.01, True),
-        (0.5, 0.2, 0.5 + GAIN - 0.01, False),
+        (0.2, 0.5, 0.61, True),
+        (0.2, 0.5, 0.59, False),
+        (0.5, 0.2, 0.61, True),
+        (0.5, 0.2, 0.59, False),
         (0.9, 0.9, 0.1, False),
     ],
 )

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.sufficiency.agreement import OPEN, OPPOSED, PROVED, agreed
+from retrieval.config import RetrievalConfig
+from retrieval.sufficiency import agreement
 from retrieval.sufficiency.automaton import label_of
 from retrieval.types import (
     ALTERNATION,
@@ -40,6 +41,13 @@ def verdict(label: Label, confidence: float) -> Verdict:
     return Verdict(label, confidence, "judge 1", "“Runde” says so.")
 
 
+SETTINGS = RetrievalConfig()
+
+
+def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
+    return agreement.agreed(claim, verdict, proof, SETTINGS)
+
+
 SAME = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, EQUIVALENCE)
 OTHER = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, ALTERNATION)
 ONE_OPEN = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, INDEPENDENCE)
@@ -54,14 +62,14 @@ def test_where_both_decide_alike_the_verdict_is_as_it_was(label: Label, agreeing
 def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> None:
     result = agreed(CLAIM, verdict(label, 0.9), opposite)
     assert result.label == label
-    assert result.confidence == pytest.approx(1 / 3 + OPPOSED * (0.9 - 1 / 3))
+    assert result.confidence == pytest.approx(1 / 3 + SETTINGS.opposed_share * (0.9 - 1 / 3))
     assert result.rationale == "“Runde” says so. Part by part, the proof comes to the opposite."
-    assert OPPOSED < min(OPEN, PROVED) < 1
+    assert SETTINGS.opposed_share < min(SETTINGS.open_share, SETTINGS.proved_share) < 1
 
 
 def test_a_decision_with_an_open_part_is_less_sure_and_names_the_part() -> None:
     result = agreed(CLAIM, verdict(SUPPORTS, 0.9), ONE_OPEN)
-    assert result.confidence == pytest.approx(1 / 3 + OPEN * (0.9 - 1 / 3))
+    assert result.confidence == pytest.approx(1 / 3 + SETTINGS.open_share * (0.9 - 1 / 3))
     assert result.rationale.endswith("One part of the claim stays open: “born in 1973”.")
 
 
@@ -89,7 +97,7 @@ def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
         if several.label == label:
             assert result.confidence == 0.9
             continue
-        assert result.confidence == pytest.approx(1 / 3 + OPEN * (0.9 - 1 / 3))
+        assert result.confidence == pytest.approx(1 / 3 + SETTINGS.open_share * (0.9 - 1 / 3))
         assert result.rationale.endswith(
             "More than one part is contradicted, and what that comes to the proof cannot tell."
         )
@@ -101,7 +109,7 @@ def test_an_undecided_claim_that_is_proved_is_less_surely_undecided(
 ) -> None:
     result = agreed(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), proved)
     assert result.label == NOT_ENOUGH_INFO
-    assert result.confidence == pytest.approx(1 / 3 + PROVED * (0.6 - 1 / 3))
+    assert result.confidence == pytest.approx(1 / 3 + SETTINGS.proved_share * (0.6 - 1 / 3))
     assert result.rationale.endswith(f"Taken part by part, the evidence {says} it.")
 
 

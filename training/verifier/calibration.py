@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.assembly import Retriever
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.classifier_files import (
     read_calibration,
     read_classifier,
@@ -40,7 +41,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, evidence_model
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.stages.verdict import TOGETHER, CrossEncoderJudge, opinion_of
+from retrieval.stages.verdict import CrossEncoderJudge, opinion_of
 from retrieval.trained.trained_model import read_config
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
 
@@ -96,7 +97,8 @@ class Calibration:
             return 0.0
         together = self._of(searches.together, searches.of_several)
         alone = self._of(searches.alone, searches.with_path)
-        odds = (TOGETHER * together + (1 - TOGETHER) * alone) ** self.scale
+        weight = RetrievalConfig().together_weight
+        odds = (weight * together + (1 - weight) * alone) ** self.scale
         of_labels = odds[np.arange(len(searches.truth)), searches.truth] / odds.sum(axis=1)
         return -float(np.log(np.maximum(of_labels, _LEAST)).mean())
 
@@ -238,7 +240,7 @@ def _opinion(search: Search, calibration: Calibration) -> list[float]:
         for item in search.selected
     ]
     together = calibration.of(search.together, len(selected) > 1)
-    return opinion_of(together, selected, calibration.scale)
+    return opinion_of(together, selected, RetrievalConfig().together_weight, calibration.scale)
 
 
 class _Searching:
@@ -248,7 +250,7 @@ class _Searching:
         self._retriever = Retriever(index, snapshots, 1, folders)
         self._retriever.warm_up()
         model = evidence_model(folders, in_search=True)
-        self._judge = CrossEncoderJudge(model, model.version)
+        self._judge = CrossEncoderJudge(model, model.version, RetrievalConfig())
 
     def __call__(self, asked: tuple[str, Label]) -> Search:
         claim, label = asked
