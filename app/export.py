@@ -101,7 +101,7 @@ def _judges(result: dict[str, Any]) -> list[str]:
     if both is None:
         return []
     lines = ["Both judges agree:" if both.agree else "The judges disagree:", ""]
-    for one in (both.decided, both.other):
+    for one in (both.first, both.second):
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
         percent = f" ({one.confidence.percent}%)" if one.confidence else ""

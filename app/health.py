@@ -31,7 +31,8 @@ def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, or all that is missing.
 
     ``home`` tells which of several services this is (``Settings.home_id``). ``language_model`` is
-    where claims and evidence are sent, and ``degraded`` lists what claims are checked without: they
+    where claims and evidence are sent (``host`` is null where it runs in the worker), and
+    ``degraded`` lists what claims are checked without: they
     get the verifier's verdict where a language model fails.
     """
     problems, worker = _looked_at()
@@ -56,7 +57,7 @@ def _language_model(worker: WorkerHealth | None) -> dict[str, Any]:
     if worker is None or worker.language_model is None:
         return {}
     model = worker.language_model
-    asked = {"language_model": {"model": model.model, "host": model.host}}
+    asked = {"language_model": {"model": model.model, "host": model.host or None}}
     return asked | ({"degraded": [model.problem]} if model.problem else {})
 
 

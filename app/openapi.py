@@ -50,7 +50,7 @@ def openapi_document() -> Schema:
                     _added=("language_model", "degraded"),
                     status=_TEXT,
                     home=_TEXT,
-                    language_model=_object(model=_TEXT, host=_TEXT),
+                    language_model=_object(model=_TEXT, host={"type": ["string", "null"]}),
                     degraded=_list(_ref("Problem")),
                 ),
                 "NotReady": _object(error=_ref("Problem"), problems=_list(_ref("Problem"))),

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contexts import OpinionItem, Opinions
 from app.wording import VERDICTS, confidence
-from retrieval.wording import decided_by_model
+from retrieval.wording import decider
 
 
 def opinions(result: dict[str, Any]) -> Opinions | None:
@@ -16,12 +16,12 @@ def opinions(result: dict[str, Any]) -> Opinions | None:
     if len(given) < 2:
         return None
     model = result["usage"]["model"]
-    decided, other = (_opinion(opinion, model) for opinion in given)
+    first, second = (_opinion(opinion, model) for opinion in given)
     return Opinions(
-        decided=decided,
-        other=other,
-        agree=decided.badge == other.badge,
-        by_model=decided_by_model(result),
+        first=first,
+        second=second,
+        agree=first.badge == second.badge,
+        decider=decider(result),
     )
 
 

@@ -72,10 +72,10 @@ def claim(job_id: str) -> str:
     if job.state in ("queued", "running"):
         health = worker_health(store)
         problem = None if health.problem is None else Problem(**health.problem)
-        sent_to = asked_model(services().settings, health)
+        asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
-        return render(progress_page(job, events, problem, sent_to, follow=follow))
+        return render(progress_page(job, events, problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -135,7 +135,7 @@ def _home(text: str, problem: Problem | None) -> str:
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
-            sent_to=asked_model(services().settings, worker_health(services().store)),
+            asked=asked_model(services().settings, worker_health(services().store)),
         )
     )
 

@@ -20,7 +20,7 @@ from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from settings import Settings
 
@@ -63,10 +63,10 @@ def command(file: Path, output: Path, recipe: str) -> None:
     done = _finished(output, claims, made) if to_file else 0
     failed = 0
     rest = claims[done:]
-    processes = processes_for(len(rest), settings.threads)
+    processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, recipe)
-    say_where_claims_go(settings.llm.name if settings.llm else "")
+    say_where_claims_go(settings.llm.receiver if settings.llm else "")
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -89,7 +89,9 @@ class _Checking:
     ) -> None:
         from retrieval.assembly import Retriever
 
-        explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+        explains = explainer_with_kept_answers(
+            settings.llm, settings.database_url, settings.packaged_models
+        )
         self._retriever = Retriever(settings.store, settings.snapshots, threads, folders, explains)
         self._retriever.warm_up(recipe_named(recipe))
         self._recipe = recipe
@@ -132,14 +134,15 @@ class Made:
         """
         verdict = record["verdict"]
         judges = [opinion["judge"] for opinion in verdict["opinions"]]
-        if verdict["judge"] != judges[0]:  # who decides is named first
-            return False
-        if self.llm is None or not any(item["selected"] for item in record["evidence"]):
-            return judges == [self.verifier]
         if len(judges) < 2:
-            return "explain" in record["seconds"] and judges == [self.verifier]
-        decides = [self.llm.name, self.verifier]
-        return judges == (decides if self.llm.decides else decides[::-1])
+            asked = self.llm and any(item["selected"] for item in record["evidence"])
+            alone = verdict["judge"] == self.verifier and judges == [self.verifier]
+            return alone and (not asked or "explain" in record["seconds"])
+        if self.llm is None:
+            return False
+        both = [self.llm.name, self.verifier]  # who decides is named first
+        decided = verdict["judge"] == self.llm.decider(self.verifier)
+        return decided and judges == (both if self.llm.decides else both[::-1])
 
 
 def _corpus(settings: Settings) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     service = ready_service(settings)
     if service is not None:
-        say_where_claims_go(service.language_model)
+        say_where_claims_go(service.receiver)
         document = service.check(claim, recipe, on_progress)
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
@@ -57,8 +57,10 @@ def _checked_here(
     from retrieval.document import claim_document
 
     folders = settings.model_folders
-    say_where_claims_go(settings.llm.name if settings.llm else "")
-    explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+    say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    explains = explainer_with_kept_answers(
+        settings.llm, settings.database_url, settings.packaged_models
+    )
     retriever = Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
     return claim_document(retriever.check(claim, recipe, on_progress))
 

@@ -158,7 +158,7 @@ def _over_corpus(
         command=_command(),
     )
     if with_llm and settings.llm:
-        say_where_claims_go(settings.llm.name)
+        say_where_claims_go(settings.llm.receiver)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)

@@ -20,7 +20,7 @@ from evaluation.systems import BASELINES, Bench, folders_used, open_system, syst
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.document import claim_document
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.model_folders import ModelFolders
@@ -176,7 +176,7 @@ def _check(
     report(done, len(claims))
     bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders, evaluation.llm)
     prepare = partial(_Checking, name, bench)
-    processes = processes_for(len(rest), evaluation.threads)
+    processes = processes_for(len(rest), evaluation.threads, memory_of(evaluation.llm))
     with answers.path.open("ab") as stream:
         checked = in_order(prepare, [claim.text for claim in rest], processes)
         for claim, document in zip(rest, checked, strict=True):

@@ -28,14 +28,16 @@ class ProcessEnded(EsotericError):
     """A process that worked for this one is gone."""
 
 
-def processes_for(claims: int, threads: int) -> int:
+def processes_for(claims: int, threads: int, more: int = 0) -> int:
     """Return in how many processes to check so many claims, at least one.
+
+    ``more``: bytes that each needs beside the models that all need.
 
     One for each thread, since two single threads do more than one program on both; no more than
     the memory holds, and than have enough to do that loading their models pays.
     """
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(threads, memory // _MEMORY, claims // _CLAIMS))
+    return max(1, min(threads, memory // (_MEMORY + more), claims // _CLAIMS))
 
 
 def in_order(

@@ -218,7 +218,8 @@ class Verdict:
     """What the selected evidence, read together, says of the claim.
 
     ``judge``: who decided. ``opinions``: what every judge that was asked says, first the one that
-    decided.
+    decided; the language model's where both decided together. ``probabilities``: of ``LABELS``,
+    their sum 1; empty where the judge gives none.
     """
 
     label: Label
@@ -226,6 +227,7 @@ class Verdict:
     judge: str
     rationale: str
     opinions: tuple[Judgement, ...] = ()
+    probabilities: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from retrieval.types import Stopped
 
+Decider: TypeAlias = Literal["verifier", "model", "both"]
 STOPPED: dict[Stopped, str] = {
     "proved": "every part of the claim is covered",
     "decided": "the evidence was enough to decide",
@@ -17,10 +18,15 @@ STOPPED: dict[Stopped, str] = {
 }
 
 
-def decided_by_model(document: Mapping[str, Any]) -> bool:
-    """Return whether the verdict of a claim document is a language model's."""
+def decider(document: Mapping[str, Any]) -> Decider:
+    """Return whose verdict a claim document holds."""
     usage = document.get("usage")  # documents that are kept from before have none
-    return usage is not None and bool(usage["model"] == document["verdict"]["judge"])
+    judge = document["verdict"]["judge"]
+    if usage is None or len(document["verdict"]["opinions"]) < 2:
+        return "verifier"
+    if judge == usage["model"]:
+        return "model"
+    return "verifier" if judge == document["verdict"]["opinions"][0]["judge"] else "both"
 
 
 def lowered_by_proof(document: Mapping[str, Any]) -> bool:
@@ -29,4 +35,4 @@ def lowered_by_proof(document: Mapping[str, Any]) -> bool:
     The proof is compared with the verifier's verdict alone.
     """
     differs = bool(document["proof"]) and document["proof_label"] != document["verdict"]["label"]
-    return differs and not decided_by_model(document)
+    return differs and decider(document) == "verifier"

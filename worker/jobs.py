@@ -130,7 +130,8 @@ class SearchedCorpus:
 class AskedModel:
     """The language model that a worker asks, at ``host``; ``problem`` says why it gets no answer.
 
-    ``decides``: whether verdicts are the model's.
+    ``host`` is "" where the model runs in the worker. ``decides``: whether verdicts are the
+    model's, or in the worker those of both judges.
     """
 
     model: str
