@@ -99,7 +99,9 @@ def evaluate_over_corpus(
         documents = [answers.of(claim) for claim in claims]
         measured = corpus_results(claims, documents)
         if evaluation.llm is not None and name not in BASELINES:
-            measured["language_model"] = language_model_results(evaluation.llm, claims, documents)
+            measured["language_model"] = language_model_results(
+                evaluation.llm, [claim.label for claim in claims], documents
+            )
         results["recipes"][name] = measured
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")

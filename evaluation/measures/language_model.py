@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.corpus_claims import CorpusClaim
 from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.types import Label
 
 _MILLION = 1_000_000
 
 
 def language_model_results(
     choice: LanguageModelChoice,
-    claims: Sequence[CorpusClaim],
+    labels: Sequence[Label],
     documents: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return how both judges do on the claims that both gave an opinion of, and what that took.
 
+    ``labels``: the true ones of the claims that ``documents`` are of.
     ``without_answer``: claims with evidence that the model gave no usable answer to; ``not_asked``:
     claims without evidence. ``accuracy`` and ``verifier_accuracy``: 0 to 1, of claims with both
     opinions; ``when_they_agree`` and ``when_they_differ``: of the model, likewise. ``cost``: by the
@@ -27,10 +28,10 @@ def language_model_results(
     which took no tokens. Tokens of answers that could not be used count. ``seconds``: of the
     model alone, at the median of claims that it gave an opinion of.
     """
-    checked = [(c, d) for c, d in zip(claims, documents, strict=True) if "error" not in d]
-    asked = [(c, d) for c, d in checked if "explain" in d["seconds"]]
-    answered = [(c, d) for c, d in asked if len(d["verdict"]["opinions"]) > 1]
-    both = [(c.label, *_labels(choice, d)) for c, d in answered]
+    checked = [(label, d) for label, d in zip(labels, documents, strict=True) if "error" not in d]
+    asked = [(label, d) for label, d in checked if "explain" in d["seconds"]]
+    answered = [(label, d) for label, d in asked if len(d["verdict"]["opinions"]) > 1]
+    both = [(label, *_labels(choice, d)) for label, d in answered]
     usages = [d["usage"] for _, d in asked]
     prompt = sum(usage["prompt_tokens"] for usage in usages)
     answer = sum(usage["answer_tokens"] for usage in usages)

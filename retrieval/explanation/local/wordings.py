@@ -62,7 +62,7 @@ class Wording:
         ``sentences``: (title, sentence), each on one line. What begins a control token in them or
         in the claim is escaped.
         """
-        evidence = "\n".join(f"{title}: {text}" for title, text in sentences)
+        evidence = "\n".join(f"{title}: {text}" if title else text for title, text in sentences)
         turns = [f"<|im_start|>system\n{self.system}<|im_end|>\n"]
         if self.examples:
             words = dict(zip((SUPPORTS, REFUTES, NOT_ENOUGH_INFO), self.answers, strict=True))
