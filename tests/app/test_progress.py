@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.contexts import SentTo
+from app.contexts import Asked
 from app.progress import progress_page, rounds
 from worker.jobs import Event, Job, State
 
@@ -103,7 +103,7 @@ def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, lis
     job = Job("0" * 24, "It is.", "fer", state, now, now, None, 1, None, None)
     events = [Event(n, now, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
     page = progress_page(
-        job, events, None, SentTo("small", "localhost:80", answers=True), follow=False
+        job, events, None, Asked("small", "localhost:80", answers=True), follow=False
     )
     assert page.closing is not None
     return page.closing.state, [row.state for row in page.rounds[-1].stages if row.name != "spans"]
