@@ -59,9 +59,9 @@ def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) ->
     (said,) = (json.loads(answer) for answer in kept.answers.values())
     wordings = [np.array([row]) for row in said]
     expected = TOGETHER.of([np.array([VERIFIERS.probabilities]), *wordings])[0]
-    assert verdict.probabilities == pytest.approx(expected)
     assert verdict.label == LABELS[int(expected.argmax())]
-    assert verdict.confidence == pytest.approx(expected.max())
+    agrees = verdict.opinions[0].label == verdict.label
+    assert verdict.confidence == pytest.approx(expected.max() if agrees else 0.8)
     assert verdict.judge == f"verifier 5 with {NAME}"
     own, verifiers = verdict.opinions
     assert (own.judge, own.cites, own.missing) == (NAME, (1, 3), "")
@@ -188,4 +188,6 @@ def test_the_rationale_says_how_the_verdict_came_about(
     before = replace(VERIFIERS, confidence=max(verifiers), probabilities=verifiers)
     result: dict[str, Any] = stage.run(CLAIM, EVIDENCE, before, nothing)
     assert rationale in result["verdict"].rationale
+    if "not outweigh" in rationale:  # a judge that disagrees makes nobody surer
+        assert result["verdict"].confidence <= before.confidence
     assert NOT_ENOUGH_INFO not in result["verdict"].rationale

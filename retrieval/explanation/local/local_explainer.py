@@ -97,13 +97,15 @@ class LocalExplainer:
             return replace(verdict, opinions=(*verdict.opinions, opinion))
         (together,) = TOGETHER.of([np.array([verdict.probabilities]), *of_wordings])
         decided, sure = _most_probable(together)
+        if decided == verdict.label != label:
+            # Nobody is surer for a judge that disagrees: it may have ruled out the third label.
+            sure = min(sure, verdict.confidence)
         return Verdict(
             label=decided,
             confidence=sure,
             judge=self._choice.decider(verdict.judge),
             rationale=_rationale(verdict, opinion, decided),
             opinions=(opinion, *verdict.opinions),
-            probabilities=tuple(together.tolist()),
         )
 
     def _kept_answer(self, digest: str) -> NDArray[np.float64] | None:
