@@ -37,6 +37,8 @@ def corpus_report(results: Mapping[str, Any]) -> str:
 def language_model_lines(results: Mapping[str, Any]) -> list[str]:
     """Return what the report says of ``language_model_results``."""
     decides = "gives the verdict" if results["decides"] else "adds its opinion"
+    if results["together"]:
+        decides = "is weighed with the verifier"
     cost = (
         "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
     )

@@ -21,12 +21,13 @@ def language_model_results(
     """Return how both judges do on the claims that both gave an opinion of, and what that took.
 
     ``labels``: the true ones of the claims that ``documents`` are of.
-    ``without_answer``: claims with evidence that the model gave no usable answer to; ``not_asked``:
-    claims without evidence. ``accuracy`` and ``verifier_accuracy``: 0 to 1, of claims with both
-    opinions; ``when_they_agree`` and ``when_they_differ``: of the model, likewise. ``cost``: by the
-    prices of the settings, ``None`` without them. ``kept``: answers that were kept from before,
-    which took no tokens. Tokens of answers that could not be used count. ``seconds``: of the
-    model alone, at the median of claims that it gave an opinion of.
+    ``together``: the verdict is that of both judges. ``without_answer``: claims with evidence that
+    the model gave no usable answer to; ``not_asked``: claims without evidence. ``accuracy`` and
+    ``verifier_accuracy``: 0 to 1, of claims with both opinions; ``when_they_agree`` and
+    ``when_they_differ``: of the model, likewise. ``cost``: by the prices of the settings, ``None``
+    without them. ``kept``: answers that were kept from before, which took no tokens. Tokens of
+    answers that could not be used count. ``seconds``: of the model alone, at the median of claims
+    that it gave an opinion of.
     """
     checked = [(label, d) for label, d in zip(labels, documents, strict=True) if "error" not in d]
     asked = [(label, d) for label, d in checked if "explain" in d["seconds"]]
@@ -41,6 +42,7 @@ def language_model_results(
     return {
         "model": choice.name,
         "decides": choice.decides,
+        "together": choice.decides and choice.is_local,
         "opinions": len(both),
         "without_answer": len(asked) - len(both),
         "not_asked": len(checked) - len(asked),
