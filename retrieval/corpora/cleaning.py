@@ -26,7 +26,10 @@ def clean(text: str) -> str:
 
 
 def web_address(value: object) -> str | None:
-    """Return an http or https address as it is, anything else as ``None``: it is not a link."""
-    if isinstance(value, str) and re.match(r"https?://[^\s<>\"]+$", value):
+    """Return an http or https address as it is, anything else as ``None``: it is not a link.
+
+    No lone surrogates either: JSON readers refuse a result that holds one.
+    """
+    if isinstance(value, str) and re.match(r"https?://[^\s<>\"\ud800-\udfff]+$", value):
         return value
     return None
