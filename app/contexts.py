@@ -12,19 +12,11 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-from retrieval.wording import Decider
+from retrieval.errors import Problem
+from retrieval.result import Decider
 
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error in its three parts: for programs, what is wrong, what to do about it."""
-
-    code: str
-    message: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from app.contexts import Asked, Problem, ProgressPage, Round, StageRow, StageState
+from app.contexts import Asked, ProgressPage, Round, StageRow, StageState
 from app.wording import STAGES, elapsed
-from retrieval.errors import UnknownRecipe
+from retrieval.errors import Problem, UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 

@@ -22,6 +22,7 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.result import ClaimResult, CorpusInfo, claim_result
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -97,10 +98,9 @@ class _Checking:
         self._recipe = recipe
 
     def __call__(self, claim: str) -> dict[str, Any]:
-        from retrieval.document import claim_document
-
         try:
-            return claim_document(self._retriever.check(claim, self._recipe, lambda progress: None))
+            report = self._retriever.check(claim, self._recipe, lambda progress: None)
+            return claim_result(report).document()
         except InvalidClaim as error:  # any other error is no fault of the claim's
             return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
 
@@ -120,38 +120,36 @@ def _error(code: str, message: str, hint: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What verdicts are made by: recipe, models and what the claim document says of the corpus."""
+    """What verdicts are made by."""
 
     recipe: str
     verifier: str
     llm: LanguageModelChoice | None
-    corpus: dict[str, Any]
+    corpus: CorpusInfo
 
-    def judged(self, record: dict[str, Any]) -> bool:
+    def judged(self, result: ClaimResult) -> bool:
         """Return whether these models were asked for a verdict; a language model may have failed.
 
         It is asked wherever evidence was selected.
         """
-        verdict = record["verdict"]
-        judges = [opinion["judge"] for opinion in verdict["opinions"]]
+        judge = result.verdict.judge
+        judges = [opinion.judge for opinion in result.verdict.opinions]
         if len(judges) < 2:
-            asked = self.llm and any(item["selected"] for item in record["evidence"])
-            alone = verdict["judge"] == self.verifier and judges == [self.verifier]
-            return alone and (not asked or "explain" in record["seconds"])
+            asked = self.llm and result.selected
+            alone = judge == self.verifier and judges == [self.verifier]
+            return alone and (not asked or "explain" in result.seconds)
         if self.llm is None:
             return False
         both = [self.llm.name, self.verifier]  # who decides is named first
-        decided = verdict["judge"] == self.llm.decider(self.verifier)
+        decided = judge == self.llm.decider(self.verifier)
         return decided and judges == (both if self.llm.decides else both[::-1])
 
 
-def _corpus(settings: Settings) -> dict[str, Any]:
-    from retrieval.document import corpus_document
+def _corpus(settings: Settings) -> CorpusInfo:
     from retrieval.index.open_index import open_index
-    from retrieval.types import CorpusInfo
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
-    return corpus_document(CorpusInfo(info.name, info.documents, info.built_at))
+    return CorpusInfo(name=info.name, documents=info.documents, built_at=info.built_at)
 
 
 def _finished(output: Path, claims: list[str], made: Made) -> int:
@@ -197,7 +195,8 @@ def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
-        same = record["recipe"] == made.recipe and record["corpus"] == made.corpus
-        return bool(same and made.judged(record) and record["claim"] == read_claim(claim).text)
+        result = ClaimResult.model_validate(record)
+        same = result.recipe == made.recipe and result.corpus == made.corpus
+        return same and made.judged(result) and result.claim == read_claim(claim).text
     except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

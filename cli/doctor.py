@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 
 import click
 
@@ -174,7 +174,7 @@ def _language_model(settings: Settings) -> str:
     finally:
         store.close()
     if asked is not None and asked.problem is not None:
-        raise EsotericError(**asked.problem)
+        raise EsotericError(*astuple(asked.problem))
     if settings.llm.is_local:
         decides = "decides with the verifier" if settings.llm.decides else "adds its opinion"
         return f"{settings.llm.name} {decides}; nothing is sent anywhere"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures.calibration import calibration_error
-from evaluation.measures.language_model import language_model_results
+from evaluation.measures.language_model import Judged, language_model_results
 from evaluation.pairs import Pair
 from retrieval.cross_encoders.inputs import SEPARATOR
 from retrieval.explanation.choice import LanguageModelChoice
@@ -25,12 +24,12 @@ def judged_pairs(
     verifier: str,
     stage: Explains,
     on_pairs: Callable[[int, int], None],
-) -> list[dict[str, Any]]:
-    """Return what both judges say of each pair, as far as a claim document tells it.
+) -> list[Judged]:
+    """Return what both judges say of each pair.
 
     ``said``: the verifier's probabilities of ``LABELS``, shape (pairs, 3); ``verifier``: its name.
     """
-    documents = []
+    judged = []
     for number, (pair, row) in enumerate(zip(pairs, said, strict=True), 1):
         supports, refutes, undecided = row.tolist()
         opinion = (supports, refutes, undecided)
@@ -43,36 +42,25 @@ def judged_pairs(
         began = time.perf_counter()
         explained = stage.run(pair.claim, evidence, before, lambda seconds: None)
         verdict: Verdict = explained["verdict"]
-        documents.append(
-            {
-                "verdict": {
-                    "label": verdict.label,
-                    "confidence": verdict.confidence,
-                    "opinions": [{"judge": o.judge, "label": o.label} for o in verdict.opinions],
-                },
-                "usage": asdict(explained["usage"]),
-                "seconds": {"explain": time.perf_counter() - began},
-            }
-        )
+        judged.append(Judged(verdict, explained["usage"], time.perf_counter() - began))
         on_pairs(number, len(pairs))
-    return documents
+    return judged
 
 
 def second_judge_results(
-    choice: LanguageModelChoice, labels: Sequence[Label], documents: Sequence[dict[str, Any]]
+    choice: LanguageModelChoice, labels: Sequence[Label], judged: Sequence[Judged]
 ) -> dict[str, Any]:
     """Return ``language_model_results``, and how good the verdicts of whoever decides are.
 
     ``verdict_accuracy`` and ``verdict_calibration_error``: 0 to 1, of all pairs; where the model
     gave no answer the verdict is the verifier's.
     """
-    verdicts = [document["verdict"] for document in documents]
     right = np.array(
-        [verdict["label"] == label for verdict, label in zip(verdicts, labels, strict=True)]
+        [one.verdict.label == label for one, label in zip(judged, labels, strict=True)]
     )
-    confidence = np.array([verdict["confidence"] for verdict in verdicts])
+    confidence = np.array([one.verdict.confidence for one in judged])
     return {
-        **language_model_results(choice, labels, documents),
+        **language_model_results(choice, labels, judged),
         "verdict_accuracy": float(right.mean()),
         "verdict_calibration_error": calibration_error(confidence, right),
     }

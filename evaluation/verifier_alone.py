@@ -64,10 +64,10 @@ def evaluate_pairs(
     }
     verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in said]
     if llm is not None and stage is not None:
-        documents = judged_pairs(pairs, said, model.version, stage, on_pairs)
+        judged = judged_pairs(pairs, said, model.version, stage, on_pairs)
         labels = [pair.label for pair in pairs]
-        results["language_model"] = second_judge_results(llm, labels, documents)
-        verdicts = [(d["verdict"]["label"], d["verdict"]["confidence"]) for d in documents]
+        results["language_model"] = second_judge_results(llm, labels, judged)
+        verdicts = [(one.verdict.label, one.verdict.confidence) for one in judged]
     folder = out / PAIRS
     folder.mkdir(parents=True, exist_ok=True)
     lines = (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
@@ -111,9 +111,8 @@ class PhraseMatch:
     bm25: float
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceKey:
-    """Which sentence of which document."""
+class SentenceKey(NamedTuple):
+    """Which sentence: the id of its document and its number there."""
 
     document_id: str
     sentence_id: int
@@ -316,7 +315,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that is known of a claim in the end; ``retrieval.document`` serialises it."""
+    """All that is known of a claim in the end; ``retrieval.result`` makes what leaves of it."""
 
     claim: str
     recipe: str

@@ -12,7 +12,7 @@ from retrieval.errors import EsotericError
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
-from worker.jobs import AskedModel, SearchedCorpus, WorkerState, error_json
+from worker.jobs import AskedModel, SearchedCorpus, WorkerState
 
 if TYPE_CHECKING:
     from retrieval.index.store import IndexInfo
@@ -90,7 +90,7 @@ class RetrieverSlot:
         if choice is None:
             return None
         problem = self._retriever.language_model_problem if self._retriever else None
-        told = error_json(problem) if problem else None
+        told = problem.problem if problem else None
         return AskedModel(choice.model, choice.host, choice.decides, told)
 
     @contextmanager

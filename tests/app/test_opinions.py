@@ -10,6 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from cli.claim_text import as_text
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
 from tests.app.documents import (
     LOCAL,
     MODEL,
@@ -22,6 +24,10 @@ from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import AskedModel, JobStore
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return as_text(ClaimResult.model_validate(result))
 
 
 @pytest.fixture
@@ -76,8 +82,8 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> Non
     for export in ("", "md"):
         assert "lowered because" in page(document_with_proof("REFUTES"), export)
         assert "lowered because" not in page(by_model, export)
-    assert "lowered because" in as_text(document_with_proof("REFUTES"))
-    assert "lowered because" not in as_text(by_model)
+    assert "lowered because" in text_of(document_with_proof("REFUTES"))
+    assert "lowered because" not in text_of(by_model)
 
 
 def test_where_both_decide_together_neither_is_said_to_decide(page: Any) -> None:
@@ -97,7 +103,7 @@ def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
     assert "The judges disagree:" in markdown
     assert "refuted, citing evidence 1 and 3" in markdown
     assert "Missing: who paid" in markdown
-    text = " ".join(as_text(result).split())
+    text = " ".join(text_of(result).split())
     assert "The judges disagree:" in text
     assert f"- {MODEL}: refuted, citing 1, 3." in text
     assert "- cross-encoder-1: supported (93%)" in text
@@ -134,6 +140,6 @@ def test_the_first_page_names_the_host_that_a_worker_reports(
     assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
     assert "<strong><bdi>models.example:8080</bdi></strong>" in text
     assert "gives no answer" not in text
-    failing = replace(asked, problem={"code": "x", "message": "It fails.", "hint": "Wait."})
+    failing = replace(asked, problem=Problem("x", "It fails.", "Wait."))
     store.beat("other", datetime.now(UTC), "ready", language_model=failing)
     assert "At the moment it gives no answer that can be used" in client.get("/").text
