@@ -124,6 +124,11 @@ class RetrieverSlot:
         except EsotericError as error:
             self._broken(error)
             raise
+        except Exception as error:
+            logger.exception("The index cannot be asked whether it has changed")
+            problem = InternalError("The index cannot be asked whether it has changed.")
+            self._broken(problem)
+            raise problem from error
         if not stale and self.problem is not None and retriever is self._retriever:
             logger.info("Claims can be checked again")
             self._ready()

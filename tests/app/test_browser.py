@@ -515,7 +515,14 @@ def test_a_round_opens_with_its_first_event_and_the_last_one_leads_nowhere(
     stages = browser.execute_script(
         "return [...document.querySelectorAll('[data-round=\"2\"] li')].map(l => l.dataset.stage)"
     )
-    assert stages == ["sentences", "relevance", "semantic", "verification", "verdict"]
+    assert stages == [
+        "sentences",
+        "relevance",
+        "semantic",
+        "verification",
+        "selection",
+        "verdict",
+    ]
     assert_no_complaints(browser)
 
 

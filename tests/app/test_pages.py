@@ -147,7 +147,7 @@ def test_a_pending_claim_shows_its_stages(
     run = worker.start(job)
     worker.record(run, FIRST_ROUND[:5])
     page = client.get(f"/claims/{job.id}").text
-    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:11]
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:12]
     assert rows == [
         ("spans", "done"),
         ("titles", "done"),
@@ -158,6 +158,7 @@ def test_a_pending_claim_shows_its_stages(
         ("relevance", "waiting"),
         ("semantic", "waiting"),
         ("verification", "waiting"),
+        ("selection", "waiting"),
         ("verdict", "waiting"),
         ("next", "waiting"),
     ]
@@ -196,6 +197,7 @@ def test_a_second_round_stands_under_the_first(
         ("relevance", "done"),
         ("semantic", "running"),
         ("verification", "waiting"),
+        ("selection", "waiting"),
         ("verdict", "waiting"),
     ]
 

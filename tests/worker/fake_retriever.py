@@ -65,7 +65,10 @@ class FakeRetriever:
 
         Raises:
             IndexUnavailable: it is cut off.
+            OSError: its files cannot be read.
         """
+        if (self._index.parent / "unreadable").exists():
+            raise OSError("The disk does not answer.")
         if (self._index.parent / "cut-off").exists():
             raise IndexUnavailable("index_unreachable", "The index is cut off.", "Wait.")
         try:

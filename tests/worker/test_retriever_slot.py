@@ -68,8 +68,9 @@ def test_another_index_is_loaded_although_it_was_cut_off_before(settings: Settin
     assert slot.corpus.name == "Gazetteer"
 
 
+@pytest.mark.parametrize("cut_off", ["cut-off", "unreadable"])
 def test_the_watch_goes_on_while_the_index_is_cut_off(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, cut_off: str
 ) -> None:
     monkeypatch.setattr(retriever, "WATCH_SECONDS", 0.01)
     slot = RetrieverSlot(open_retriever, settings)
@@ -78,9 +79,9 @@ def test_the_watch_goes_on_while_the_index_is_cut_off(
     watch = Thread(target=slot.watch, args=[stop])
     watch.start()
     try:
-        (settings.home / "cut-off").touch()
+        (settings.home / cut_off).touch()
         wait_until(lambda: slot.state == "broken", "the notice")
-        (settings.home / "cut-off").unlink()
+        (settings.home / cut_off).unlink()
         wait_until(lambda: slot.state == "ready", "the end of it")
     finally:
         stop.set()
