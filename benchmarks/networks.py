@@ -14,7 +14,7 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.models import path_reader, reader, verifier
+from retrieval.models import path_model, relevance_model, verifier
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.torch_network import TorchNetwork
@@ -33,8 +33,8 @@ def measure() -> list[Row]:
     pairs = _pairs()
     models = {
         "verifier": verifier(settings.packaged_models, in_search=False),
-        "path reader": path_reader(),
-        "reader": reader(),
+        "path model": path_model(),
+        "relevance model": relevance_model(),
     }
     rows = [row for name, model in models.items() for row in _compared(name, model, pairs)]
     return [*rows, *_encoder([evidence for _, evidence in pairs])]

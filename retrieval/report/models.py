@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 from retrieval.report.lock import LOCK, WEIGHTS, read_lock
 
 RECIPE = "report"

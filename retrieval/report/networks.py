@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import install_command
+from retrieval.fixes import install_command
 from retrieval.networks import runtime
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.report.lock import (

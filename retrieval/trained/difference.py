@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.weights import Array
 
 LEFT, RIGHT, SCALE = "@left", "@right", "@scale"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.base import Base
 from retrieval.networks.network import open_network
 from retrieval.networks.states import Network

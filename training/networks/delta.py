@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.trained.difference import (
     BODIES,
     LEFT,
