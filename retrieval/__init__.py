@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-# Haystack reports usage home and the model libraries look for a hub unless they
-# are set otherwise before their first import. Nothing here leaves the machine, and only
-# ``report/fetching.py`` asks a hub, when it is called.
+# Haystack sends usage statistics, and the model libraries connect to a hub, unless these variables
+# are set before their first import. Only ``report/fetching.py`` uses a hub, when it is called.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -1,4 +1,4 @@
-"""The model that tells which of a claim's candidates a verifier is served by (FER)."""
+"""The model that predicts which candidates are useful for a verifier (FER, section 3)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from retrieval.trained.trained_model import TrainedModel, read_config
 
 
 class UtilityModel(TrainedModel):
-    """The reader's weights and the difference that FER's training made to them."""
+    """The weights of the relevance model with the difference of FER's training."""
 
     def __init__(self, folder: Path, reader: Path) -> None:
-        """Read ``folder``, where the difference lies; no weights are loaded yet.
+        """Read ``folder``, which contains the difference; no weights are loaded yet.
 
-        ``reader`` is the folder of the reader that training began with.
+        ``reader`` is the folder of the relevance model that training began with.
 
         Raises:
             ModelUnavailable: a ``config.json`` is missing or damaged, or the
-                difference belongs to another reader.
+                difference belongs to another relevance model.
         """
         super().__init__(folder, MiniLM())
         self._reader = reader
@@ -36,7 +36,7 @@ class UtilityModel(TrainedModel):
         if self._config["reader"] != self._of_reader:
             raise ModelUnavailable(
                 "model_damaged",
-                f"The model in {folder} belongs to another reader than the one in {reader}.",
+                f"The model in {folder} belongs to another relevance model than {reader}.",
                 restore_model(folder),
             )
 
@@ -53,8 +53,8 @@ class UtilityModel(TrainedModel):
     ) -> NDArray[np.float32]:
         """Return the probability of each (title, sentence) that it is useful evidence.
 
-        They are read together, in one pass; ``relevance`` is what is known of each
-        before. Shape ``(len(sentences),)``.
+        They are read together, in one pass; ``relevance`` is the relevance of each. Shape
+        ``(len(sentences),)``.
         """
         row = joint_row(self._tokenizer, claim, sentences, self._config["max_tokens"])
         states = self._network.states([row.ids]).vectors[0, row.heads]

@@ -55,7 +55,7 @@ class EnglishParser:
             self._nlp = spacy.load(english_folder())
 
     def parse(self, text: str) -> Doc:
-        """Return the parsed text; nothing of it is kept."""
+        """Return the parsed text."""
         self.warm_up()
         assert self._nlp is not None
         return self._nlp(text)

@@ -50,9 +50,9 @@ class NextHop(Stage):
 def interleaved(lists: Sequence[Sequence[Candidate]], limit: int | None = None) -> list[Candidate]:
     """Return ``limit`` candidates at most: the first of every list, the second of every list, …
 
-    Each list comes best first; scores of two lists cannot be compared. A document that
-    is in several lists stands once, with all that it was found by and the
-    score and lead of the first.
+    Each list comes best first; scores of two lists cannot be compared. A document that is in
+    several lists is returned once, with all stages that found it and the score and lead of the
+    first.
     """
     merged: dict[str, Candidate] = {}
     for candidates in zip_longest(*lists):

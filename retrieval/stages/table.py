@@ -1,4 +1,4 @@
-"""Every stage by the name that recipes give it, and what it is made from."""
+"""All stages by the names that recipes use, and how each is made."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Parts:
     """
 
     def __init__(self, store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> None:
-        """``encoder`` compares texts: with the vectors of ``store``, unless these are of DPR."""
+        """``encoder`` compares texts, also with the vectors of ``store`` unless these are DPR's."""
         self.store = store
         self.encoder = encoder
         self.folders = folders
@@ -177,7 +177,7 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
     """Return the stages that a recipe names, and "next".
 
     Raises:
-        UnknownRecipe: it names a stage that there is not.
+        UnknownRecipe: it names a stage that does not exist.
         ModelUnavailable: a model is missing or damaged.
     """
     unknown = [name for name in (*recipe.first, *recipe.hop) if name not in STAGES]

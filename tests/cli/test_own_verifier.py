@@ -146,7 +146,7 @@ def test_a_verifier_that_cannot_be_used_gets_one_line_from_every_command(
         run = esoteric(home, *command, **broken)
         assert (run.returncode, run.stdout) == (1, ""), command
         (line,) = run.stderr.strip().splitlines()
-        assert "my-nli holds no model.safetensors." in line
+        assert "my-nli contains no model.safetensors." in line
     finding = verifier_finding(home, folder)
     assert not finding["works"]
     assert "tokenizer.json" in finding["mend"]

@@ -181,9 +181,9 @@ def test_an_unknown_source_names_the_known_ones(source: str) -> None:
 
 
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
-    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}")
-    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}/none")
-    assert "holds no text or Markdown files" in refusal(f"folder:{tmp_path}")
+    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
+    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}/none")
+    assert "contains no text or Markdown files" in refusal(f"folder:{tmp_path}")
     assert "is no file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
 
 

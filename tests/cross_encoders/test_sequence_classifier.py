@@ -156,7 +156,7 @@ def test_a_missing_file_is_named_with_all_that_a_folder_must_hold(
 ) -> None:
     folder = write_tiny_classifier(tmp_path)
     (folder / name).unlink()
-    with pytest.raises(ModelUnavailable, match=f"holds no {name}") as caught:
+    with pytest.raises(ModelUnavailable, match=f"contains no {name}") as caught:
         read_classifier(folder)
     assert "config.json, model.safetensors and tokenizer.json" in caught.value.hint
 
@@ -221,7 +221,7 @@ def test_weights_in_several_files_are_read_as_one_model(tmp_path: Path) -> None:
         read_classifier(shards)
     (shards / "model.safetensors.index.json").write_text(json.dumps(index))
     (shards / "model-2.safetensors").unlink()
-    with pytest.raises(ModelUnavailable, match=r"holds no model-2\.safetensors"):
+    with pytest.raises(ModelUnavailable, match=r"contains no model-2\.safetensors"):
         read_classifier(shards)
     assert digest != read_classifier(folder).digest
 

@@ -59,7 +59,7 @@ def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
 def test_a_model_of_another_reader_is_refused(tmp_path: Path) -> None:
     config = {"name": "Selector", "version": "1", "reader": "0", "sha256": "0"}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelUnavailable, match="belongs to another reader"):
+    with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
         UtilityModel(tmp_path, RELEVANCE_MODEL)
 
 
