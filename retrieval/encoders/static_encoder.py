@@ -138,8 +138,8 @@ class WordTokens:
         counts = self._starts[numbers + 1] - firsts
         ends = np.concatenate([[0], np.cumsum(counts)])
         # The first token of each word, and the distance of each token from it.
-        behind = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
-        tokens = self._tokens[np.repeat(firsts, counts) + behind]
+        offsets = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+        tokens = self._tokens[np.repeat(firsts, counts) + offsets]
         words_before = np.cumsum([0, *map(len, split)])[:-1]
         return tokens, ends[words_before]
 

@@ -122,8 +122,8 @@ def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> I
 
 def _follows(clause: Clause, preposition: Token, whole: set[Token]) -> bool:
     """Return whether another object follows the preposition and could be read as its object."""
-    behind = [t for t in clause.rest if t.i > preposition.i and t not in whole]
-    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in behind[:1])
+    after = [t for t in clause.rest if t.i > preposition.i and t not in whole]
+    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in after[:1])
 
 
 def _who_or_what(tokens: Tokens) -> str:

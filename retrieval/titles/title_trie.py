@@ -67,8 +67,8 @@ def build_run(
     count = len(rows)
     documents = (units[ends - 2].astype(np.uint32) << 16) | units[ends - 1]
     is_token = np.ones(len(units), dtype=bool)
-    for behind in (1, 2, 3):
-        is_token[ends - behind] = False
+    for distance in (1, 2, 3):
+        is_token[ends - distance] = False
     tokens = (units[is_token] - 1).astype(np.uint16)
     starts = np.zeros(count + 1, dtype=np.int64)
     starts[1:] = ends - 3 * np.arange(1, count + 1)
@@ -161,8 +161,8 @@ class _Run:
 
     def ended(self, titles: range, depth: int) -> list[int]:
         """Return the documents of those of the titles that have no token at this depth."""
-        behind = bisect_right(titles, _ENDED, key=partial(self.token, depth=depth))
-        ended = titles[:behind]
+        end = bisect_right(titles, _ENDED, key=partial(self.token, depth=depth))
+        ended = titles[:end]
         numbers = self._documents[ended.start : ended.stop]
         return [self._first + int(number) for number in numbers]
 
