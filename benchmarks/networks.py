@@ -1,4 +1,4 @@
-"""Every network in 8 bits (ONNX Runtime) beside the same in float32 (PyTorch): time and labels."""
+"""Compares networks in 8 bits (ONNX Runtime) with float32 (PyTorch): time and labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BATCH = 12  # pairs of a timed reading
 
 
 def measure() -> list[Row]:
-    """Read the same pairs with both, in turn."""
+    """Read the same pairs with both, alternating."""
     settings = Settings.from_environment()
     runtime.use_threads(settings.threads)
     runtime.keep_in(settings.model_folders.networks)
@@ -41,7 +41,7 @@ def measure() -> list[Row]:
 
 
 def _pairs() -> list[tuple[str, str]]:
-    """Return claims beside their evidence, taken at equal distances from all."""
+    """Return claims with their evidence, at equal distances from all."""
     store = EmbeddedIndex(vital_index()).open(MiniLMEncoder.name)
     decided = [claim for claim in everyday_claims() if claim["evidence"]]
     chosen = decided[:: len(decided) // PAIRS][:PAIRS]

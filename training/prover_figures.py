@@ -91,7 +91,7 @@ def scaled(opinion: Opinion, temperature: float) -> Opinion:
 
 
 def fitted_temperature(opinions: Sequence[Opinion], dev: DevSets) -> float:
-    """Return the temperature at which ``openness`` makes the known labels of the sets most likely."""
+    """Return the temperature at which ``openness`` makes the labels of the sets most likely."""
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
 
     def surprise(temperature: float) -> float:

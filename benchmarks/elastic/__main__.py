@@ -1,10 +1,10 @@
-"""Measures Elasticsearch beside the embedded index: the same pages, claims and machine, in one run.
+"""Compares Elasticsearch with the embedded index: same pages, claims and machine, in one run.
 
 python -m benchmarks.elastic --url elasticsearch://HOST:PORT/NAME --work FOLDER [--pages 300000]
     [--around DATA/fever-dev/wiki-pages --claims DATA/fever-dev/dev.jsonl] [--node-pid PID]
 
-Writes docs/elasticsearch-benchmark.md. The index NAME is built anew, and in FOLDER ``pages`` and
-``index`` are. For a while there are indices ``bench-knn-…`` on the node.
+Writes docs/elasticsearch-benchmark.md. The index NAME and the folders ``pages`` and ``index`` in
+FOLDER are built again. Temporary indices ``bench-knn-…`` are created on the node.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main(
     annotated: Path | None,
     node_pid: int | None,
 ) -> None:
-    """Build both indexes, ask them the same and write the report."""
+    """Build both indexes, send them the same searches and write the report."""
     settings = Settings.from_environment()
     try:
         location = ElasticLocation.read(url, settings.store_api_key, settings.store_ca)

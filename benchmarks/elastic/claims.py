@@ -1,4 +1,4 @@
-"""Checks the same claims over both indexes: how long that takes, and whether they agree."""
+"""Checks the same claims with both indexes: the time, and whether the results agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from settings import Settings
 
 WARM = 20  # claims that are checked before those that are timed
 _FIRST = 5
-# What asks the index for the first hop's documents; the stage of questions does not.
+# The stages that search for the first hop's documents; the stage "questions" does not.
 _FINDING = ("titles", "texts", "ranking", "dense")
 _UNITS = {"ms": (1000, "{:,.1f}"), "s": (1, "{:,.2f}")}  # of a second, and how it is shown
 
@@ -48,7 +48,7 @@ def texts(annotated: Path | None) -> list[str]:
 def checked(
     locations: Sequence[IndexLocation], settings: Settings, warm: list[str], asked: list[str]
 ) -> Pairs:
-    """Check each claim over both indexes, one after the other, each index first in turn."""
+    """Check each claim with both indexes, one after the other; they alternate in order."""
     doing("claims")
     folders = settings.model_folders
     retrievers = [
@@ -80,7 +80,7 @@ def _check(retriever: Retriever, text: str, count: Callable[[], int]) -> Checked
 
 @contextmanager
 def _requests() -> Iterator[Callable[[], int]]:
-    """Give what tells how many requests this process has sent to Elasticsearch."""
+    """Yield a function that returns how many requests this process has sent to Elasticsearch."""
     ask = Cluster.ask
     with mock.patch.object(Cluster, "ask", autospec=True, side_effect=ask) as asking:
         yield lambda: int(asking.call_count)
@@ -121,7 +121,7 @@ in turn, once, after {WARM} other claims. "Documents of the first hop" are the s
 
 
 def agreement(pairs: Pairs) -> str:
-    """Return the report's part about what both indexes answer alike."""
+    """Return the report's part about equal answers of both indexes."""
     reports = [(embedded.report, elastic.report) for embedded, elastic in pairs]
     verdicts = [one.verdict.label == other.verdict.label for one, other in reports]
     keys = [[[item.key for item in r.evidence[:_FIRST]] for r in pair] for pair in reports]

@@ -1,4 +1,4 @@
-"""Computes from the measured build what all of Wikipedia takes."""
+"""Computes the cost of all of Wikipedia from the measured build."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _COPIES = 2
 
 
 def all_pages(build: Build) -> list[tuple[str, str, float]]:
-    """Compute what 5.4 million pages take, each the measured figure of a page times as many.
+    """Compute the figures of 5.4 million pages: the measured figure of a page times their number.
 
-    Each is what it is, what a page has of it as text, and the figure for all.
+    Each row has the name of the figure, its value for a page as text, and the value for all.
     """
     gigabytes = _ALL_OF_WIKIPEDIA / 1e9
     seconds = build.seconds / build.documents

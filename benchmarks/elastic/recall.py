@@ -24,7 +24,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.models import DENSE
 from settings import Settings
 
-_COMPARED = 20_000  # documents in a throw-away index
+_COMPARED = 20_000  # documents in a temporary index
 
 
 def described(folder: Path, location: ElasticLocation, settings: Settings, asked: list[str]) -> str:
@@ -70,6 +70,6 @@ that mappings with floats seem somewhat better than they are. `oversample` is th
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Return at most so many of the first ``count`` whole numbers, at equal distances."""
+    """Return at most so many of the first ``count`` integers, at equal distances."""
     places: list[int] = np.linspace(0, count - 1, min(count, most)).astype(int).tolist()
     return places

@@ -24,7 +24,7 @@ def table(head: Cells, rows: Iterable[Cells]) -> str:
 
 
 def side_by_side(rows: Iterable[Cells]) -> str:
-    """Return a table of rows that ``both`` and ``elastic_only`` have made."""
+    """Return a table of rows made by ``both`` and ``elastic_only``."""
     return table(("", "embedded", "Elasticsearch", "ratio"), rows)
 
 
@@ -39,12 +39,12 @@ def elastic_only(what: str, figure: str, embedded: str = "") -> Cells:
 
 
 def doing(what: str) -> None:
-    """Tell what is measured now."""
+    """Print what is measured now."""
     click.echo(f"{what} ...", err=True)
 
 
 def write(command: str, documents: int, asked: int, parts: Sequence[str]) -> None:
-    """Write the parts below what was measured, how and where."""
+    """Write the report: its parts after a description of the measurement."""
     text = f"""# Elasticsearch beside the embedded index
 
 Written by

@@ -38,7 +38,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A claim that ``honest`` gives the ``label``, and a hostile source that wants ``aim``."""
+    """A claim with ``honest`` evidence for the ``label``, and a hostile source for ``aim``."""
 
     id: str
     kind: str

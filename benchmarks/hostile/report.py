@@ -1,4 +1,4 @@
-"""``docs/hostile-evidence.md``: what hostile evidence does to both judges."""
+"""Writes ``docs/hostile-evidence.md``: the effect of hostile evidence on both judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/scale.md and its plots."""
+"""Writes docs/scale.md and its plots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMAND = (
     "python -m benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages"
     " --claims DATA/fever-dev/dev.jsonl"
 )
-# What was aimed at, at 5.4 million pages.
+# The targets at 5.4 million pages.
 _ROWS = (
     ("lexical part, s", "lexical", "seconds", "{:,.0f}", "600"),
     ("its size with the texts, GB", "lexical", "gigabytes", "{:.2f}", "5"),
@@ -51,7 +51,7 @@ _ROWS = (
     ("exact search of document vectors: p50, s", "exact", "p50", "{:.3f}", ""),
     ("exact search: resident, MB", "exact", "megabytes", "{:,.0f}", ""),
 )
-# The plots: file, unit, and the lines with what they are called.
+# The plots: file, unit, and the lines with their names.
 _PLOTTED = (
     (
         "building.png",
@@ -156,7 +156,7 @@ At the rate of the largest index measured the transformer's vectors for the last
 
 
 def _hours_of_transformer(figures: dict[int, dict[str, Any]]) -> float:
-    """Return how long the last column's would take, at the rate of the largest that was timed."""
+    """Return the time for the last column, at the rate of the largest measured index."""
     timed = figures[max(size for size in figures if figures[size]["transformer"])]["transformer"]
     documents: int = figures[max(figures)]["lexical"]["documents"]
     hours: float = documents / timed["documents"] * timed["seconds"] / 3600
