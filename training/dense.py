@@ -58,9 +58,7 @@ RECIPE = Recipe(
     seed=0,
 )
 TEMPERATURE = 0.05  # of similarities
-CLASSIFICATION = (
-    1 / 30
-)  # weight of the classification objective; the contrastive one has 1 (section 6.1)
+CLASSIFICATION = 1 / 30  # weight of that objective; the contrastive one has 1 (section 6.1)
 COMPOSED = 2_000  # claims made from pages
 FROM_PAGES = 4_000  # examples made from pages
 DOUBTFUL = 12  # sentences near a claim that the relevance model reads
