@@ -127,7 +127,7 @@ def test_too_few_pairs_are_no_calibration(
     run = esoteric(index.parent, "calibrate", "--verifier", folder, "--data", pairs)
     assert (run.returncode, run.stdout) == (1, "")
     (line,) = run.stderr.strip().splitlines()
-    assert f"holds {lines} claims with evidence, too few" in line
+    assert f"contains {lines} claims with evidence, too few" in line
     assert not (folder / "esoteric-calibration.json").exists()
 
 
