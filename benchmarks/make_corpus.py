@@ -70,7 +70,7 @@ def _titles_and_words(folder: Path) -> tuple[list[str], list[str]]:
                 titles.append(record["id"])
                 words.update(word for word in record["text"].split() if word.isalpha())
     if not titles:
-        raise click.UsageError(f"{folder} holds no page in FEVER's format.")
+        raise click.UsageError(f"{folder} contains no page in FEVER's format.")
     return titles, [word for word, _ in words.most_common()]
 
 

@@ -1,7 +1,6 @@
 """The retriever: from a claim to sentences that support or refute it, and a verdict.
 
-``retrieval.pipeline`` shows every stage in order; each folder holds one stage,
-each file one implementation.
+``retrieval.pipeline`` shows every stage in order; ``retrieval.stages`` has one file for each.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class RetrievalConfig:
             is by this much higher than that of each of its sentences alone.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
-        selection_limit: most sentences that the verdict rests on.
-        unproved_share: the same share for a sentence that no part of the proof rests on.
+        selection_limit: most selected sentences.
+        unproved_share: the same share for a sentence that no part of the proof uses.
         utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
         lead_sentences: best sentences that the next hop starts from, selected or not.
         expansion_limit: most documents that a hop after the first opens.

@@ -55,8 +55,8 @@ _SLOW = (
 )
 
 _NO_VECTORS = (
-    "The index has no vectors yet, so nothing was searched by its meaning, only by titles and"
-    " words; esoteric index encode makes them."
+    "The index has no vectors yet, so documents were found only by titles and words, not by their"
+    " meaning; esoteric index encode makes the vectors."
 )
 
 

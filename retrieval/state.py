@@ -91,7 +91,7 @@ class ClaimState:
 
     @property
     def selected(self) -> tuple[Evidence, ...]:
-        """The evidence that the verdict rests on."""
+        """The selected evidence, from which the verdict is made."""
         return tuple(item for item in self.evidence if item.selected)
 
     @property

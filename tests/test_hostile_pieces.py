@@ -121,5 +121,5 @@ def test_an_id_stands_once_and_a_file_is_not_empty(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="line 2: the id fence-01"):
         read_pieces(path)
     path.write_text("")
-    with pytest.raises(BadSource, match="holds no pieces"):
+    with pytest.raises(BadSource, match="contains no pieces"):
         read_pieces(path)

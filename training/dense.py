@@ -67,11 +67,11 @@ VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
-def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
     """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained relevance model, which finds likely evidence that was
-    not annotated.
+    ``relevance_model`` is the folder of the trained relevance model, which finds likely evidence
+    that was not annotated.
 
     Raises:
         BadSource: the data cannot be read.
@@ -84,7 +84,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
     decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
-    ignored = likely_evidence(decided, data.pool, minilm_classifier(reader), run)
+    ignored = likely_evidence(decided, data.pool, minilm_classifier(relevance_model), run)
     # A contrast claim has its original's evidence, annotated or not.
     ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
     made = compositions(data, RECIPE.seed, COMPOSED)
@@ -233,7 +233,7 @@ def contrastive_loss(
 
 
 def likely_evidence(
-    claims: Sequence[AnnotatedClaim], pool: SentencePool, reader: CrossEncoder, run: Path
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, relevance_model: CrossEncoder, run: Path
 ) -> dict[str, list[int]]:
     """Return sentences, as indices into the pool, that are likely evidence of each claim.
 
@@ -248,8 +248,8 @@ def likely_evidence(
         for text, found in zip(texts, near, strict=True)
         for i in found
     ]
-    kept = run / f"relevance-{_digest(map(repr, pairs))}-{reader.digest[:16]}.npy"
-    opinions = kept_array(kept, lambda: reader.probabilities(pairs))
+    kept = run / f"relevance-{_digest(map(repr, pairs))}-{relevance_model.digest[:16]}.npy"
+    opinions = kept_array(kept, lambda: relevance_model.probabilities(pairs))
     relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= RELEVANT
     return {
         text: [int(i) for i in found[likely]]

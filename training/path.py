@@ -44,10 +44,10 @@ VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 
-def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
     """Train the path model, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained relevance model.
+    ``relevance_model`` is the folder of the trained relevance model.
 
     Raises:
         BadSource: the data cannot be read.
@@ -59,7 +59,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     steps = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2 == 0]
     others = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2]
 
-    tokenizer, model = pair_tokenizer(), trained_classifier(reader)
+    tokenizer, model = pair_tokenizer(), trained_classifier(relevance_model)
     model.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(model)
 
@@ -69,7 +69,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     def figures(_: Module) -> dict[str, float]:
         return step_figures(classify, steps)
 
-    alone = step_figures(minilm_classifier(reader).probabilities, steps, beside=False)
+    alone = step_figures(minilm_classifier(relevance_model).probabilities, steps, beside=False)
     loss_of = classification_loss(model, tokenizer, RECIPE.max_tokens)
     train(model, examples, loss_of, RECIPE, run, figures)
     trained = figures(model)

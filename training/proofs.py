@@ -196,7 +196,7 @@ class _Prover:
             return None
         operators = [step.operator for step in steps]
         if label_of(operators) != self._known.label:
-            raise RuntimeError(f"A proof of {self._known.label} comes to {label_of(operators)}.")
+            raise RuntimeError(f"A proof of {self._known.label} gives {label_of(operators)}.")
         starts = [0]
         for title, sentence in self._known.sentences:
             starts.append(starts[-1] + len(evidence_text(title, sentence)) + len(" [SEP] "))

@@ -63,17 +63,21 @@ VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 
-def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out: Path) -> None:
+def train_prover(
+    data_folder: Path, wordnet: Path, relevance_model: Path, run: Path, out: Path
+) -> None:
     """Train the prover, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``wordnet`` is the folder of WordNet's database, ``reader`` that of the trained relevance model.
+    ``wordnet`` is the folder of WordNet's database, ``relevance_model`` that of the trained
+    relevance model.
 
     Raises:
         BadSource: the data or WordNet cannot be read.
         ModelUnavailable: the relevance model is missing.
     """
     lexicon = Lexicon(wordnet)
-    tokenizer, network = row_tokenizer(RECIPE.max_tokens), network_from_reader(reader)
+    tokenizer = row_tokenizer(RECIPE.max_tokens)
+    network = network_from_relevance_model(relevance_model)
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     made = compositions(data, RECIPE.seed, COMPOSED)
     examples = proof_examples(data, made, lexicon, MiniLMTokens(), RECIPE.seed, PROOFS)
@@ -138,14 +142,14 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
     )
 
 
-def network_from_reader(reader: Path) -> ProofNetwork:
+def network_from_relevance_model(relevance_model: Path) -> ProofNetwork:
     """Return new heads on the relevance model's weights, with frozen embeddings, without dropout.
 
     Raises:
         ModelUnavailable: the relevance model is missing or damaged.
     """
     network = packaged_proof_network()
-    network.distilbert.load_state_dict(trained_classifier(reader).distilbert.state_dict())
+    network.distilbert.load_state_dict(trained_classifier(relevance_model).distilbert.state_dict())
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     return network

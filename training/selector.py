@@ -56,17 +56,18 @@ VERSION = "1"  # of what is shipped; the results of two versions are never mixed
 RANK = 16  # of the shipped difference to the relevance model
 
 
-def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
     """Train the selector, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained relevance model, which is its start and its verifier.
+    ``relevance_model`` is the folder of the trained relevance model, which is its start and its
+    verifier.
 
     Raises:
         BadSource: the data cannot be read.
         ModelUnavailable: the relevance model is missing.
     """
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    config, read = RetrievalConfig(), minilm_classifier(reader)
+    config, read = RetrievalConfig(), minilm_classifier(relevance_model)
     tokenizer = row_tokenizer(RECIPE.max_tokens)
 
     def read_once(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -77,7 +78,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
     tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
-    network = JointReader(trained_classifier(reader))
+    network = JointReader(trained_classifier(relevance_model))
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     live = _Live(network, tokenizer)
@@ -88,9 +89,9 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
 
     loss_of = selection_loss(network, read.probabilities, tokenizer)
     train(network, examples, loss_of, RECIPE, run, figures)
-    start = JointReader(trained_classifier(reader))
+    start = JointReader(trained_classifier(relevance_model))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
-    begun_with = read_config(reader)["sha256"]
+    begun_with = read_config(relevance_model)["sha256"]
     write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
     undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)
     card = Card(
@@ -123,7 +124,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         "relative": _by_relevance(dev),
         "untrained": before,
         "as trained": _by_utility(live, dev),
-        "as shipped": _by_utility(UtilityModel(out, reader), dev),
+        "as shipped": _by_utility(UtilityModel(out, relevance_model), dev),
     }
     measured = {name: selection_figures(dev, kept, read) for name, kept in selections.items()}
     write_card(out, card, {"selector": RECIPE}, measured)

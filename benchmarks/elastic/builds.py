@@ -122,7 +122,7 @@ def described(embedded: Build, elastic: Build) -> str:
         rows.insert(4, elastic_only("of that vectors and graph, MB", vectors))
     return f"""{side_by_side(rows)}
 
-The builds run in processes of their own (`esoteric index build --vectors static`). Their memory is
-the most that was their own at one moment, all processes together; files that they map and the
-memory of the node are not part of it. Each build makes the static encoder first. Bytes on
+The builds run in separate processes (`esoteric index build --vectors static`). Their memory is the
+peak of the private memory of all processes together, without mapped files and the memory of the
+node. Each build makes the static encoder first. Bytes on
 Elasticsearch are those of one copy."""

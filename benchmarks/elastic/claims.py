@@ -115,8 +115,8 @@ def described(pairs: Pairs, node_pid: int | None) -> str:
         rows.append(elastic_only("resident memory of the node, MB", memory))
     return f"""{side_by_side(rows)}
 
-Each claim is checked over one index and then over the other in the same process, each index first
-in turn, once, after {WARM} other claims. "Documents of the first hop" are the stages
+Each claim is checked once with one index and then with the other in the same process, in
+alternating order, after {WARM} other claims. "Documents of the first hop" are the stages
 {", ".join(_FINDING)}; the encoding of the questions and of the claim is part of them."""
 
 
@@ -134,5 +134,5 @@ def agreement(pairs: Pairs) -> str:
 
 
 def share_of(held: Sequence[bool]) -> str:
-    """Return how many of all hold, in percent and in numbers."""
+    """Return how many of all are true, in percent and in numbers."""
     return f"{100 * sum(held) / len(held):.1f} % ({sum(held)} of {len(held)})"

@@ -45,7 +45,7 @@ def doing(what: str) -> None:
 
 def write(command: str, documents: int, asked: int, parts: Sequence[str]) -> None:
     """Write the report: its parts after a description of the measurement."""
-    text = f"""# Elasticsearch beside the embedded index
+    text = f"""# Elasticsearch compared with the embedded index
 
 Written by
 
@@ -53,8 +53,8 @@ Written by
 
 on {datetime.now(UTC):%Y-%m-%d}: {processor.described()}; {Settings.from_environment().threads}
 threads, Python {platform.python_version()}, {platform.system()} {platform.machine()}. Both indexes
-hold the same {documents:,} pages with static vectors, synthetic ones and any real ones among them
-(`benchmarks/make_corpus.py`), and are asked the same {asked} claims. The node runs on the same
+contain the same {documents:,} pages with static vectors, synthetic ones with any real ones
+(`benchmarks/make_corpus.py`), and get the same {asked} claims. The node runs on the same
 machine and takes its share of the processor. Single times vary; ratios are worth quoting.
 
 {f"{chr(10)}{chr(10)}".join(parts)}

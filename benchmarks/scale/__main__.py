@@ -31,7 +31,7 @@ Figures = dict[str, Any]
     "--around",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    help="FEVER's wiki-pages, which lie among the synthetic ones.",
+    help="FEVER's wiki-pages, to mix with the synthetic ones.",
 )
 @click.option(
     "--claims",

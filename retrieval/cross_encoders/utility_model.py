@@ -21,32 +21,32 @@ from retrieval.trained.trained_model import TrainedModel, read_config
 class UtilityModel(TrainedModel):
     """The weights of the relevance model with the difference of FER's training."""
 
-    def __init__(self, folder: Path, reader: Path) -> None:
+    def __init__(self, folder: Path, relevance_model: Path) -> None:
         """Read ``folder``, which contains the difference; no weights are loaded yet.
 
-        ``reader`` is the folder of the relevance model that training began with.
+        ``relevance_model`` is the folder of the relevance model that training began with.
 
         Raises:
             ModelUnavailable: a ``config.json`` is missing or damaged, or the
                 difference belongs to another relevance model.
         """
         super().__init__(folder, MiniLM())
-        self._reader = reader
-        self._of_reader = read_config(reader)["sha256"]
-        if self._config["reader"] != self._of_reader:
+        self._relevance_model = relevance_model
+        self._of_relevance_model = read_config(relevance_model)["sha256"]
+        if self._config["reader"] != self._of_relevance_model:
             raise ModelUnavailable(
                 "model_damaged",
-                f"The model in {folder} belongs to another relevance model than {reader}.",
+                f"The model in {folder} belongs to another relevance model than {relevance_model}.",
                 restore_model(folder),
             )
 
     @property
     def _key(self) -> str:
-        return sha256(f"{self._of_reader} {self._config['sha256']}".encode()).hexdigest()
+        return sha256(f"{self._of_relevance_model} {self._config['sha256']}".encode()).hexdigest()
 
     def _base_weights(self) -> Mapping[str, Array]:
-        difference = read_difference(self._reader, self._of_reader)
-        return trained_body(super()._base_weights(), difference, self._reader)
+        difference = read_difference(self._relevance_model, self._of_relevance_model)
+        return trained_body(super()._base_weights(), difference, self._relevance_model)
 
     def usefulness(
         self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]

@@ -308,7 +308,7 @@ class ElasticIndex:
             raise BadSource(
                 "source_empty",
                 f"{corpus.source} holds no page{f': {first}' if first else '.'}",
-                "" if first else "Name a source that holds some.",
+                "" if first else "Name a source with pages.",
             )
 
 

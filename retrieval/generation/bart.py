@@ -56,7 +56,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 class BartTitleModel:
-    """Generates titles in BART's tokens, with a trie of its own."""
+    """Generates titles in BART's tokens, with a separate trie."""
 
     def __init__(self, folder: Path) -> None:
         """Read the folder's ``config.json``; no weights are loaded yet.

@@ -40,7 +40,7 @@ def converted_layers(
 
 
 def converted_words(base: Base) -> Path:
-    """Return the file of a base's word embeddings, ``(vocabulary, width)``; raises likewise."""
+    """Return the file of a base's word embeddings, ``(vocabulary, width)``; raises the same."""
 
     def content() -> bytes:
         stream = io.BytesIO()

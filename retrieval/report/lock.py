@@ -69,7 +69,7 @@ def read_lock(path: Path) -> dict[str, LockedModel]:
 def _entry(repository: Any, revision: Any, files: Any) -> LockedModel:
     """Return the entry; raises ``TypeError`` if a value has another type."""
     if not all(isinstance(text, str) for text in (repository, revision, *files, *files.values())):
-        raise TypeError("an entry holds texts")
+        raise TypeError("an entry contains texts")
     return LockedModel(repository, revision, files)
 
 

@@ -15,7 +15,7 @@ SENTENCES = 5  # that are read beside the claim
 
 
 class TitleModel(Protocol):
-    """A model that generates titles, token by token, in the tokens of its own trie."""
+    """A model that generates titles, token by token, in the tokens of a trie."""
 
     @property
     def markup(self) -> Markup:

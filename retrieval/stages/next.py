@@ -43,7 +43,7 @@ class NextHop(Stage):
         found = interleaved([expander.expand(state) for expander in self._expanders], self._limit)
         words = ", ".join(f"“{state.claim[start:end]}”" for start, end in missing(state))
         reason = f"Still missing: {words}" if words else "Not sufficient"
-        message = f"{reason}; {count(len(found), 'document')} to go on with"
+        message = f"{reason}; {count(len(found), 'document')} to read next"
         return Step(replace(state, candidates=tuple(found)), message)
 
 

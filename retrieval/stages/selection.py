@@ -1,4 +1,4 @@
-"""The stage ``selection``: the few sentences that the verdict rests on."""
+"""The stage ``selection``: chooses the few sentences that the verdict is made from."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
         raise UnknownRecipe(
             "unknown_stage",
             f"The recipe {recipe.name!r} names {', '.join(unknown)}, which there is not.",
-            "Add it to retrieval/stages/table.py, or name one that stands there.",
+            "Add it to retrieval/stages/table.py, or name one that is listed there.",
         )
     settings = recipe.settings
     expanders = [EXPANDERS[name](parts, settings) for name in recipe.next]

@@ -57,7 +57,7 @@ class CrossEncoderJudge(Stage):
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
-            rationale = "No sentence in the corpus speaks about this claim."
+            rationale = "No sentence in the corpus is about this claim."
             return Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)
         together = self.together(claim, evidence)
         weight = self._settings.together_weight
@@ -141,7 +141,7 @@ def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
         closest = evidence[0]
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:
-            settles = f"seems to {_VERBS[closest.stance][1]} it, but not surely enough to decide"
+            settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"
         return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
     one, several = _VERBS[label]
     if not firm:

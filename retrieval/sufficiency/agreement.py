@@ -19,7 +19,7 @@ from retrieval.types import (
 )
 
 _GUESS = 1 / len(LABELS)  # the most probable label is above this
-_SEVERAL = "More than one part is contradicted, and what that comes to the proof cannot tell."
+_SEVERAL = "More than one part is contradicted, so the proof does not decide the claim."
 _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
@@ -42,7 +42,7 @@ def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig
     elif proof.label == NOT_ENOUGH_INFO:
         share, remark = settings.open_share, _still_open(claim, proof)
     else:
-        share, remark = settings.opposed_share, "Part by part, the proof comes to the opposite."
+        share, remark = settings.opposed_share, "The proof, part by part, has the opposite result."
     if not remark:
         return verdict
     return replace(

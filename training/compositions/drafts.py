@@ -173,7 +173,7 @@ def _active(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
 
 
 def _container(known: Definition) -> Phrase | None:
-    """Return the place that a place is said to lie in."""
+    """Return the place that a place is in, by its definition."""
     for phrase in known.phrases:
         for fact in phrase.facts:
             if fact.kind == "place" and phrase.text[: fact.start].endswith((" in ", " of ")):

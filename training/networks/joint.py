@@ -38,12 +38,12 @@ class JointInputs:
 class JointReader(nn.Module):
     """The relevance model's network; its head reads the [CLS] of every sentence."""
 
-    def __init__(self, reader: DistilBertForSequenceClassification) -> None:
+    def __init__(self, relevance_model: DistilBertForSequenceClassification) -> None:
         """Begin with the relevance model's weights and a last layer, of two classes, of zeros."""
         super().__init__()
-        self.distilbert = reader.distilbert
-        self.pre_classifier = reader.pre_classifier
-        self.classifier = nn.Linear(reader.config.dim, 2)
+        self.distilbert = relevance_model.distilbert
+        self.pre_classifier = relevance_model.pre_classifier
+        self.classifier = nn.Linear(relevance_model.config.dim, 2)
         nn.init.zeros_(self.classifier.weight)
         nn.init.zeros_(self.classifier.bias)
 
