@@ -45,8 +45,8 @@ from retrieval.types import (
 )
 
 _LONG = (
-    "The selected sentences are longer than the models read at once, so the last of them may have"
-    " had no part in the verdict."
+    "The selected sentences are longer than the models read at once, so the last of them may not"
+    " have been read."
 )
 
 _SLOW = (

@@ -114,7 +114,7 @@ def _unpacked(place: Path) -> Iterator[ZipFile]:
     except (BadZipFile, zlib.error, EOFError) as error:
         raise BadSource(
             "source_damaged",
-            f"{place} is no zip, or a damaged one.",
+            f"{place} is not a zip, or is damaged.",
             "Fetch it again, or name the folder with FEVER's wiki-pages.",
         ) from error
 

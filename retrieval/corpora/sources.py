@@ -51,4 +51,4 @@ def _place(path: str) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:  # ~NAME of a user without a home here
-        raise BadSource("source_unknown", f"{error}.", "Write the path out.") from error
+        raise BadSource("source_unknown", f"{error}.", "Write the full path.") from error

@@ -163,8 +163,8 @@ def _weights(folder: Path) -> list[Path]:
             "model_pickled",
             f"The weights in {folder} are a pickle, {pickled[0].name}, and reading a pickle can run"
             " any program.",
-            "Use the model's model.safetensors where there is one. Otherwise convert the weights,"
-            f" if you trust whoever made them: {convert_weights_command(folder)}",
+            "Use the model's model.safetensors if there is one. Otherwise convert the weights,"
+            f" if you trust their source: {convert_weights_command(folder)}",
         )
     for path in found:
         if not path.is_file():
@@ -177,7 +177,7 @@ def _weights(folder: Path) -> list[Path]:
                 raise too_little_memory(f"the verifier in {folder}") from error
             raise ModelUnavailable(
                 "model_damaged",
-                f"{path} is not whole: {error}.",
+                f"{path} is incomplete: {error}.",
                 "Download it again; a file of some hundred bytes is a pointer of Git LFS.",
             ) from error
     return found

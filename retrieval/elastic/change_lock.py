@@ -91,7 +91,7 @@ class ChangeLock:
             hurried = self._client.options(request_timeout=_GIVEN_BACK_WITHIN, max_retries=0)
             hurried.delete(index=self._lock, id=_ID, **condition)
         except (ApiError, TransportError) as failure:
-            logger.debug("The lock stays until it is found dead: %s", failure)
+            logger.debug("The lock remains until it expires: %s", failure)
 
     def held(self) -> None:
         """Renew the lock, which shows that it is still held.

@@ -221,7 +221,7 @@ def document_refused(error: BulkIndexError, location: ElasticLocation) -> IndexU
         return read_only(location)
     return IndexUnavailable(
         "store_failed",
-        f"Elasticsearch at {location} did not take the document {answer.get('_id')!r}"
+        f"Elasticsearch at {location} refused the document {answer.get('_id')!r}"
         f" ({answer.get('status')}, {cause.get('type')}).",
         "See its log, then run the same command again: it continues where it stopped.",
     )

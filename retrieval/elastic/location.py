@@ -78,8 +78,8 @@ def _node(scheme: str, host: str) -> str:
         parts = urlsplit(f"{scheme}://{host}")
         port = _PORT if parts.port is None else parts.port
     except ValueError:
-        raise ValueError("the port of a host is no number") from None
+        raise ValueError("the port of a host is not a number") from None
     if not parts.hostname or not _HOST.fullmatch(parts.hostname) or not port:
-        raise ValueError("it names no host, or one that cannot be")
+        raise ValueError("it has no host, or an invalid one")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{scheme}://{name}:{port}"

@@ -65,7 +65,7 @@ class DprDocumentEncoder:
             raise ModelUnavailable(
                 "vector_too_long",
                 f"{self.name} gives a document a vector of length {LONGEST * lengths.max():.1f};"
-                f" an index can keep the inner products of vectors up to {LONGEST:.0f}.",
+                f" an index can store the inner products of vectors up to {LONGEST:.0f}.",
                 "Set LONGEST in retrieval/encoders/dpr_encoder.py to a larger number, and encode"
                 " the index again.",
             )

@@ -105,7 +105,7 @@ class HaystackStore:
             raise IndexUnavailable(
                 "index_changed",
                 f"The index {self._index!r} has no document {error} any more.",
-                "Check the claim again, over a new view of the index.",
+                "Check the claim again, with a new view of the index.",
             ) from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:

@@ -98,7 +98,7 @@ def _bring(models: Path, published: PublishedModel) -> None:
             "model_pickled",
             f"{published.repository} contains no {WEIGHTS} at {locked.revision}; weights in other"
             " formats are not read, because they can contain code.",
-            f"Convert them to {folder / WEIGHTS} where you trust them (docs/report-models.md), and"
+            f"If you trust them, convert them to {folder / WEIGHTS} (docs/report-models.md), and"
             " run the command again.",
         )
     if not locked.files:

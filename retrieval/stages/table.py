@@ -185,7 +185,7 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
     if unknown:
         raise UnknownRecipe(
             "unknown_stage",
-            f"The recipe {recipe.name!r} names {', '.join(unknown)}, which there is not.",
+            f"The recipe {recipe.name!r} names {', '.join(unknown)}, which do not exist.",
             "Add it to retrieval/stages/table.py, or name one that is listed there.",
         )
     settings = recipe.settings

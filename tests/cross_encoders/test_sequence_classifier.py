@@ -166,8 +166,8 @@ def test_a_missing_file_is_named_with_all_that_a_folder_must_hold(
     [
         ("config.json", b"{", "config.json cannot be read"),
         ("config.json", b"[]", "there is no id2label"),
-        ("model.safetensors", b"version https://git-lfs", "model.safetensors is not whole"),
-        ("model.safetensors", b"", "model.safetensors is not whole"),
+        ("model.safetensors", b"version https://git-lfs", "model.safetensors is incomplete"),
+        ("model.safetensors", b"", "model.safetensors is incomplete"),
     ],
 )
 def test_a_damaged_file_is_named_before_anything_is_loaded(
@@ -183,7 +183,7 @@ def test_weights_that_were_cut_off_are_not_whole(tmp_path: Path) -> None:
     folder = write_tiny_classifier(tmp_path)
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(ModelUnavailable, match="is not whole"):
+    with pytest.raises(ModelUnavailable, match="is incomplete"):
         read_classifier(folder)
 
 
