@@ -82,7 +82,7 @@ def in_order(
             if isinstance(error, BrokenProcessPool):
                 raise ProcessEnded(
                     "process_ended",
-                    "A process that did part of the work was ended, perhaps by too little memory.",
+                    "A process that did part of the work was ended, perhaps for lack of memory.",
                     "Run the same command again; with a smaller ESOTERIC_THREADS it needs less.",
                 ) from error
             raise

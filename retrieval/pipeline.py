@@ -10,7 +10,7 @@
                        ▲                                                                  selection
                        └─────────── not sufficient ──── verdict ◄──── proof ◄─────────────────┘
                                                            │
-                                     explain, where there is a language model
+                                     explain, if there is a language model
 
 A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
 ``stages``: it takes the state of the claim (``state``) and returns a new one.

@@ -53,7 +53,7 @@ class ClaimState:
         readings: the verifier's probabilities for each sentence and path.
         selection: the sentences that the selection chose, before the proof left some out.
         last_selection: the selection of the previous hop; None in the first hop.
-        proof: of the claim, from the selected evidence; None where the recipe makes none.
+        proof: of the claim, from the selected evidence; None if the recipe makes none.
         verdict: on the selected evidence; None until the first hop has decided.
         cut: whether the selected evidence is longer than the verifier reads at once.
         hops: the finished hops.

@@ -63,7 +63,7 @@ COMPOSED = 2_000  # claims made from pages
 FROM_PAGES = 4_000  # examples made from pages
 DOUBTFUL = 12  # sentences near a claim that the relevance model reads
 RELEVANT = 0.5  # a sentence with this probability of relevance or more is not a negative
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 

@@ -56,7 +56,7 @@ def claim_examples(
     pool: SentencePool,
     chance: random.Random,
 ) -> list[DenseExample]:
-    """Return an example for each claim and, where its evidence is on several pages, its steps.
+    """Return an example for each claim and, if its evidence is on several pages, its steps.
 
     A step goes from a gold sentence, whose page counts as read, to those of the same set on other
     pages; there are at most ``STEPS_PER_CLAIM``. An undecided claim is classified beside the most

@@ -40,7 +40,7 @@ RECIPE = Recipe(
 )
 COMPOSED = 6_000  # claims made from pages
 EXAMPLES = 40_000
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 

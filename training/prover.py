@@ -59,7 +59,7 @@ PROOFS = 26_000
 WEIGHTS = (1.0, 2.0, 2.0, 1.2)
 POINTING = 0.5  # the weight of start and end
 UNFITTED = 0.5  # the cutoff for the figures in the log
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 
@@ -156,7 +156,7 @@ def network_from_relevance_model(relevance_model: Path) -> ProofNetwork:
 
 
 def proof_loss(network: ProofNetwork, tokenizer: Tokenizer, max_tokens: int) -> Loss[ProofExample]:
-    """Return the cross entropy of operators, and of start and end where they are known."""
+    """Return the cross entropy of operators, and of start and end if they are known."""
     weights = torch.tensor(WEIGHTS)
 
     def loss_of(batch: Sequence[ProofExample]) -> torch.Tensor:

@@ -56,7 +56,7 @@ DISTILLED = replace(LABELLED, epochs=2, learning_rate=5e-5, max_tokens=192)
 # Each starts from the end of the labelled phase, with new readings; their ends are averaged.
 ROUNDS = 2
 OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
-VERSION = "2"  # of what is shipped; the results of two versions are never mixed
+VERSION = "2"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 

@@ -52,7 +52,7 @@ RECIPE = Recipe(
     seed=0,
 )
 CLAIMS = 5_000
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 16  # of the shipped difference to the relevance model
 
 

@@ -41,7 +41,7 @@ from retrieval.models import DENSE
 from training.arrays import kept_array
 from training.card import Card, write_card
 
-VERSION = "1"  # of what is shipped; vectors of two versions are never compared
+VERSION = "1"  # of the shipped model; vectors of two versions are never compared
 FREQUENT = 1e-3  # a token with this share of all tokens has half the weight of a rare one
 RIDGE = 1e-3  # of the features' mean square
 FIRST = (20, 100, 1000)

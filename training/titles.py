@@ -46,7 +46,7 @@ RECIPE = Recipe(
 )
 COMPOSED = 6_000  # claims made from pages
 BEAMS = 10  # of the figures
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 48  # of the shipped difference; the card says what cutting to it costs
 
 Read: TypeAlias = Callable[[str, Sequence[tuple[str, str]]], Reading]

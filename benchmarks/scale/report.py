@@ -131,8 +131,8 @@ Written by
 
 on {datetime.now(UTC):%Y-%m-%d}: {Settings.from_environment().threads} threads, Python
 {platform.python_version()}, {platform.system()} {platform.machine()}. The pages
-are synthetic (`benchmarks/make_corpus.py`): as many and as long as an encyclopaedia's, with words
-as frequent, in FEVER's format, whose sentences are split already; splitting other texts takes
+are synthetic (`benchmarks/make_corpus.py`): with the number, length and word frequencies of an
+encyclopaedia's, in FEVER's format, whose sentences are split already; splitting other texts takes
 most of the time of their lexical part. Among them are {real:,} real ones, which the {CLAIMS}
 claims are about. Times grow with all pages; evidence recall only shows which real pages are still
 found among synthetic ones, and among as many real pages it would be lower. Single times vary; only

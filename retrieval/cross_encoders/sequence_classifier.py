@@ -79,7 +79,7 @@ class SequenceClassifier:
         network = self._network
         try:
             return self._opinions(network, pairs)
-        except Exception as error:  # whatever the library meets
+        except Exception as error:  # the library raises many kinds of errors
             raise self._failure(
                 error,
                 "model_failed",

@@ -43,7 +43,7 @@ LONGEST_TEXT = 10_000_000  # characters; a request may have 100 MB, and the text
 _LONGEST_KEY = 512  # bytes of an ``_id``; longer keys are kept as their digests
 _DIGESTED = "sha256:"
 # A fixed number of shards: scores of one shard are those of the whole index, and a second copy,
-# where there is a second node, answers when the first does not.
+# if there is a second node, answers when the first does not.
 SETTINGS = {
     "number_of_shards": 1,
     "auto_expand_replicas": "0-1",

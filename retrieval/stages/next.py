@@ -17,7 +17,7 @@ class Expander(Protocol):
     """Finds documents that the evidence of a hop leads to."""
 
     def warm_up(self) -> None:
-        """Load what it needs; cheap when it is loaded already."""
+        """Load the models; cheap if they are loaded already."""
         return
 
     def expand(self, state: ClaimState) -> list[Candidate]:

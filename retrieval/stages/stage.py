@@ -30,7 +30,7 @@ class Stage(Protocol):
         return
 
     def run(self, state: ClaimState) -> Step:
-        """Return the state with what this stage finds."""
+        """Return the state with the results of this stage."""
         ...
 
 

@@ -61,7 +61,7 @@ from retrieval.titles.title_trie import TitleTrie
 class Parts:
     """The index and the models that stages share. A model is made when a stage first needs it.
 
-    Making one raises ``ModelUnavailable`` where it is missing or damaged.
+    Making one raises ``ModelUnavailable`` if it is missing or damaged.
     """
 
     def __init__(self, store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> None:

@@ -42,7 +42,7 @@ class CrossEncoderJudge(Stage):
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Decide the ``verdict``; its confidence drops where the proof disagrees."""
+        """Decide the ``verdict``; its confidence drops if the proof disagrees."""
         selected = state.selected
         verdict = self.judge(state.claim, selected)
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"

@@ -34,7 +34,7 @@ from training.verifier.pairs import QUOTAS
 from training.verifier.scaling import fitted_scaling
 from training.weights import load_mean, trained_weights
 
-VERSION = "7.1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "7.1"  # of the shipped model; the results of two versions are never mixed
 RANK = 192  # of the shipped difference; the card says what cutting to it costs
 PAIRS = Recipe(
     epochs=1,
