@@ -110,7 +110,8 @@ TABLE: tuple[Setting, ...] = (
         "none",
         "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
         " openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM"
-        " Studio).",
+        " Studio); or local for one in the worker, which is weighed with the verifier and takes"
+        " 2 GB of memory (esoteric models fetch qwen2.5-1.5b).",
     ),
     Setting(
         "ESOTERIC_LLM_URL",
@@ -131,12 +132,13 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_LLM_DECIDES",
         "yes",
-        "yes: the verdict is the language model's, and the verifier's opinion stands beside it."
+        "yes: the verdict is the language model's, with local that of both together, and the"
+        " verifier's opinion stands beside it."
         " no: the verdict stays the verifier's, and the language model adds its opinion.",
     ),
     Setting(
         "ESOTERIC_LLM_SECONDS",
-        "20",
+        "20, 120 for local",
         "Most seconds that a language model may take for a claim, tries included.",
     ),
     Setting(
@@ -308,7 +310,7 @@ def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | Non
             _secret(given, "MISTRAL_API_KEY"),
             _secret(given, "ESOTERIC_LLM_KEY"),
             decides == "yes",
-            _whole_number(given, "ESOTERIC_LLM_SECONDS", 20, 1, 600),
+            _whole_number(given, "ESOTERIC_LLM_SECONDS", 120 if name == "local" else 20, 1, 600),
             _prices(given, "ESOTERIC_LLM_PRICES"),
         )
     except ValueError as error:

@@ -14,6 +14,7 @@ from app.assets import Assets
 from app.errors import install_error_handlers
 from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
+from app.openapi import description
 from app.services import Services, install_services
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
@@ -43,4 +44,6 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
+    with app.app_context():  # made once, before threads ask for it
+        app.extensions["openapi"] = description.spec
     return app

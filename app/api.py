@@ -4,45 +4,61 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from typing import Any
 
-from flask import Blueprint, Response, jsonify, request, url_for
+from flask import Blueprint, Response, current_app, jsonify, request, url_for
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from app.contexts import Problem
 from app.errors import RequestRefused
 from app.export import EXPORTS, export
-from app.openapi import openapi_document
+from app.openapi import describe
+from app.schema import Accepted, Error, ExportFormat, Progress, Since, Submission, answer
 from app.services import services
-from retrieval.recipes import DEFAULT_RECIPE
-from worker.jobs import event_json, job_json
+from retrieval.errors import Problem
+from worker.jobs import Job
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
-# Larger than any number of an event, and small enough for every database.
-_MOST_DIGITS = 9
+_NO_CLAIM = (Error, "No such claim")
+_FROM_ANOTHER_SITE = (Error, "From another site")
 
 
 @blueprint.post("/claims")
+@describe(
+    json=Submission,
+    HTTP_202=(Accepted, "Accepted; Location is its address"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=_FROM_ANOTHER_SITE,
+    HTTP_413=(Error, "More than 64 KiB"),
+    HTTP_415=(Error, "Not JSON"),
+    HTTP_422=(Error, "Not something that can be checked"),
+)
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Take a claim; the same one, while pending, is one job."""
-    body = _read_body()
-    job = services().queue.submit(body["claim"], body.get("recipe", DEFAULT_RECIPE))
-    document = job_json(job)
-    answer = {key: document[key] for key in ("id", "state", "links")}
-    return jsonify(answer), HTTPStatus.ACCEPTED, {"Location": document["links"]["self"]}
+    asked = _submission()
+    job = Accepted.model_validate(services().queue.submit(asked.claim, asked.recipe))
+    return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
 
 @blueprint.get("/claims/<job_id>")
+@describe(HTTP_200=(Job, "The claim"), HTTP_404=_NO_CLAIM)
 def claim(job_id: str) -> Response:
     """Return the claim with its result or its error."""
-    return jsonify(job_json(services().store.get(job_id)))
+    return answer(services().store.get(job_id))
 
 
 @blueprint.get("/claims/<job_id>/progress")
+@describe(
+    query=Since,
+    HTTP_200=(Progress, "State and events"),
+    HTTP_400=(Error, "'since' is not a number"),
+    HTTP_404=_NO_CLAIM,
+)
 def progress(job_id: str) -> Response:
     """Return the events after number ``since``."""
-    since = request.args.get("since", "0")
-    if not (since.isascii() and since.isdigit() and len(since) <= _MOST_DIGITS):
+    try:
+        since = Since.model_validate(request.args.to_dict()).since
+    except ValidationError as error:
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,
             Problem(
@@ -50,25 +66,34 @@ def progress(job_id: str) -> Response:
                 "'since' is not the number of an event.",
                 "Use the 'next' of the answer before, or 0.",
             ),
-        )
+        ) from error
     store = services().store
     # State before events: whoever reads "done" here has been given every event.
     state = store.get(job_id).state
-    events = store.events(job_id, int(since))
-    return jsonify(
-        state=state,
-        events=[event_json(event) for event in events],
-        next=events[-1].n if events else int(since),
-    )
+    events = store.events(job_id, since)
+    after = events[-1].n if events else since
+    return answer(Progress(state=state, events=tuple(events), next=after))
 
 
 @blueprint.delete("/claims/<job_id>")
+@describe(
+    HTTP_200=(Job, "The claim as it is now; what is finished stays"),
+    HTTP_403=_FROM_ANOTHER_SITE,
+    HTTP_404=_NO_CLAIM,
+)
 def cancel(job_id: str) -> Response:
     """Cancel the claim if it is pending, and return it."""
-    return jsonify(job_json(services().queue.cancel(job_id)))
+    return answer(services().queue.cancel(job_id))
 
 
 @blueprint.get("/claims/<job_id>/export")
+@describe(
+    query=ExportFormat,
+    HTTP_200=(None, "The file"),
+    HTTP_400=(Error, "No such format"),
+    HTTP_404=_NO_CLAIM,
+    HTTP_409=(Error, "There is no result"),
+)
 def export_claim(job_id: str) -> Response:
     """Return the result as a file."""
     name = request.args.get("format", "json")
@@ -102,12 +127,13 @@ def export_claim(job_id: str) -> Response:
 
 
 @blueprint.get("/openapi.json")
+@describe(HTTP_200=(None, "This document"))
 def openapi() -> Response:
     """Return the description of all routes."""
-    return jsonify(openapi_document())
+    return jsonify(current_app.extensions["openapi"])
 
 
-def _read_body() -> dict[str, Any]:
+def _submission() -> Submission:
     if request.mimetype != "application/json":
         raise RequestRefused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -128,25 +154,29 @@ def _read_body() -> dict[str, Any]:
                 'Send an object like {"claim": "Water boils at 100 degrees."}.',
             ),
         ) from error
-    if not isinstance(body, dict) or "claim" not in body:
-        raise _unprocessable(
-            "missing_claim",
-            "There is no claim in the body.",
-            'Send an object whose key "claim" holds a text.',
-        )
-    if not isinstance(body.get("recipe", ""), str):
-        raise _unprocessable(
-            "bad_recipe", "The recipe is not a text.", "Send a recipe's name, or leave it out."
-        )
-    unknown = sorted(body.keys() - {"claim", "recipe"})
-    if unknown:
-        raise _unprocessable(
+    try:
+        return Submission.model_validate(body)
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY, _what_is_wrong(error.errors()[0])
+        ) from error
+
+
+def _what_is_wrong(error: ErrorDetails) -> Problem:
+    if error["type"] == "extra_forbidden":
+        return Problem(
             "unknown_key",
-            f"The body has a key that means nothing here: {unknown[0][:80]!r}.",
+            f"The body has a key that means nothing here: {str(error['loc'][0])[:80]!r}.",
             'Send "claim" and, if you like, "recipe".',
         )
-    return body
-
-
-def _unprocessable(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))
+    if error["loc"] == ("recipe",):
+        return Problem(
+            "bad_recipe", "The recipe is not a text.", "Send a recipe's name, or leave it out."
+        )
+    if error["type"] == "string_type":
+        return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
+    return Problem(
+        "missing_claim",
+        "There is no claim in the body.",
+        'Send an object whose key "claim" holds a text.',
+    )

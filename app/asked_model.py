@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from app.contexts import SentTo
+from app.contexts import Asked
 from settings import Settings
 from worker.health import WorkerHealth
 
 
-def asked_model(settings: Settings, health: WorkerHealth) -> SentTo | None:
-    """Return where claims and evidence are sent, or ``None`` where they stay in this service.
+def asked_model(settings: Settings, health: WorkerHealth) -> Asked | None:
+    """Return the language model, or ``None`` where the verifier alone decides.
 
     The workers report it; while none is alive, the settings of this process say it.
     """
     model = health.language_model
     if model is not None:
-        return SentTo(model.model, model.host, answers=model.problem is None)
+        return Asked(model.model, model.host, answers=model.problem is None)
     if health.workers == 0 and settings.llm is not None:
-        return SentTo(settings.llm.model, settings.llm.host, answers=True)
+        return Asked(settings.llm.model, settings.llm.host, answers=True)
     return None

@@ -12,17 +12,11 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
+from retrieval.errors import Problem
+from retrieval.result import Decider
+
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error in its three parts: for programs, what is wrong, what to do about it."""
-
-    code: str
-    message: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +114,8 @@ class EvidenceItem:
 class OpinionItem:
     """What one judge says; ``cites``: ranks of evidence. ``missing`` is empty where nothing is.
 
-    ``confidence``: ``None`` for a language model, which is not asked for one.
+    ``confidence``: ``None`` for a language model: one at a server is not asked for it, a local one
+    has its probabilities in the rationale.
     """
 
     judge: str
@@ -133,19 +128,23 @@ class OpinionItem:
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What the verifier and a language model say; ``by_model``: the verdict is the model's."""
+    """What the verifier and a language model say; ``decider``: whose the verdict is.
 
-    decided: OpinionItem
-    other: OpinionItem
+    ``first`` is the one that decided; the model where both decided together.
+    """
+
+    first: OpinionItem
+    second: OpinionItem
     agree: bool
-    by_model: bool
+    decider: Decider
 
 
 @dataclass(frozen=True, slots=True)
-class SentTo:
-    """Where claims and the sentences that were found are sent for a verdict.
+class Asked:
+    """The language model that is shown claims and the sentences that were found.
 
-    ``answers``: whether the last answer could be used.
+    ``host``: where they are sent; "" where it runs in this service. ``answers``: whether the last
+    answer could be used.
     """
 
     model: str
@@ -282,7 +281,7 @@ class Timing:
 class HomePage:
     """The form. ``problem`` is set when ``claim`` was refused.
 
-    ``sent_to``: ``None`` where nothing leaves this service.
+    ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
@@ -293,7 +292,7 @@ class HomePage:
     recent: tuple[ClaimRow, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
-    sent_to: SentTo | None
+    asked: Asked | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +302,7 @@ class ProgressPage:
     ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
     where it does (else they are empty); ``later_round`` is the pattern of a
     round that is not there yet, of which there may be ``most_rounds`` in all. ``closing``: what
-    follows the last round; ``None`` where no language model is asked, at ``sent_to``.
+    follows the last round; ``None`` where no language model is ``asked``.
     ``follow``: the page was asked to renew itself where there are no scripts.
     """
 
@@ -315,7 +314,7 @@ class ProgressPage:
     later_round: tuple[StageRow, ...]
     most_rounds: int
     closing: StageRow | None
-    sent_to: SentTo | None
+    asked: Asked | None
     percent: int
     seconds: int
     elapsed: str

@@ -7,6 +7,7 @@ connect to an index on a server; they write what they have opened into the datab
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 
 from app.contexts import Corpus
@@ -32,7 +33,7 @@ def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
         return read_corpus(settings.store)
     health = worker_health(store)
     if health.problem is not None:
-        raise IndexUnavailable(**health.problem)
+        raise IndexUnavailable(*astuple(health.problem))
     if health.corpus is None:
         raise IndexUnavailable(
             "index_unknown",

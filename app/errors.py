@@ -10,11 +10,18 @@ import logging
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app.contexts import ErrorPage, Problem, render
-from retrieval.errors import EsotericError, IndexUnavailable, InvalidClaim, UnknownRecipe
+from app.contexts import ErrorPage, render
+from app.schema import Error, answer
+from retrieval.errors import (
+    EsotericError,
+    IndexUnavailable,
+    InvalidClaim,
+    Problem,
+    UnknownRecipe,
+)
 from worker.broker import BrokerUnavailable
 from worker.jobs import StoreUnavailable, UnknownJob
 
@@ -60,11 +67,6 @@ class RequestRefused(Exception):
     problem: Problem
 
 
-def problem_of(error: EsotericError) -> Problem:
-    """Return the three parts of an error."""
-    return Problem(error.code, error.message, error.hint)
-
-
 def status_of(error: EsotericError) -> HTTPStatus:
     """Return the status that an error is answered with."""
     for kind, status in _STATUSES:
@@ -78,7 +80,7 @@ def install_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(EsotericError)
     def on_known(error: EsotericError) -> Response:
-        return error_response(problem_of(error), status_of(error))
+        return error_response(error.problem, status_of(error))
 
     @app.errorhandler(RequestRefused)
     def on_refused(error: RequestRefused) -> Response:
@@ -110,20 +112,13 @@ def install_error_handlers(app: Flask) -> None:
 def error_response(problem: Problem, status: HTTPStatus) -> Response:
     """Return the error as JSON to programs and as a page to people."""
     if _wants_json():
-        response = jsonify(error_body(problem))
+        response = answer(Error(error=problem))
     else:
         response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
     response.status_code = status
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = "5"
     return response
-
-
-def error_body(problem: Problem) -> dict[str, dict[str, str]]:
-    """Return the error as the API shows it."""
-    return {
-        "error": {"code": problem.code, "message": problem.message, "hint": problem.hint},
-    }
 
 
 def _wants_json() -> bool:

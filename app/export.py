@@ -17,8 +17,8 @@ from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STANCES, VERDICTS, confidence, counted, listed
+from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.wording import lowered_by_proof
 from worker.jobs import Job
 
 # One side of schema.org's rating is the best; a claim without verdict has no number.
@@ -41,7 +41,7 @@ class Export:
 
     suffix: str
     media_type: str
-    write: Callable[[Job, dict[str, Any], str], str]
+    write: Callable[[Job, ClaimResult, str], str]
 
 
 def export(name: str, job: Job, page: str) -> str:
@@ -54,54 +54,54 @@ def export(name: str, job: Job, page: str) -> str:
     return EXPORTS[name].write(job, job.result, page)
 
 
-def _json(job: Job, result: dict[str, Any], page: str) -> str:
-    return json.dumps(result, ensure_ascii=False, indent=2) + "\n"
+def _json(job: Job, result: ClaimResult, page: str) -> str:
+    return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: dict[str, Any], page: str) -> str:
-    verdict = result["verdict"]
-    corpus = result["corpus"]
+def _markdown(job: Job, result: ClaimResult, page: str) -> str:
+    verdict = result.verdict
+    corpus = result.corpus
     proof = proof_item(result)
     sentences = CitedSentences(result)
-    lines = [f"# {_escaped(result['claim'])}", ""]
-    for notice in result["notices"]:
+    lines = [f"# {_escaped(result.claim)}", ""]
+    for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [
-        f"**{VERDICTS[verdict['label']].word}**{_how_sure(result)}",
+        f"**{VERDICTS[verdict.label].word}**{_how_sure(result)}",
         "",
-        _escaped(verdict["rationale"]),
+        _escaped(verdict.rationale),
         "",
         *_judges(result),
         "## Evidence",
         "",
     ]
-    for rank, item in enumerate(result["evidence"], 1):
-        stance = STANCES[item["stance"]].word.lower()
-        sure = confidence(item["stance_confidence"])
+    for rank, item in enumerate(result.evidence, 1):
+        stance = STANCES[item.stance].word.lower()
+        sure = confidence(item.stance_confidence)
         beside = _read_with(item, sentences)
-        rests = ", the verdict rests on it" if item["selected"] else ""
+        rests = ", the verdict rests on it" if item.selected else ""
         lines += [
-            f"{rank}. {_escaped(item['sentence'])}",
+            f"{rank}. {_escaped(item.sentence)}",
             f"   {_source(item)}: {stance} ({sure.percent}%){beside}{rests}",
         ]
-    if not result["evidence"]:
+    if not result.evidence:
         lines.append("None was found.")
     lines += [*_proof(proof), "", "## Questions asked", ""]
-    lines += [f"- {_escaped(question['text'])}" for question in result["questions"]]
+    lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Rounds", "", *_rounds(result)]
-    searched = f"{_escaped(corpus['name'])} ({corpus['documents']} documents,"
-    searched += f" built {_escaped(corpus['built_at'])})"
+    searched = f"{_escaped(corpus.name)} ({corpus.documents} documents,"
+    searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
 
 
-def _judges(result: dict[str, Any]) -> list[str]:
+def _judges(result: ClaimResult) -> list[str]:
     """Return what each judge says, where there are two."""
     both = opinions(result)
     if both is None:
         return []
     lines = ["Both judges agree:" if both.agree else "The judges disagree:", ""]
-    for one in (both.decided, both.other):
+    for one in (both.first, both.second):
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
         percent = f" ({one.confidence.percent}%)" if one.confidence else ""
@@ -112,18 +112,17 @@ def _judges(result: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def _how_sure(result: dict[str, Any]) -> str:
+def _how_sure(result: ClaimResult) -> str:
     """Return the confidence; there is none where the verdict rests on no sentence."""
-    if not any(item["selected"] for item in result["evidence"]):
+    if not result.selected:
         return ""
-    sure = confidence(result["verdict"]["confidence"])
-    lowered = ", lowered because the proof does not agree" if lowered_by_proof(result) else ""
+    sure = confidence(result.verdict.confidence)
+    lowered = ", lowered because the proof does not agree" if result.lowered_by_proof else ""
     return f", {sure.words.lower()} confidence ({sure.percent}%){lowered}"
 
 
-def _read_with(item: dict[str, Any], sentences: CitedSentences) -> str:
-    # Results that are kept from before have no paths.
-    path = [sentences.cited(*key) for key in item.get("path", ())]
+def _read_with(item: Evidence, sentences: CitedSentences) -> str:
+    path = [sentences.cited(*key) for key in item.path]
     named = [_escaped(one.title) + (f" (evidence {one.rank})" if one.rank else "") for one in path]
     return f", read together with {listed(named)}" if named else ""
 
@@ -143,7 +142,7 @@ def _proof(proof: ProofItem | None) -> list[str]:
     return lines
 
 
-def _rounds(result: dict[str, Any]) -> list[str]:
+def _rounds(result: ClaimResult) -> list[str]:
     lines = []
     for hop in hop_items(result):
         lines.append(
@@ -171,32 +170,37 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: dict[str, Any], page: str) -> str:
+def _csv(job: Job, result: ClaimResult, page: str) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
-    verdict = result["verdict"]
     about = {
-        "claim": result["claim"],
-        "verdict": verdict["label"],
-        "confidence": verdict["confidence"],
+        "claim": result.claim,
+        "verdict": result.verdict.label,
+        "confidence": result.verdict.confidence,
     }
+    rows = [
+        {
+            **item.model_dump(),
+            "rank": rank,
+            "path": json.dumps(item.path, ensure_ascii=False) if item.path else "",
+        }
+        for rank, item in enumerate(result.evidence, 1)
+    ]
     # A claim without evidence has its verdict in the file all the same.
-    for rank, item in enumerate(result["evidence"] or [{}], 1):
-        # Results that are kept from before have no paths.
-        path = json.dumps(item["path"], ensure_ascii=False) if item.get("path") else ""
-        row = {**item, **about, "rank": rank if item else "", "path": path}
+    for row in rows or [{}]:
+        row |= about
         writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
     return file.getvalue()
 
 
-def _claim_review(job: Job, result: dict[str, Any], page: str) -> str:
-    verdict = result["verdict"]
-    label = verdict["label"]
+def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
+    verdict = result.verdict
+    label = verdict.label
     rating: dict[str, Any] = {
         "@type": "Rating",
         "alternateName": VERDICTS[label].word,
-        "ratingExplanation": verdict["rationale"],
+        "ratingExplanation": verdict.rationale,
     }
     if label != NOT_ENOUGH_INFO:
         rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
@@ -206,17 +210,17 @@ def _claim_review(job: Job, result: dict[str, Any], page: str) -> str:
         "url": page,
         "datePublished": (job.finished_at or job.created_at).date().isoformat(),
         "author": {"@type": "Organization", "name": "ESOTERIC"},
-        "claimReviewed": result["claim"],
-        "itemReviewed": {"@type": "Claim", "text": result["claim"]},
+        "claimReviewed": result.claim,
+        "itemReviewed": {"@type": "Claim", "text": result.claim},
         "reviewRating": rating,
-        "citation": [_citation(item) for item in result["evidence"] if item["selected"]],
+        "citation": [_citation(item) for item in result.selected],
     }
     return json.dumps(review, ensure_ascii=False, indent=2) + "\n"
 
 
-def _citation(item: dict[str, Any]) -> dict[str, Any]:
-    work = {"@type": "CreativeWork", "name": item["title"], "text": item["sentence"]}
-    url = safe_url(item["url"])
+def _citation(item: Evidence) -> dict[str, Any]:
+    work = {"@type": "CreativeWork", "name": item.title, "text": item.sentence}
+    url = safe_url(item.url)
     return work if url is None else {**work, "url": url}
 
 
@@ -232,9 +236,9 @@ def _escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def _source(item: dict[str, Any]) -> str:
-    title = _escaped(item["title"])
-    url = safe_url(item["url"])
+def _source(item: Evidence) -> str:
+    title = _escaped(item.title)
+    url = safe_url(item.url)
     if url is None:
         return title
     # In angle brackets only these end the address.

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from flask import Flask, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.contexts import Problem
 from app.errors import RequestRefused
+from retrieval.errors import Problem
 
 MOST_BYTES = 64 * 1024
 _CONTENT_SECURITY_POLICY = "; ".join(

@@ -4,60 +4,57 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 
-from flask import Blueprint, Response, jsonify
+from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.contexts import Problem
 from app.corpus import read_corpus
-from app.errors import error_body, problem_of
+from app.openapi import describe
+from app.schema import LanguageModel, NotReady, Ready, Status, answer
 from app.services import services
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import IndexUnavailable, Problem
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import StoreUnavailable
+from worker.jobs import AskedModel, StoreUnavailable
 
 blueprint = Blueprint("health", __name__)
 
 
 @blueprint.get("/healthz")
+@describe(HTTP_200=(Status, "Yes"))
 def healthz() -> Response:
     """Say that this process answers; nothing else is asked."""
-    return jsonify(status="ok")
+    return answer(Status(status="ok"))
 
 
 @blueprint.get("/readyz")
+@describe(HTTP_200=(Ready, "Yes"), HTTP_503=(NotReady, "No: what is missing, and how to fix it"))
 def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, or all that is missing.
 
-    ``home`` tells which of several services this is (``Settings.home_id``). ``language_model`` is
-    where claims and evidence are sent, and ``degraded`` lists what claims are checked without: they
-    get the verifier's verdict where a language model fails.
+    Claims are checked without what ``degraded`` lists: they get the verifier's verdict where a
+    language model fails.
     """
     problems, worker = _looked_at()
     if not problems:
-        ready = {"status": "ready", "home": services().settings.home_id}
-        return jsonify(ready | _language_model(worker)), HTTPStatus.OK
-    body = {
-        **error_body(problems[0]),
-        "problems": [error_body(problem)["error"] for problem in problems],
-    }
-    return jsonify(body), HTTPStatus.SERVICE_UNAVAILABLE
+        return answer(_ready(worker.language_model if worker else None)), HTTPStatus.OK
+    body = NotReady(error=problems[0], problems=tuple(problems))
+    return answer(body), HTTPStatus.SERVICE_UNAVAILABLE
 
 
 @blueprint.get("/metrics")
+@describe(HTTP_200=(None, "Figures in Prometheus's text format"))
 def metrics() -> Response:
     """Return the figures for Prometheus."""
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _language_model(worker: WorkerHealth | None) -> dict[str, Any]:
-    """Return which language model is asked, and what is wrong with it; nothing where none is."""
-    if worker is None or worker.language_model is None:
-        return {}
-    model = worker.language_model
-    asked = {"language_model": {"model": model.model, "host": model.host}}
-    return asked | ({"degraded": [model.problem]} if model.problem else {})
+def _ready(model: AskedModel | None) -> Ready:
+    ready = Ready(status="ready", home=services().settings.home_id)
+    if model is None:
+        return ready
+    asked = {"language_model": LanguageModel(model=model.model, host=model.host or None)}
+    degraded = {"degraded": (model.problem,)} if model.problem else {}
+    return ready.model_copy(update=asked | degraded)
 
 
 def _looked_at() -> tuple[list[Problem], WorkerHealth | None]:
@@ -65,17 +62,17 @@ def _looked_at() -> tuple[list[Problem], WorkerHealth | None]:
 
     What is wrong with an index on a server is reported by the worker.
     """
-    problems = []
+    problems: list[Problem] = []
     index = services().settings.store
     try:
         if isinstance(index, Path):
             read_corpus(index)
     except IndexUnavailable as error:
-        problems.append(problem_of(error))
+        problems.append(error.problem)
     try:
         worker = worker_health(services().store)
     except StoreUnavailable as error:
-        return [problem_of(error), *problems], None
+        return [error.problem, *problems], None
     if worker.problem is not None:
-        problems.append(Problem(**worker.problem))
+        problems.append(worker.problem)
     return problems, worker

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from app.contexts import HopItem, Lead, Saying
 from app.sentences import CitedSentences, words_at
+from retrieval.result import ClaimResult, Offsets
+from retrieval.types import SentenceKey
 from retrieval.wording import STOPPED
 
 _MOST_NAMED = 4
@@ -17,45 +18,42 @@ _OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
 _OF_NAMES = ("Not named before it:", "Now named:", "Not named in the selected sentences:")
 
 
-def hop_items(result: dict[str, Any]) -> tuple[HopItem, ...]:
+def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
     """Return the rounds in order."""
-    claim, leads = result["claim"], _leads(result)
-    before, covered, still_open = _OF_PARTS if result["proof"] else _OF_NAMES
+    claim, leads = result.claim, _leads(result)
+    before, covered, still_open = _OF_PARTS if result.proof else _OF_NAMES
     items = []
-    was: list[list[int]] = []
-    for hop in result["hops"]:
-        missing = hop["missing"]
-        # Results that are kept from before do not tell why they stopped.
-        stopped = hop.get("stopped")
+    was: tuple[Offsets, ...] = ()
+    for hop in result.hops:
         items.append(
             HopItem(
-                number=hop["hop"],
+                number=hop.hop,
                 before=_told(before, claim, was),
-                leads=leads.get(hop["hop"], ()),
-                documents=hop["documents"],
-                sentences=hop["sentences"],
-                sufficient=hop["sufficient"],
-                covered=_told(covered, claim, [span for span in was if span not in missing]),
+                leads=leads.get(hop.hop, ()),
+                documents=hop.documents,
+                sentences=hop.sentences,
+                sufficient=hop.sufficient,
+                covered=_told(covered, claim, [span for span in was if span not in hop.missing]),
                 # Where a round was enough, words that no sentence names were not needed.
-                open=None if hop["sufficient"] else _told(still_open, claim, missing),
-                ended="" if stopped is None else STOPPED[stopped],
+                open=None if hop.sufficient else _told(still_open, claim, hop.missing),
+                ended=STOPPED[hop.stopped] if hop.stopped else "",
             )
         )
-        was = missing
+        was = hop.missing
     return tuple(items)
 
 
-def _told(before: str, claim: str, spans: Sequence[Sequence[int]]) -> Saying | None:
+def _told(before: str, claim: str, spans: Sequence[Offsets]) -> Saying | None:
     quoted = tuple(words for start, end in spans if (words := words_at(claim, start, end)))
     return Saying(before, quoted, ".") if quoted else None
 
 
-def _leads(result: dict[str, Any]) -> dict[int, tuple[Lead, ...]]:
+def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
     """Return for each round the sentences that led to its documents, best documents first."""
-    led_to: dict[int, dict[tuple[str, int], list[str]]] = defaultdict(lambda: defaultdict(list))
-    for document in result["documents"]:
-        if document.get("led_by") is not None:
-            led_to[document["hop"]][tuple(document["led_by"])].append(document["title"])
+    led_to: dict[int, dict[SentenceKey, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for document in result.documents:
+        if document.led_by is not None:
+            led_to[document.hop][document.led_by].append(document.title)
     sentences = CitedSentences(result)
     return {
         hop: tuple(_lead(*key, titles, sentences) for key, titles in by_sentence.items())
@@ -64,9 +62,9 @@ def _leads(result: dict[str, Any]) -> dict[int, tuple[Lead, ...]]:
 
 
 def _lead(document: str, sentence_id: int, titles: list[str], sentences: CitedSentences) -> Lead:
-    sentence = sentences.sentence(document, sentence_id)
+    found = sentences.sentence(document, sentence_id)
     return Lead(
-        sentence="" if sentence is None else sentence.text,
+        sentence=found[1].sentence if found else "",
         source=sentences.cited(document, sentence_id),
         led_to=tuple(titles[:_MOST_NAMED]),
         more=len(titles[_MOST_NAMED:]),

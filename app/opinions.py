@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.contexts import OpinionItem, Opinions
 from app.wording import VERDICTS, confidence
-from retrieval.wording import decided_by_model
+from retrieval.result import ClaimResult, Judgement
 
 
-def opinions(result: dict[str, Any]) -> Opinions | None:
+def opinions(result: ClaimResult) -> Opinions | None:
     """Return the opinions of both judges, or ``None`` where the verifier alone was asked."""
-    # Results that are kept from before have no opinions.
-    given = result["verdict"].get("opinions", [])
+    given = result.verdict.opinions
     if len(given) < 2:
         return None
-    model = result["usage"]["model"]
-    decided, other = (_opinion(opinion, model) for opinion in given)
+    first, second = (_opinion(one, by_model=result.by_model(one.judge)) for one in given)
     return Opinions(
-        decided=decided,
-        other=other,
-        agree=decided.badge == other.badge,
-        by_model=decided_by_model(result),
+        first=first,
+        second=second,
+        agree=first.badge == second.badge,
+        decider=result.decider,
     )
 
 
-def _opinion(opinion: dict[str, Any], model: str) -> OpinionItem:
+def _opinion(opinion: Judgement, *, by_model: bool) -> OpinionItem:
     return OpinionItem(
-        judge=opinion["judge"],
-        badge=VERDICTS[opinion["label"]],
-        confidence=None if opinion["judge"] == model else confidence(opinion["confidence"]),
-        rationale=opinion["rationale"],
-        cites=tuple(opinion["cites"]),
-        missing=opinion["missing"],
+        judge=opinion.judge,
+        badge=VERDICTS[opinion.label],
+        confidence=None if by_model else confidence(opinion.confidence),
+        rationale=opinion.rationale,
+        cites=opinion.cites,
+        missing=opinion.missing,
     )

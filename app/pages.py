@@ -9,15 +9,17 @@ from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
-from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, Problem, StoppedPage, render
+from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, StoppedPage, render
 from app.corpus import searched_corpus
-from app.errors import RequestRefused, problem_of, status_of
+from app.errors import RequestRefused, status_of
+from app.openapi import describe
 from app.progress import progress_page
 from app.results import result_page
+from app.schema import Follow, HistorySearch, Submission
 from app.services import services
 from app.wording import job_badge, moment
 from retrieval.claim import LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim
+from retrieval.errors import IndexUnavailable, InvalidClaim, Problem
 from retrieval.recipes import DEFAULT_RECIPE
 from worker.health import worker_health
 from worker.jobs import ListedJob
@@ -36,12 +38,21 @@ _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
+@describe(HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
     """Show the form."""
     return _home("", None)
 
 
 @blueprint.post("/claims")
+@describe(
+    form=Submission,
+    HTTP_303=(None, "The claim's page"),
+    HTTP_403=(None, "From another site"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The form again, saying what is wrong with the claim"),
+)
 def submit() -> BaseResponse:
     """Take a claim from the form and lead to its page; a bad one comes back with the form."""
     if request.mimetype not in _FORM_TYPES:
@@ -58,11 +69,12 @@ def submit() -> BaseResponse:
     try:
         job = services().queue.submit(text, recipe)
     except InvalidClaim as error:
-        return Response(_home(text, problem_of(error)), status_of(error), mimetype="text/html")
+        return Response(_home(text, error.problem), status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
 
 @blueprint.get("/claims/<job_id>")
+@describe(query=Follow, HTTP_200=(None, "The page"), HTTP_404=(None, "No such claim"))
 def claim(job_id: str) -> str:
     """Show how far a claim is, and its result once there is one."""
     store = services().store
@@ -71,28 +83,33 @@ def claim(job_id: str) -> str:
         return render(result_page(job, url_for(".claim", job_id=job.id, _external=True), LONGEST))
     if job.state in ("queued", "running"):
         health = worker_health(store)
-        problem = None if health.problem is None else Problem(**health.problem)
-        sent_to = asked_model(services().settings, health)
+        asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
-        return render(progress_page(job, events, problem, sent_to, follow=follow))
+        return render(progress_page(job, events, health.problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
             recipe=job.recipe,
-            problem=None if job.error is None else Problem(**job.error),
+            problem=job.error,
             finished=moment(job.finished_at or job.created_at),
         )
     )
 
 
 @blueprint.post("/claims/<job_id>/cancel")
+@describe(
+    HTTP_303=(None, "The claim's page"),
+    HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "No such claim"),
+)
 def cancel(job_id: str) -> BaseResponse:
     """Cancel a claim and lead back to its page."""
     return _see_claim(services().queue.cancel(job_id).id)
 
 
 @blueprint.get("/claims")
+@describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
     """Show the claims asked so far, newest first."""
     # Claims are kept in NFC, so they are looked for in it.
@@ -125,7 +142,7 @@ def _home(text: str, problem: Problem | None) -> str:
     try:
         corpus = searched_corpus(services().settings, services().store)
     except IndexUnavailable as error:
-        corpus_problem = problem_of(error)
+        corpus_problem = error.problem
     return render(
         HomePage(
             claim=text,
@@ -135,7 +152,7 @@ def _home(text: str, problem: Problem | None) -> str:
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
-            sent_to=asked_model(services().settings, worker_health(services().store)),
+            asked=asked_model(services().settings, worker_health(services().store)),
         )
     )
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from app.contexts import Problem, ProgressPage, Round, SentTo, StageRow, StageState
+from app.contexts import Asked, ProgressPage, Round, StageRow, StageState
 from app.wording import STAGES, elapsed
-from retrieval.errors import UnknownRecipe
+from retrieval.errors import Problem, UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 
@@ -28,13 +28,13 @@ def progress_page(
     job: Job,
     events: Sequence[Event],
     problem: Problem | None,
-    sent_to: SentTo | None,
+    asked: Asked | None,
     *,
     follow: bool,
 ) -> ProgressPage:
     """Return the page of a pending job.
 
-    ``problem`` says why no worker takes claims, if so; ``sent_to``, which language model is asked.
+    ``problem`` says why no worker takes claims, if so; ``asked``, which language model is asked.
     """
     note = ""
     current: list[Event] = []
@@ -65,8 +65,8 @@ def progress_page(
         ),
         later_round=_rows(recipe.stages_per_hop, {}, running=False),
         most_rounds=recipe.max_hops,
-        closing=closing if sent_to else None,
-        sent_to=sent_to,
+        closing=closing if asked else None,
+        asked=asked,
         percent=0 if last is None else 100 * last.done // max(1, last.of),
         seconds=seconds,
         elapsed=elapsed(seconds),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from app.contexts import Excerpt, LegendEntry, Look, Part, ProofItem, Saying
 from app.highlighting import Highlight, segments
 from app.sentences import CitedSentences, words_at
 from app.wording import LEGEND, OPERATORS
+from retrieval.result import ClaimResult, EvidenceSpan, Mutation
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 _OUTCOMES: dict[Label, str] = {
@@ -25,16 +25,16 @@ _OUTCOMES_OF_PARTS: dict[Label, str] = {
 }
 
 
-def proof_item(result: dict[str, Any]) -> ProofItem | None:
+def proof_item(result: ClaimResult) -> ProofItem | None:
     """Return the proof, or ``None`` where the recipe makes none."""
-    claim = result["claim"]
+    claim = result.claim
     # A span that lies beyond the claim has no words to show.
-    mutations = [m for m in result["proof"] if words_at(claim, *m["claim_span"])]
-    if not mutations:
+    steps = [step for step in result.proof if words_at(claim, *step.claim_span)]
+    if not steps:
         return None
-    spans: list[tuple[int, int]] = [tuple(m["claim_span"]) for m in mutations]
-    looks = [OPERATORS[m["operator"]].look for m in mutations]
-    agrees = result["proof_label"] == result["verdict"]["label"]
+    spans = [step.claim_span for step in steps]
+    looks = [OPERATORS[step.operator].look for step in steps]
+    agrees = result.proof_label == result.verdict.label
     sentences = CitedSentences(result)
     counts = Counter(looks)
     return ProofItem(
@@ -52,29 +52,28 @@ def proof_item(result: dict[str, Any]) -> ProofItem | None:
             for look, meaning in LEGEND.items()
             if counts[look]
         ),
-        parts=tuple(_part(number, claim, m, sentences) for number, m in enumerate(mutations, 1)),
+        parts=tuple(_part(number, claim, step, sentences) for number, step in enumerate(steps, 1)),
     )
 
 
-def _part(number: int, claim: str, mutation: dict[str, Any], sentences: CitedSentences) -> Part:
-    badge = OPERATORS[mutation["operator"]]
-    evidence = mutation["evidence"]
+def _part(number: int, claim: str, step: Mutation, sentences: CitedSentences) -> Part:
+    badge = OPERATORS[step.operator]
     return Part(
         number=number,
-        words=words_at(claim, *mutation["claim_span"]),
+        words=words_at(claim, *step.claim_span),
         badge=badge,
-        excerpt=None if evidence is None else _excerpt(evidence, badge.look, sentences),
+        excerpt=_excerpt(step.evidence, badge.look, sentences) if step.evidence else None,
     )
 
 
-def _excerpt(evidence: tuple[str, int, int, int], look: Look, sentences: CitedSentences) -> Excerpt:
-    document, sentence_id, start, end = evidence
-    sentence = sentences.sentence(document, sentence_id)
-    assert sentence is not None  # a proof is made from the selected evidence
-    whole = (start, end) == (sentence.start, sentence.end)
-    aligned = Highlight(1, start - sentence.start, end - sentence.start, look)
-    pieces = segments(sentence.text, [] if whole else [aligned])
-    return Excerpt(sentence.title, sentence.rank, pieces, whole)
+def _excerpt(words: EvidenceSpan, look: Look, sentences: CitedSentences) -> Excerpt:
+    found = sentences.sentence(words.document, words.sentence_id)
+    assert found is not None  # a proof is made from the selected evidence
+    rank, item = found
+    whole = (words.start, words.end) == (item.start, item.end)
+    aligned = Highlight(1, words.start - item.start, words.end - item.start, look)
+    pieces = segments(item.sentence, [] if whole else [aligned])
+    return Excerpt(item.title, rank, pieces, whole)
 
 
 def _summary(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 from app.contexts import Article, Corpus, EvidenceItem, Look, ResultPage, Timing
 from app.highlighting import Highlight, segments
@@ -13,7 +12,7 @@ from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
-from retrieval.wording import lowered_by_proof
+from retrieval.result import ClaimResult, Evidence
 from worker.jobs import Job
 
 
@@ -24,82 +23,81 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     # The store keeps both together with "done".
     assert result is not None
     assert finished is not None
-    verdict = result["verdict"]
+    verdict = result.verdict
     sentences = CitedSentences(result)
-    evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result["evidence"], 1)]
+    evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result.evidence, 1)]
     articles = _articles(result)
     return ResultPage(
         id=job.id,
-        claim=result["claim"],
-        badge=VERDICTS[verdict["label"]],
-        confidence=confidence(verdict["confidence"]),
-        rationale=verdict["rationale"],
-        judge=verdict["judge"],
-        recipe=result["recipe"],
+        claim=result.claim,
+        badge=VERDICTS[verdict.label],
+        confidence=confidence(verdict.confidence),
+        rationale=verdict.rationale,
+        judge=verdict.judge,
+        recipe=result.recipe,
         finished=moment(finished),
         permalink=permalink,
-        notices=tuple(result["notices"]),
+        notices=result.notices,
         opinions=opinions(result),
         proof=proof_item(result),
-        lowered=lowered_by_proof(result),
+        lowered=result.lowered_by_proof,
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
         articles=tuple(article for article in articles if article.sentences),
         silent=tuple(article for article in articles if not article.sentences),
-        questions=tuple(question["text"] for question in result["questions"]),
+        questions=tuple(question.text for question in result.questions),
         hops=hop_items(result),
         corpus=Corpus(
-            name=result["corpus"]["name"],
-            documents=result["corpus"]["documents"],
-            built=day(result["corpus"]["built_at"]),
-            attribution=any(is_wikipedia(document["url"]) for document in result["documents"]),
+            name=result.corpus.name,
+            documents=result.corpus.documents,
+            built=day(result.corpus.built_at),
+            attribution=any(is_wikipedia(document.url) for document in result.documents),
         ),
-        total=seconds(result["seconds"]["total"]),
+        total=seconds(result.seconds["total"]),
         timings=tuple(
             Timing(STAGES.get(stage, stage), seconds(value))
-            for stage, value in result["seconds"].items()
+            for stage, value in result.seconds.items()
             if stage != "total"
         ),
         most_characters=most_characters,
     )
 
 
-def _evidence(rank: int, item: dict[str, Any], sentences: CitedSentences) -> EvidenceItem:
+def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
-        title=item["title"],
-        url=safe_url(item["url"]),
-        sentence=item["sentence"],
-        badge=STANCES[item["stance"]],
-        confidence=confidence(item["stance_confidence"]),
-        hop=item["hop"],
-        selected=item["selected"],
-        # Results that are kept from before have no paths.
-        read_with=tuple(sentences.cited(*key) for key in item.get("path", ())),
+        title=item.title,
+        url=safe_url(item.url),
+        sentence=item.sentence,
+        badge=STANCES[item.stance],
+        confidence=confidence(item.stance_confidence),
+        hop=item.hop,
+        selected=item.selected,
+        read_with=tuple(sentences.cited(*key) for key in item.path),
     )
 
 
-def _articles(result: dict[str, Any]) -> list[Article]:
+def _articles(result: ClaimResult) -> list[Article]:
     """Return the documents, those of the best evidence first, the rest in their own order."""
     highlights: dict[str, list[Highlight]] = defaultdict(list)
-    for rank, item in enumerate(result["evidence"], 1):
-        look: Look = STANCES[item["stance"]].look
-        highlights[item["document"]].append(Highlight(rank, item["start"], item["end"], look))
+    for rank, item in enumerate(result.evidence, 1):
+        look: Look = STANCES[item.stance].look
+        highlights[item.document].append(Highlight(rank, item.start, item.end, look))
     ranked = sorted(
-        result["documents"],
+        result.documents,
         key=lambda document: min(
-            (h.rank for h in highlights.get(document["id"], ())),
-            default=len(result["evidence"]) + 1,
+            (h.rank for h in highlights.get(document.id, ())),
+            default=len(result.evidence) + 1,
         ),
     )
     return [
         Article(
-            title=document["title"],
-            url=safe_url(document["url"]),
-            found_by=found_by(document["found_by"]),
-            hop=document["hop"],
-            segments=segments(document["text"], highlights.get(document["id"], ())),
-            sentences=len(highlights.get(document["id"], ())),
+            title=document.title,
+            url=safe_url(document.url),
+            found_by=found_by(document.found_by),
+            hop=document.hop,
+            segments=segments(document.text, highlights.get(document.id, ())),
+            sentences=len(highlights.get(document.id, ())),
         )
         for document in ranked
     ]

@@ -109,7 +109,7 @@ def job_badge(job: ListedJob) -> Badge:
     return STATES[job.state] if job.label is None else VERDICTS[job.label]
 
 
-def found_by(ways: list[str]) -> str:
+def found_by(ways: Sequence[str]) -> str:
     """Return how a document was found."""
     return listed([_FOUND_BY.get(way, way) for way in ways])
 

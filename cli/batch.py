@@ -20,8 +20,9 @@ from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.result import ClaimResult, CorpusInfo, claim_result
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def command(file: Path, output: Path, recipe: str) -> None:
     done = _finished(output, claims, made) if to_file else 0
     failed = 0
     rest = claims[done:]
-    processes = processes_for(len(rest), settings.threads)
+    processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, recipe)
-    say_where_claims_go(settings.llm.name if settings.llm else "")
+    say_where_claims_go(settings.llm.receiver if settings.llm else "")
     # Opened before the models take their seconds to load: a bad path is told at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -89,16 +90,17 @@ class _Checking:
     ) -> None:
         from retrieval.assembly import Retriever
 
-        explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+        explains = explainer_with_kept_answers(
+            settings.llm, settings.database_url, settings.packaged_models
+        )
         self._retriever = Retriever(settings.store, settings.snapshots, threads, folders, explains)
         self._retriever.warm_up(recipe_named(recipe))
         self._recipe = recipe
 
     def __call__(self, claim: str) -> dict[str, Any]:
-        from retrieval.document import claim_document
-
         try:
-            return claim_document(self._retriever.check(claim, self._recipe, lambda progress: None))
+            report = self._retriever.check(claim, self._recipe, lambda progress: None)
+            return claim_result(report).document()
         except InvalidClaim as error:  # any other error is no fault of the claim's
             return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
 
@@ -118,37 +120,36 @@ def _error(code: str, message: str, hint: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What verdicts are made by: recipe, models and what the claim document says of the corpus."""
+    """What verdicts are made by."""
 
     recipe: str
     verifier: str
     llm: LanguageModelChoice | None
-    corpus: dict[str, Any]
+    corpus: CorpusInfo
 
-    def judged(self, record: dict[str, Any]) -> bool:
+    def judged(self, result: ClaimResult) -> bool:
         """Return whether these models were asked for a verdict; a language model may have failed.
 
         It is asked wherever evidence was selected.
         """
-        verdict = record["verdict"]
-        judges = [opinion["judge"] for opinion in verdict["opinions"]]
-        if verdict["judge"] != judges[0]:  # who decides is named first
-            return False
-        if self.llm is None or not any(item["selected"] for item in record["evidence"]):
-            return judges == [self.verifier]
+        judge = result.verdict.judge
+        judges = [opinion.judge for opinion in result.verdict.opinions]
         if len(judges) < 2:
-            return "explain" in record["seconds"] and judges == [self.verifier]
-        decides = [self.llm.name, self.verifier]
-        return judges == (decides if self.llm.decides else decides[::-1])
+            asked = self.llm and result.selected
+            alone = judge == self.verifier and judges == [self.verifier]
+            return alone and (not asked or "explain" in result.seconds)
+        if self.llm is None:
+            return False
+        both = [self.llm.name, self.verifier]  # who decides is named first
+        decided = judge == self.llm.decider(self.verifier)
+        return decided and judges == (both if self.llm.decides else both[::-1])
 
 
-def _corpus(settings: Settings) -> dict[str, Any]:
-    from retrieval.document import corpus_document
+def _corpus(settings: Settings) -> CorpusInfo:
     from retrieval.index.open_index import open_index
-    from retrieval.types import CorpusInfo
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
-    return corpus_document(CorpusInfo(info.name, info.documents, info.built_at))
+    return CorpusInfo(name=info.name, documents=info.documents, built_at=info.built_at)
 
 
 def _finished(output: Path, claims: list[str], made: Made) -> int:
@@ -194,7 +195,8 @@ def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
-        same = record["recipe"] == made.recipe and record["corpus"] == made.corpus
-        return bool(same and made.judged(record) and record["claim"] == read_claim(claim).text)
+        result = ClaimResult.model_validate(record)
+        same = result.recipe == made.recipe and result.corpus == made.corpus
+        return same and made.judged(result) and result.claim == read_claim(claim).text
     except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

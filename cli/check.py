@@ -13,6 +13,7 @@ from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.service import ready_service
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
 
@@ -39,28 +40,30 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     service = ready_service(settings)
     if service is not None:
-        say_where_claims_go(service.language_model)
+        say_where_claims_go(service.receiver)
         document = service.check(claim, recipe, on_progress)
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
     if as_json:
-        # JSON is UTF-8, whatever the terminal is.
+        # As the service or this process made it; JSON is UTF-8, whatever the terminal is.
         click.echo(json.dumps(document, ensure_ascii=False).encode())
     else:
-        click.echo(as_text(document))
+        click.echo(as_text(ClaimResult.model_validate(document)))
 
 
 def _checked_here(
     settings: Settings, claim: str, recipe: str, on_progress: ProgressListener
 ) -> dict[str, Any]:
     from retrieval.assembly import Retriever
-    from retrieval.document import claim_document
+    from retrieval.result import claim_result
 
     folders = settings.model_folders
-    say_where_claims_go(settings.llm.name if settings.llm else "")
-    explains = explainer_with_kept_answers(settings.llm, settings.database_url)
+    say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    explains = explainer_with_kept_answers(
+        settings.llm, settings.database_url, settings.packaged_models
+    )
     retriever = Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
-    return claim_document(retriever.check(claim, recipe, on_progress))
+    return claim_result(retriever.check(claim, recipe, on_progress)).document()
 
 
 def _ignore(progress: Progress) -> None:

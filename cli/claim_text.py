@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
 from cli.errors import printable
+from retrieval.result import ClaimResult
 from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION
-from retrieval.wording import STOPPED, lowered_by_proof
+from retrieval.wording import STOPPED
 
 WIDTH = 88
 _WORDS = {
@@ -25,75 +24,73 @@ _OPERATORS = {
 }
 
 
-def as_text(document: Mapping[str, Any]) -> str:
+def as_text(result: ClaimResult) -> str:
     """Return the verdict, its evidence, the proof and why the search ended."""
-    verdict = document["verdict"]
-    selected = [item for item in document["evidence"] if item["selected"]]
-    confidence = _confidence(document) if selected else ""
-    lines = [f"{_WORDS[verdict['label']]}{confidence}: {document['claim']}"]
-    lines += [f"Note: {notice}" for notice in document["notices"]]
-    lines += ["", *_wrapped(verdict["rationale"], "")]
-    lines += _judges(document)
+    verdict, selected = result.verdict, result.selected
+    confidence = _confidence(result) if selected else ""
+    lines = [f"{_WORDS[verdict.label]}{confidence}: {result.claim}"]
+    lines += [f"Note: {notice}" for notice in result.notices]
+    lines += ["", *_wrapped(verdict.rationale, "")]
+    lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
-        stance, score = item["stance"].lower(), item["score"]
-        head = f"{number}. [{stance}, relevance {score:.2f}] {item['title']}: "
-        lines += _wrapped(head + item["sentence"], "   ")
-        if item["url"]:
-            lines.append(f"   {item['url']}")
-    lines += ["", *_proof(document)] if document["proof"] else []
-    last = document["hops"][-1]
-    lines += ["", f"The search ended after round {last['hop']}: {STOPPED[last['stopped']]}."]
-    corpus, seconds = document["corpus"], document["seconds"]["total"]
-    searched = f"{corpus['name']}, {corpus['documents']} documents, built {corpus['built_at'][:10]}"
-    lines.append(f"{searched}; judged by {verdict['judge']}; {seconds:.2f} s.")
+        stance, score = item.stance.lower(), item.score
+        head = f"{number}. [{stance}, relevance {score:.2f}] {item.title}: "
+        lines += _wrapped(head + item.sentence, "   ")
+        if item.url:
+            lines.append(f"   {item.url}")
+    lines += ["", *_proof(result)] if result.proof else []
+    last = result.hops[-1]
+    if last.stopped:
+        lines += ["", f"The search ended after round {last.hop}: {STOPPED[last.stopped]}."]
+    corpus, seconds = result.corpus, result.seconds["total"]
+    searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
+    lines.append(f"{searched}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
 
 
-def _judges(document: Mapping[str, Any]) -> list[str]:
+def _judges(result: ClaimResult) -> list[str]:
     """Return what each judge says, where there are two."""
-    opinions = document["verdict"].get("opinions", [])
+    opinions = result.verdict.opinions
     if len(opinions) < 2:
         return []
-    labels = {opinion["label"] for opinion in opinions}
+    labels = {opinion.label for opinion in opinions}
     lines = ["", "Both judges agree:" if len(labels) == 1 else "The judges disagree:"]
     for one in opinions:
-        cites = ", ".join(str(number) for number in one["cites"])
+        cites = ", ".join(str(number) for number in one.cites)
         citing = f", citing {cites}" if cites else ""
         # A language model is not asked for a confidence.
-        by_model = one["judge"] == document["usage"]["model"]
-        percent = "" if by_model else f" ({one['confidence']:.0%})"
-        head = f"- {one['judge']}: {_WORDS[one['label']].lower()}{percent}{citing}. "
-        missing = f" Missing: {one['missing']}" if one["missing"] else ""
-        lines += _wrapped(head + one["rationale"] + missing, "  ")
+        percent = "" if result.by_model(one.judge) else f" ({one.confidence:.0%})"
+        head = f"- {one.judge}: {_WORDS[one.label].lower()}{percent}{citing}. "
+        missing = f" Missing: {one.missing}" if one.missing else ""
+        lines += _wrapped(head + one.rationale + missing, "  ")
     return lines
 
 
-def _confidence(document: Mapping[str, Any]) -> str:
-    verdict = document["verdict"]
-    text = f"{verdict['confidence']:.0%} confident"
-    if lowered_by_proof(document):
+def _confidence(result: ClaimResult) -> str:
+    text = f"{result.verdict.confidence:.0%} confident"
+    if result.lowered_by_proof:
         text += ", lowered because the proof below does not agree"
     return f" ({text})"
 
 
-def _proof(document: Mapping[str, Any]) -> list[str]:
-    claim = document["claim"]
-    texts = {found["id"]: found for found in document["documents"]}
-    whole = {(item["document"], item["start"], item["end"]) for item in document["evidence"]}
+def _proof(result: ClaimResult) -> list[str]:
+    claim = result.claim
+    texts = {found.id: found for found in result.documents}
+    whole = {(item.document, item.start, item.end) for item in result.evidence}
     lines = ["The proof, part by part:"]
-    for part in document["proof"]:
-        start, end = part["claim_span"]
-        line = _OPERATORS[part["operator"]].format(claim[start:end])
-        if part["evidence"]:
-            name, _, first, last = part["evidence"]
-            words = f'"{texts[name]["text"][first:last]}"'
+    for part in result.proof:
+        start, end = part.claim_span
+        line = _OPERATORS[part.operator].format(claim[start:end])
+        if part.evidence:
+            name, _, first, last = part.evidence
+            words = f'"{texts[name].text[first:last]}"'
             entire = (name, first, last) in whole
             by = "by the title or the whole sentence" if entire else words
-            line += f" ({by}, {texts[name]['title']})"
+            line += f" ({by}, {texts[name].title})"
         lines += _wrapped(line, "  ")
-    operators = [part["operator"] for part in document["proof"]]
+    operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
     if contradicted > 1 and INDEPENDENCE not in operators:
         lines += _wrapped(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 
 import click
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
+from retrieval.explanation.local.weights import QWEN
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -155,9 +156,16 @@ def _database(settings: Settings) -> str:
 
 
 def _language_model(settings: Settings) -> str:
-    """Say whom the verdict is asked of, and what the workers get from it; nothing is sent."""
+    """Say whom the verdict is asked of, and what the workers get from it; nothing is sent.
+
+    A local one is looked for before a worker is asked, whose problem is then the same.
+    """
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
+    if settings.llm.is_local:
+        gguf_model = importlib.import_module("retrieval.explanation.local.gguf_model")
+        gguf_model.check_runtime()
+        QWEN.present_file(settings.packaged_models)
     jobs = importlib.import_module("worker.jobs")
     health = importlib.import_module("worker.health")
     store = jobs.JobStore(settings.database_url)
@@ -166,7 +174,10 @@ def _language_model(settings: Settings) -> str:
     finally:
         store.close()
     if asked is not None and asked.problem is not None:
-        raise EsotericError(**asked.problem)
+        raise EsotericError(*astuple(asked.problem))
+    if settings.llm.is_local:
+        decides = "decides with the verifier" if settings.llm.decides else "adds its opinion"
+        return f"{settings.llm.name} {decides}; nothing is sent anywhere"
     decides = "decides" if settings.llm.decides else "adds its opinion"
     return f"{settings.llm.name} {decides}; claims and evidence are sent there"
 

@@ -20,6 +20,7 @@ from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
 if TYPE_CHECKING:
+    from retrieval.explanation.choice import LanguageModelChoice
     from retrieval.index.store import BuildProgress
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -46,7 +47,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--pairs",
     type=_FILE,
     help="Instead of --claims: claims with their evidence, JSON lines {claim, label, evidence}."
-    " The verifier alone labels them.",
+    " The verifier labels them; with --llm the language model too.",
 )
 @click.option(
     "--out",
@@ -67,7 +68,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--llm",
     "with_llm",
     is_flag=True,
-    help="Ask the language model of ESOTERIC_LLM too, and report its accuracy, tokens and cost.",
+    help="Ask the language model of ESOTERIC_LLM too, and report its accuracy, tokens and cost."
+    " With --pairs, or --claims over the index that is served.",
 )
 @click.option(
     "--vectors",
@@ -102,28 +104,31 @@ def command(
         raise click.UsageError("--recipe and --limit need --claims.")
     if vectors is not None and wiki_pages is None:
         raise click.UsageError("--vectors needs --wiki-pages.")
-    if with_llm and (claims is None or wiki_pages is not None):
-        raise click.UsageError("--llm needs --claims over the index that is served.")
+    if with_llm and wiki_pages is not None:
+        raise click.UsageError(
+            "--llm needs --pairs, or --claims over the index that is served, without --wiki-pages."
+        )
     settings = Settings.from_environment()
     if with_llm and settings.llm is None:
         raise click.UsageError("--llm needs a language model: set ESOTERIC_LLM (docs/settings.md).")
     names = DEFAULT_RECIPE if names is None else names
     vectors = DEFAULT_ENCODER if vectors is None else vectors
     if pairs is not None:
-        _pairs(settings, pairs, out)
+        _pairs(settings, pairs, out, settings.llm if with_llm else None)
     elif claims is not None and wiki_pages is None:
         _over_corpus(settings, claims, out, names, limit, with_llm)
     elif claims is not None and wiki_pages is not None:
         _over_pages(settings, wiki_pages, claims, out, names, several_pages, limit, vectors)
 
 
-def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
+def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice | None) -> None:
     from evaluation.verifier_alone import evaluate_pairs
     from retrieval.networks import runtime
 
     folders = settings.model_folders
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
+    say_where_claims_go(llm.receiver if llm else "")
     with _progress_bars() as (_, on_pairs):
         results = evaluate_pairs(
             pairs,
@@ -131,12 +136,20 @@ def _pairs(settings: Settings, pairs: Path, out: Path) -> None:
             folders,
             _command(),
             lambda done, of: on_pairs("pairs", done, of),
+            llm,
         )
     click.echo(printable(f"{out}/pairs/report.md, {out}/pairs/results.json"), err=True)
     click.echo(
         f"{results['pairs']} pairs: label accuracy {100 * results['accuracy']:.1f},"
         f" calibration error {results['calibration_error']:.3f}"
     )
+    if "language_model" in results:
+        found = results["language_model"]
+        click.echo(_language_model(found))
+        click.echo(
+            f"  verdicts: label accuracy {100 * found['verdict_accuracy']:.1f}, calibration error"
+            f" {found['verdict_calibration_error']:.3f}"
+        )
 
 
 def _over_corpus(
@@ -158,7 +171,7 @@ def _over_corpus(
         command=_command(),
     )
     if with_llm and settings.llm:
-        say_where_claims_go(settings.llm.name)
+        say_where_claims_go(settings.llm.receiver)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,21 +11,24 @@ from cli.errors import printable
 from retrieval.explanation.choice import LanguageModelChoice
 
 if TYPE_CHECKING:
-    from retrieval.explanation.explainer import Explainer
+    from retrieval.explanation.stage import Explains
 
 
-def say_where_claims_go(language_model: str) -> None:
-    """Say on standard error which language model is shown the claims; "": none is."""
-    if language_model:
-        line = f"Claims and the sentences that are found are sent to {language_model}."
+def say_where_claims_go(receiver: str) -> None:
+    """Say on standard error which language model claims are sent to; "": none."""
+    if receiver:
+        line = f"Claims and the sentences that are found are sent to {receiver}."
         click.echo(printable(line), err=True)
 
 
 def explainer_with_kept_answers(
-    choice: LanguageModelChoice | None, database_url: str
-) -> Explainer | None:
-    """Return the stage that asks the language model; answers are kept in the database."""
+    choice: LanguageModelChoice | None, database_url: str, models: Path
+) -> Explains | None:
+    """Return the stage that asks the language model; answers are kept in the database.
+
+    ``models``: the folder that a model of this process is read from.
+    """
     from retrieval.explanation.explainer import explainer
     from worker.jobs import JobStore
 
-    return explainer(choice, JobStore(database_url))
+    return explainer(choice, JobStore(database_url), models)

@@ -9,6 +9,7 @@ from typing import Any
 
 from cli.home_lock import address_of_running
 from retrieval.errors import EsotericError
+from retrieval.explanation.choice import name_of
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
 
@@ -29,7 +30,7 @@ class Service:
         """Remember where it listens, and on which home it runs (``Settings.home_id``)."""
         self._host, self._port = host, port
         self._home_id = home_id
-        self.language_model = ""  # which one it sends claims to, once it is known to be ready
+        self.receiver = ""  # which language model it sends claims to, once it is known to be ready
 
     def ready(self) -> tuple[bool, dict[str, Any]]:
         """Return whether this service is there and can check claims, and what it answers.
@@ -40,8 +41,9 @@ class Service:
             status, answer = self._ask("GET", "/readyz", seconds=_READY_SECONDS)
         except ServiceFailed:
             return False, {}
-        if asked := answer.get("language_model"):
-            self.language_model = f"{asked['model']} at {asked['host']}"
+        asked = answer.get("language_model")
+        if asked and asked["host"] is not None:
+            self.receiver = name_of(asked["model"], asked["host"])
         return status == http.client.OK and answer.get("home") == self._home_id, answer
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> dict[str, Any]:

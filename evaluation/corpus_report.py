@@ -28,12 +28,17 @@ def corpus_report(results: Mapping[str, Any]) -> str:
             if recipe["seconds"]["p50"] is not None
             else "No claim was checked.",
         ]
-        lines += _language_model(recipe["language_model"]) if "language_model" in recipe else []
+        lines += (
+            language_model_lines(recipe["language_model"]) if "language_model" in recipe else []
+        )
     return "\n".join(lines)
 
 
-def _language_model(results: Mapping[str, Any]) -> list[str]:
+def language_model_lines(results: Mapping[str, Any]) -> list[str]:
+    """Return what the report says of ``language_model_results``."""
     decides = "gives the verdict" if results["decides"] else "adds its opinion"
+    if results["together"]:
+        decides = "is weighed with the verifier"
     cost = (
         "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
     )

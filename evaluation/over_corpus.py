@@ -14,18 +14,18 @@ from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.corpus_report import corpus_report
 from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
-from evaluation.measures.language_model import language_model_results
+from evaluation.measures.language_model import Judged, language_model_results
 from evaluation.provenance import claim_folder, provenance_of
 from evaluation.systems import BASELINES, Bench, folders_used, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
-from retrieval.document import claim_document
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.index.layout import digest_of
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.model_folders import ModelFolders
 from retrieval.models import judge_name
 from retrieval.on_all_cores import in_order, processes_for
+from retrieval.result import ClaimResult, claim_result
 
 logger = logging.getLogger(__name__)
 
@@ -96,10 +96,12 @@ def evaluate_over_corpus(
             _check(evaluation, name, claims, answers, partial(on_claims, name))
         elif not all(map(answers.has, claims)):
             continue
-        documents = [answers.of(claim) for claim in claims]
-        measured = corpus_results(claims, documents)
+        given = [answers.result(claim) for claim in claims]
+        measured = corpus_results(claims, given)
         if evaluation.llm is not None and name not in BASELINES:
-            measured["language_model"] = language_model_results(evaluation.llm, claims, documents)
+            measured["language_model"] = language_model_results(
+                evaluation.llm, [claim.label for claim in claims], [_judged(one) for one in given]
+            )
         results["recipes"][name] = measured
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
@@ -131,6 +133,10 @@ class KeptAnswers:
         """Return the claim's document; it has one."""
         return self._documents[_key(claim)]
 
+    def result(self, claim: CorpusClaim) -> ClaimResult | None:
+        """Return what was found of the claim, or ``None`` where it was refused."""
+        return _result(self.of(claim))
+
     def add(self, claim: CorpusClaim, document: dict[str, Any]) -> dict[str, Any]:
         """Keep the document, and return it as it is written."""
         self._documents[_key(claim)] = {**document, "gold": _gold(claim)}
@@ -150,7 +156,7 @@ class _Checking:
 
     def __call__(self, claim: str) -> dict[str, Any]:
         try:
-            return claim_document(self._system.report(claim))
+            return claim_result(self._system.report(claim)).document()
         except InvalidClaim as error:
             return {"claim": claim, "error": {"code": error.code, "message": error.message}}
         except (IndexUnavailable, ModelUnavailable):
@@ -176,7 +182,7 @@ def _check(
     report(done, len(claims))
     bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders, evaluation.llm)
     prepare = partial(_Checking, name, bench)
-    processes = processes_for(len(rest), evaluation.threads)
+    processes = processes_for(len(rest), evaluation.threads, memory_of(evaluation.llm))
     with answers.path.open("ab") as stream:
         checked = in_order(prepare, [claim.text for claim in rest], processes)
         for claim, document in zip(rest, checked, strict=True):
@@ -189,8 +195,20 @@ def _check(
 
 def _waits_for_model(document: dict[str, Any]) -> bool:
     """Return whether a language model was asked and gave no answer, which it may do next time."""
-    asked = "explain" in document.get("seconds", {})
-    return asked and len(document["verdict"]["opinions"]) < 2
+    result = _result(document)
+    if result is None or "explain" not in result.seconds:
+        return False
+    return len(result.verdict.opinions) < 2
+
+
+def _judged(result: ClaimResult | None) -> Judged | None:
+    if result is None:
+        return None
+    return Judged(result.verdict, result.usage, result.seconds.get("explain", 0.0))
+
+
+def _result(document: dict[str, Any]) -> ClaimResult | None:
+    return None if "error" in document else ClaimResult.model_validate(document)
 
 
 def _key(claim: CorpusClaim) -> str:

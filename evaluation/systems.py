@@ -191,7 +191,7 @@ def open_system(name: str, bench: Bench) -> System:
         store = open_index(bench.index, bench.snapshots).open(MiniLMEncoder.name)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
     # Predictions are kept by the evaluation itself, so answers need not be; and it measures calls.
-    explains = explainer(bench.llm, kept=None)
+    explains = explainer(bench.llm, kept=None, models=bench.folders.unpacked)
     retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name))
 

@@ -1,9 +1,9 @@
-"""``esoteric evaluate --pairs``: the verifier alone, with the evidence given."""
+"""``esoteric evaluate --pairs``: the verifier, with the evidence given; perhaps another judge."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import bad_line
+from evaluation.corpus_report import language_model_lines
 from evaluation.json_lines import write_lines
 from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
 from evaluation.provenance import PAIRS
+from evaluation.second_judge import judged_pairs, second_judge_results
 from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.explainer import explainer
 from retrieval.index.layout import digest_of
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
@@ -31,10 +35,13 @@ def evaluate_pairs(
     folders: ModelFolders,
     command: str,
     on_pairs: Callable[[int, int], None],
+    llm: LanguageModelChoice | None = None,
 ) -> dict[str, Any]:
     """Label every pair, write all below ``out / "pairs"`` and return the results.
 
-    ``folders`` says which verifier. ``on_pairs`` receives the pairs that are done and all. Written:
+    ``folders`` says which verifier. ``on_pairs`` receives the pairs that are done and all. ``llm``:
+    a language model that is asked too; the labels that are written are then those of whoever
+    decides, and the results have ``language_model`` (``second_judge_results``). Written:
     ``predictions.jsonl`` in the order of ``file``, ``results.json`` and ``report.md``.
 
     Raises:
@@ -45,7 +52,9 @@ def evaluate_pairs(
     if not pairs:
         raise bad_line(str(file), "no pairs")
     model = evidence_model(folders, in_search=False)
-    said = opinions_of(model, pairs, on_pairs)
+    stage = explainer(llm, kept=None, models=folders.unpacked)
+    # Beside a language model the verifier takes no time worth telling.
+    said = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
     results = {
         "command": command,
         "file": file.name,
@@ -53,16 +62,22 @@ def evaluate_pairs(
         "model": model.version,
         **pair_results(pairs, said),
     }
+    verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in said]
+    if llm is not None and stage is not None:
+        judged = judged_pairs(pairs, said, model.version, stage, on_pairs)
+        labels = [pair.label for pair in pairs]
+        results["language_model"] = second_judge_results(llm, labels, judged)
+        verdicts = [(one.verdict.label, one.verdict.confidence) for one in judged]
     folder = out / PAIRS
     folder.mkdir(parents=True, exist_ok=True)
     lines = (
         {
             "claim": pair.claim,
             "label": pair.label,
-            "predicted_label": LABELS[int(row.argmax())],
-            "confidence": round(float(row.max()), 4),
+            "predicted_label": label,
+            "confidence": round(confidence, 4),
         }
-        for pair, row in zip(pairs, said, strict=True)
+        for pair, (label, confidence) in zip(pairs, verdicts, strict=True)
     )
     write_lines(folder / "predictions.jsonl", lines)
     text = json.dumps(results, indent=1)
@@ -150,5 +165,16 @@ def report_of_pairs(results: dict[str, Any]) -> str:
 {100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
 
 {tables}
-
+{_second_judge(results)}
 `results.json` lists the {len(results["worst"])} most confident errors."""
+
+
+def _second_judge(results: Mapping[str, Any]) -> str:
+    if "language_model" not in results:
+        return ""
+    found = results["language_model"]
+    verdicts = (
+        f"The verdicts: label accuracy {100 * found['verdict_accuracy']:.1f} %, expected"
+        f" calibration error {found['verdict_calibration_error']:.3f}."
+    )
+    return "\n".join([*language_model_lines(found), verdicts, ""])

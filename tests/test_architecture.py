@@ -24,6 +24,7 @@ ALLOWED = {
         "retrieval.errors",
         "retrieval.fixes",
         "retrieval.recipes",
+        "retrieval.result",
         "retrieval.types",
         "retrieval.wording",
     },

@@ -188,6 +188,21 @@ def test_a_language_model_is_named_by_its_provider_and_its_name() -> None:
     assert choice.price == Price(0.1, 0.3)
 
 
+def test_a_local_language_model_needs_no_address_and_gets_more_time() -> None:
+    choice = Settings.from_environment({"ESOTERIC_LLM": "local"}).llm
+    assert choice is not None
+    assert (choice.is_local, choice.host, choice.receiver, choice.seconds) == (True, "", "", 120)
+    assert choice.name == "qwen2.5-1.5b (local)"
+    hurried = Settings.from_environment({"ESOTERIC_LLM": "local", "ESOTERIC_LLM_SECONDS": "5"}).llm
+    assert hurried is not None
+    assert hurried.seconds == 5
+
+
+def test_an_unknown_language_model_is_refused_with_all_choices() -> None:
+    with pytest.raises(BadSetting, match="set it to local, or begin with mistral: or openai:"):
+        Settings.from_environment({"ESOTERIC_LLM": "locally:qwen"})
+
+
 def test_each_key_is_for_its_own_address() -> None:
     keys = {"MISTRAL_API_KEY": "for-mistral", "ESOTERIC_LLM_KEY": "for-the-url"}
     elsewhere = {"ESOTERIC_LLM_URL": "https://models.example/v1"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from settings import Settings
@@ -12,7 +13,7 @@ from worker.retriever import Retriever
 
 if TYPE_CHECKING:
     from retrieval.explanation.choice import LanguageModelChoice
-    from retrieval.explanation.explainer import Explainer
+    from retrieval.explanation.stage import Explains
 
 
 def open_when_asked(settings: Settings) -> Retriever:
@@ -20,17 +21,19 @@ def open_when_asked(settings: Settings) -> Retriever:
     from retrieval.assembly import Retriever
 
     folders = settings.model_folders
-    explains = _explainer(settings.llm, settings.database_url)
+    explains = _explainer(settings.llm, settings.database_url, settings.packaged_models)
     return Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 
 
 @cache
-def _explainer(choice: LanguageModelChoice | None, database_url: str) -> Explainer | None:
+def _explainer(
+    choice: LanguageModelChoice | None, database_url: str, models: Path
+) -> Explains | None:
     """Return the one stage of this process: what it knows of a failing server outlives an index."""
     from retrieval.explanation.explainer import explainer
     from worker.jobs import JobStore
 
-    return explainer(choice, JobStore(database_url))
+    return explainer(choice, JobStore(database_url), models)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from retrieval.errors import Problem
 from worker.jobs import AskedModel, JobStore, SearchedCorpus
 
 # A worker gives a sign of life every two seconds (worker.heartbeat); loading
@@ -14,7 +15,7 @@ ALIVE_WITHIN = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """Either a worker can check claims now, or ``problem`` is {"code", "message", "hint"}.
+    """Either a worker can check claims now, or ``problem`` says why not.
 
     ``corpus`` is what the worker searches, if one can and reports it. ``language_model`` is whom a
     worker shows claims and evidence to.
@@ -22,7 +23,7 @@ class WorkerHealth:
 
     ready: bool
     workers: int
-    problem: dict[str, str] | None
+    problem: Problem | None
     corpus: SearchedCorpus | None = None
     language_model: AskedModel | None = None
 
@@ -41,17 +42,15 @@ def worker_health(store: JobStore) -> WorkerHealth:
     if ready:
         return WorkerHealth(True, len(workers), None, ready[0].corpus, model)
     if any(worker.state == "loading" for worker in workers):
-        problem = {
-            "code": "worker_loading",
-            "message": "The worker is loading its models.",
-            "hint": "Wait a few seconds.",
-        }
+        problem = Problem(
+            "worker_loading", "The worker is loading its models.", "Wait a few seconds."
+        )
     elif workers and workers[0].problem is not None:
         problem = workers[0].problem
     else:
-        problem = {
-            "code": "no_worker",
-            "message": "No worker is running, so claims wait.",
-            "hint": "Start everything with `esoteric up`, or one worker with `python -m worker`.",
-        }
+        problem = Problem(
+            "no_worker",
+            "No worker is running, so claims wait.",
+            "Start everything with `esoteric up`, or one worker with `python -m worker`.",
+        )
     return WorkerHealth(False, len(workers), problem, language_model=model)

@@ -18,8 +18,16 @@ import secrets
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PlainSerializer,
+    TypeAdapter,
+    WithJsonSchema,
+    computed_field,
+)
 from sqlalchemy import (
     Connection,
     RowMapping,
@@ -33,7 +41,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, Problem
+from retrieval.result import ClaimResult, Whole
 from retrieval.types import Label, Progress
 from worker.database import ANSWERS, CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
 
@@ -43,6 +52,7 @@ __all__ = [
     "Event",
     "Job",
     "JobStore",
+    "Links",
     "ListedJob",
     "Run",
     "SearchedCorpus",
@@ -51,35 +61,78 @@ __all__ = [
     "UnknownJob",
     "WorkerInfo",
     "WorkerState",
-    "error_json",
-    "event_json",
-    "job_json",
 ]
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 PENDING: tuple[State, State] = ("queued", "running")
 WorkerState: TypeAlias = Literal["loading", "ready", "broken"]
+_Kept = TypeVar("_Kept")
 
 
 class UnknownJob(EsotericError):
     """No claim was submitted under this id."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """A claim that was asked. Times are in UTC; ``error`` is {"code", "message", "hint"}."""
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Moment: TypeAlias = Annotated[
+    datetime,
+    PlainSerializer(_iso, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
+
+
+class Links(_Model):
+    """Addresses of a claim: in the API, of its events, of its result as a file, of its page."""
+
+    self: str
+    progress: str
+    export: str
+    page: str
+
+
+class Job(_Model):
+    """A claim that was asked, as the API shows it."""
 
     id: str
+    """Id of the claim."""
     claim: str
+    """What is claimed."""
     recipe: str
+    """Name of the recipe that checks it."""
     state: State
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    attempts: int
-    result: dict[str, Any] | None
-    error: dict[str, str] | None
+    """How far it is."""
+    created_at: Moment
+    """When it was submitted."""
+    started_at: Moment | None
+    """When a worker took it last, null before."""
+    finished_at: Moment | None
+    """When it ended, null before."""
+    attempts: Whole
+    """How often a worker began it."""
+    result: ClaimResult | None
+    """The claim document, null unless the state is done."""
+    error: Problem | None
+    """Why it failed, null unless the state is failed."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def links(self) -> Links:
+        """Addresses of the claim."""
+        address = f"/api/v1/claims/{self.id}"
+        return Links(
+            self=address,
+            progress=f"{address}/progress",
+            export=f"{address}/export",
+            page=f"/claims/{self.id}",
+        )
 
 
 @dataclass(frozen=True)
@@ -93,16 +146,21 @@ class ListedJob:
     created_at: datetime
 
 
-@dataclass(frozen=True)
-class Event:
-    """One step of the work on a claim; ``n`` counts from 1 within the claim."""
+class Event(_Model):
+    """One step of the work on a claim."""
 
-    n: int
-    at: datetime
+    n: Whole
+    """Its number within the claim, from 1."""
+    at: Moment
+    """When it happened."""
     stage: str
+    """Name of the stage."""
     message: str
-    done: int
-    of: int
+    """What the stage found."""
+    done: Whole
+    """Steps that are done."""
+    of: Whole
+    """Steps in all, as far as is known."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +188,14 @@ class SearchedCorpus:
 class AskedModel:
     """The language model that a worker asks, at ``host``; ``problem`` says why it gets no answer.
 
-    ``decides``: whether verdicts are the model's.
+    ``host`` is "" where the model runs in the worker. ``decides``: whether verdicts are the
+    model's, or in the worker those of both judges.
     """
 
     model: str
     host: str
     decides: bool
-    problem: dict[str, str] | None
+    problem: Problem | None
 
 
 @dataclass(frozen=True)
@@ -151,7 +210,7 @@ class WorkerInfo:
     started_at: datetime
     seen_at: datetime
     state: WorkerState
-    problem: dict[str, str] | None
+    problem: Problem | None
     corpus: SearchedCorpus | None
     language_model: AskedModel | None
 
@@ -189,32 +248,21 @@ class JobStore:
                     )
                     if row is not None:
                         return _job(row), False
-                    job = Job(
-                        # 96 random bits: an id is the only key to a page, so it is not guessed.
-                        id=secrets.token_hex(12),
-                        claim=claim,
-                        recipe=recipe,
-                        state="queued",
-                        created_at=_now(),
-                        started_at=None,
-                        finished_at=None,
-                        attempts=0,
-                        result=None,
-                        error=None,
-                    )
+                    # 96 random bits: an id is the only key to a page, so it is not guessed.
+                    job_id = secrets.token_hex(12)
                     connection.execute(
                         insert(CLAIMS).values(
-                            id=job.id,
+                            id=job_id,
                             claim=claim,
                             folded=claim.casefold(),
                             recipe=recipe,
                             pending=pending,
-                            state=job.state,
-                            created_at=job.created_at,
+                            state="queued",
+                            created_at=_now(),
                             attempts=0,
                         )
                     )
-                    return job, True
+                    return self._get(connection, job_id), True
             except IntegrityError:
                 continue  # another process was first: its job is found on the next round
 
@@ -235,7 +283,7 @@ class JobStore:
                 .where(EVENTS.c.claim_id == job_id, EVENTS.c.n > since)
                 .order_by(EVENTS.c.n)
             )
-            return [Event(row.n, row.at, row.stage, row.message, row.done, row.of) for row in rows]
+            return [Event.model_validate(row) for row in rows]
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a pending job and return it; what is finished stays as it is.
@@ -357,17 +405,17 @@ class JobStore:
             self._append(connection, run, progress)
             return True
 
-    def finish(self, run: Run, result: dict[str, Any]) -> bool:
+    def finish(self, run: Run, result: ClaimResult) -> bool:
         """Keep the result. False: the job is no longer this run's, nothing was written."""
-        text = json.dumps(result, allow_nan=False)
+        text = json.dumps(result.document())
         with self._database.writing() as connection:
             return self._end(
-                connection, _held_by(run), "done", label=result["verdict"]["label"], result=text
+                connection, _held_by(run), "done", label=result.verdict.label, result=text
             )
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Keep the error. False: the job is no longer this run's, nothing was written."""
-        text = json.dumps(error_json(error))
+        text = json.dumps(asdict(error.problem))
         with self._database.writing() as connection:
             return self._end(connection, _held_by(run), "failed", error=text)
 
@@ -391,7 +439,7 @@ class JobStore:
 
     def give_up(self, run: Run, error: EsotericError) -> bool:
         """Fail an overdue job for good. False: it was renewed, ended or taken back meanwhile."""
-        text = json.dumps(error_json(error))
+        text = json.dumps(asdict(error.problem))
         with self._database.writing() as connection:
             return self._end(connection, _overdue(run), "failed", error=text)
 
@@ -429,7 +477,7 @@ class JobStore:
             "started_at": started_at,
             "seen_at": _now(),
             "state": state,
-            "problem": None if problem is None else json.dumps(error_json(problem)),
+            "problem": None if problem is None else json.dumps(asdict(problem.problem)),
             "corpus": None if corpus is None else json.dumps(asdict(corpus)),
             "language_model": None
             if language_model is None
@@ -456,11 +504,9 @@ class JobStore:
                 row.started_at,
                 row.seen_at,
                 row.state,
-                None if row.problem is None else json.loads(row.problem),
-                None if row.corpus is None else SearchedCorpus(**json.loads(row.corpus)),
-                None
-                if row.language_model is None
-                else AskedModel(**json.loads(row.language_model)),
+                _read(Problem, row.problem),
+                _read(SearchedCorpus, row.corpus),
+                _read(AskedModel, row.language_model),
             )
             for row in rows
         ]
@@ -537,59 +583,19 @@ class JobStore:
         return queued.rowcount == 1
 
 
-def job_json(job: Job) -> dict[str, Any]:
-    """Return the job as the API shows it; nothing else turns a job into JSON."""
-    address = f"/api/v1/claims/{job.id}"
-    return {
-        "id": job.id,
-        "claim": job.claim,
-        "recipe": job.recipe,
-        "state": job.state,
-        "created_at": _iso(job.created_at),
-        "started_at": None if job.started_at is None else _iso(job.started_at),
-        "finished_at": None if job.finished_at is None else _iso(job.finished_at),
-        "attempts": job.attempts,
-        "result": job.result,
-        "error": job.error,
-        "links": {
-            "self": address,
-            "progress": f"{address}/progress",
-            "export": f"{address}/export",
-            "page": f"/claims/{job.id}",
-        },
-    }
-
-
-def event_json(event: Event) -> dict[str, Any]:
-    """Return the event as the API shows it."""
-    return {
-        "n": event.n,
-        "at": _iso(event.at),
-        "stage": event.stage,
-        "message": event.message,
-        "done": event.done,
-        "of": event.of,
-    }
-
-
-def error_json(error: EsotericError) -> dict[str, str]:
-    """Return the error as the API shows it, without the envelope."""
-    return {"code": error.code, "message": error.message, "hint": error.hint}
-
-
 def _job(row: RowMapping) -> Job:
-    return Job(
-        id=row["id"],
-        claim=row["claim"],
-        recipe=row["recipe"],
-        state=row["state"],
-        created_at=row["created_at"],
-        started_at=row["started_at"],
-        finished_at=row["finished_at"],
-        attempts=row["attempts"],
-        result=None if row["result"] is None else json.loads(row["result"]),
-        error=None if row["error"] is None else json.loads(row["error"]),
-    )
+    kept = {"result": _read(ClaimResult, row["result"]), "error": _read(Problem, row["error"])}
+    return Job.model_validate({**row, **kept})
+
+
+def _read(kind: type[_Kept], text: str | None) -> _Kept | None:
+    """Return a value of this kind that was kept as JSON, if one was."""
+    return None if text is None else _KEPT[kind].validate_json(text)
+
+
+_KEPT: dict[type, TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in (ClaimResult, Problem, SearchedCorpus, AskedModel)
+}
 
 
 def _held_by(run: Run) -> Any:
@@ -606,7 +612,3 @@ def _pending_key(claim: str, recipe: str) -> str:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,10 +12,9 @@ from retrieval.errors import EsotericError
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
-from worker.jobs import AskedModel, SearchedCorpus, WorkerState, error_json
+from worker.jobs import AskedModel, SearchedCorpus, WorkerState
 
 if TYPE_CHECKING:
-    from retrieval.explanation.language_model import LanguageModel
     from retrieval.index.store import IndexInfo
 
 WATCH_SECONDS = 3.0
@@ -35,8 +34,8 @@ class Retriever(Protocol):
         ...
 
     @property
-    def language_model(self) -> LanguageModel | None:
-        """The language model that is asked, if one is set."""
+    def language_model_problem(self) -> EsotericError | None:
+        """Why a language model is asked and gives no answer that can be used, if so."""
         ...
 
     def stale(self) -> bool:
@@ -90,9 +89,9 @@ class RetrieverSlot:
         choice = self._settings.llm
         if choice is None:
             return None
-        model = self._retriever.language_model if self._retriever else None
-        problem = error_json(model.problem) if model and model.problem else None
-        return AskedModel(choice.model, choice.host, choice.decides, problem)
+        problem = self._retriever.language_model_problem if self._retriever else None
+        told = problem.problem if problem else None
+        return AskedModel(choice.model, choice.host, choice.decides, told)
 
     @contextmanager
     def use(self) -> Iterator[Retriever]:

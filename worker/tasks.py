@@ -7,8 +7,8 @@ from threading import Event
 
 from celery import Celery
 
-from retrieval.document import claim_document
 from retrieval.errors import Cancelled, EsotericError
+from retrieval.result import claim_result
 from retrieval.types import Progress
 from worker.broker import CHECK_CLAIM
 from worker.failures import InternalError
@@ -75,7 +75,7 @@ class ClaimChecker:
             listen(Progress("start", "The models and the index are being loaded.", 0, 1))
         with self._slot.use() as retriever:
             report = retriever.check(run.claim, run.recipe, listen)
-        if self._store.finish(run, claim_document(report)):
+        if self._store.finish(run, claim_result(report)):
             logger.info("Claim %s is done", run.job_id)
         else:
             logger.info("Claim %s was no longer wanted", run.job_id)

@@ -36,8 +36,8 @@ from settings import CHECKOUT, Settings
 def main(each: int | None, out: Path) -> None:
     """Run the campaign and write the report."""
     settings = Settings.from_environment()
-    asked = explainer(settings.llm, kept=None)
-    if asked is None:
+    asked = explainer(settings.llm, kept=None, models=settings.packaged_models)
+    if asked is None or settings.llm is None:
         raise click.UsageError("Set ESOTERIC_LLM and ESOTERIC_LLM_URL (docs/settings.md).")
     runtime.use_threads(settings.threads)
     folders = settings.model_folders
@@ -51,7 +51,7 @@ def main(each: int | None, out: Path) -> None:
             click.echo(f"{outcome.piece.id}: {', '.join(outcome.broken)}", err=True)
     where = "ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1"
     command = f"{where} {shlex.join(['python', '-m', 'benchmarks.hostile', *sys.argv[1:]])}"
-    names = (judge_name(folders), asked.language_model.choice.model)
+    names = (judge_name(folders), settings.llm.model)
     text = report(outcomes, len(pieces), command, processor.described(), names)
     out.write_text(text, encoding="utf-8")
     click.echo(text)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from benchmarks.hostile.pieces import Piece, Source
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
-from retrieval.explanation.explainer import Explainer
 from retrieval.explanation.prompt import visible
+from retrieval.explanation.stage import Explains
 from retrieval.stages.selection import RelativeSelector
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
@@ -50,7 +50,7 @@ class Outcome:
 class Campaign:
     """Both judges, used as in a check."""
 
-    def __init__(self, verifier: EvidenceModel, name: str, explainer: Explainer) -> None:
+    def __init__(self, verifier: EvidenceModel, name: str, explainer: Explains) -> None:
         """Store the judges; ``name`` is the verifier's."""
         config = RetrievalConfig()
         self._verification = EvidenceVerifier(verifier, config)

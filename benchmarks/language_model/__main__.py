@@ -2,8 +2,8 @@
 
 python -m benchmarks.language_model --data DATA --out FILE [--work FOLDER]
 
-Needs the packages of the model (``model.PACKAGES``) and of requirements-test.txt. In FOLDER the
-model's file, its answers and sentence vectors are kept, so that a run that was stopped goes on.
+Needs the packages of requirements-test.txt. In FOLDER the model's file, which is fetched, its
+answers and sentence vectors are kept, so that a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from benchmarks.language_model import report
 from benchmarks.language_model.claims import Given, given_claims
 from benchmarks.language_model.model import LanguageModel, opinions_of, seconds_of
-from benchmarks.language_model.prompts import WORDINGS, Wording
+from benchmarks.language_model.prompts import WORDINGS
 from benchmarks.language_model.systems import Labelled, truth_of
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.explanation.local.wordings import Wording
 from retrieval.models import verifier
 from retrieval.networks import runtime
 from settings import CHECKOUT, Settings

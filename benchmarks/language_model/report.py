@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,11 @@ from benchmarks import processor
 from benchmarks.elastic.report import Cells, table
 from benchmarks.language_model import model, systems
 from benchmarks.language_model.figures import difference, figures, right
-from benchmarks.language_model.fitting import Opinions, fitted
-from benchmarks.language_model.prompts import EXAMPLES
+from benchmarks.language_model.fitting import fitted
 from benchmarks.language_model.systems import Labelled
+from retrieval.explanation.local.pool import Opinions, Pool
+from retrieval.explanation.local.wordings import EXAMPLES
+from retrieval.types import LABELS
 
 GATE = 3.0  # points by which both together must beat the verifier
 _COMPARED = (
@@ -67,6 +69,7 @@ def written(measured: Measured, file: Path) -> str:
         _opening(measured),
         "## Result\n\n" + _result(said, measured.dev),
         _gate(correct, measured),
+        "## Fits\n\n" + _fits(measured),
         "## Differences\n\n" + _differences(correct),
         "## By kind\n\n" + _by_kind(said, measured),
         "## Wordings\n\n" + _wordings(measured),
@@ -149,9 +152,6 @@ def _gate(correct: Mapping[str, NDArray[np.bool_]], measured: Measured) -> str:
         else "It is not met."
     )
     alone, together = systems.halved(measured.dev)
-    weights = fitted(measured.dev.both, measured.dev.truth).weights
-    names = zip(("the verifier", *measured.chosen), weights, strict=True)
-    weighed = ", ".join(f"{name} {weight:.2f}" for name, weight in names)
     return f"""The gate was {GATE:.0f} points of label accuracy more than the verifier on dev. Both
 models together, fitted to the other half, differ from the verifier as it is shipped by
 {shipped.points:+.1f} points (95 % interval {shipped.low:+.1f} to {shipped.high:+.1f}), and from the
@@ -159,7 +159,29 @@ verifier rescaled in the same way by {rescaled.points:+.1f} ({rescaled.low:+.1f}
 {rescaled.high:+.1f}). {verdict}
 
 Over {systems.HALVINGS} random halvings the verifier rescaled labels {alone:.1f} % right, and both
-together {together:.1f} %. Weights by a fit to all of dev: {weighed}."""
+together {together:.1f} %."""
+
+
+def _fits(measured: Measured) -> str:
+    """Return the pools that the product uses (``retrieval/explanation/local/fitted.py``)."""
+    dev = measured.dev
+    pools = {
+        "both": (("the verifier", *measured.chosen), fitted(dev.both, dev.truth)),
+        "language model alone": (measured.chosen, fitted(dev.asked, dev.truth)),
+    }
+    rows: list[Cells] = [(name, *_cells(models, pool)) for name, (models, pool) in pools.items()]
+    return (
+        table(("", "weights", "biases: " + " / ".join(LABELS)), rows)
+        + "\n\nBy a fit to all of dev. `ESOTERIC_LLM=local` uses these numbers."
+    )
+
+
+def _cells(models: Sequence[str], pool: Pool) -> Cells:
+    weights = zip(models, pool.weights, strict=True)
+    return (
+        "; ".join(f"{name} {weight:.2f}" for name, weight in weights),
+        " / ".join(f"{bias:+.2f}" for bias in pool.biases),
+    )
 
 
 def _differences(correct: Mapping[str, NDArray[np.bool_]]) -> str:
@@ -230,8 +252,8 @@ def _wordings(measured: Measured) -> str:
         f"Each alone, raw. They were tried on the first {claims} claims of the train sample, and"
         f" the {len(measured.chosen)} with the lowest log loss after a calibration to the same"
         " claims were measured on dev. So few claims tell a bad wording from a good one at most."
-        f" The {len(EXAMPLES)} examples are invented (`benchmarks/language_model/prompts.py`).\n\n"
-        + table(head, rows)
+        f" The {len(EXAMPLES)} examples are invented"
+        " (`retrieval/explanation/local/wordings.py`).\n\n" + table(head, rows)
     )
 
 

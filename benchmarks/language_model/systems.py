@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from benchmarks.language_model.claims import Given
 from benchmarks.language_model.figures import right
-from benchmarks.language_model.fitting import Opinions, crossed, fitted
+from benchmarks.language_model.fitting import crossed, fitted
+from retrieval.explanation.local.pool import Opinions
 from retrieval.types import LABELS
 
 HALVINGS = 100

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.corpus_claims import CorpusClaim
 from evaluation.measures.calibration import calibration_error
+from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 FIRST = 5  # sentences that evidence recall looks at
@@ -17,7 +18,7 @@ OPPOSITE: Mapping[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 
 
 def corpus_results(
-    claims: Sequence[CorpusClaim], documents: Sequence[Mapping[str, Any]]
+    claims: Sequence[CorpusClaim], answers: Sequence[ClaimResult | None]
 ) -> dict[str, Any]:
     """Return the measures of a recipe, of all claims, by label and by kind (all 0 to 1).
 
@@ -26,13 +27,9 @@ def corpus_results(
     ``opposite_stances``: of the first three sentences of decided claims, those whose stance is the
     opposite of the label. ``contradicted``: decided verdicts none of whose selected sentences has
     the verdict's stance, while one has the opposite. ``calibration_error``: expected, ten bins.
-    A claim that could not be checked is in no figure; ``failed`` counts these.
+    A claim that could not be checked (``None``) is in no figure; ``failed`` counts these.
     """
-    pairs = [
-        (claim, document)
-        for claim, document in zip(claims, documents, strict=True)
-        if "error" not in document
-    ]
+    pairs = [(claim, one) for claim, one in zip(claims, answers, strict=True) if one is not None]
     results = _measures(pairs)
     results["failed"] = len(claims) - len(pairs)
     for key in ("label", "kind"):
@@ -41,7 +38,7 @@ def corpus_results(
             name: _measures([pair for pair in pairs if getattr(pair[0], key) == name])
             for name in names
         }
-    seconds = [document["seconds"]["total"] for _, document in pairs]
+    seconds = [answer.seconds["total"] for _, answer in pairs]
     results["seconds"] = {
         "p50": float(np.percentile(seconds, 50)) if seconds else None,
         "p95": float(np.percentile(seconds, 95)) if seconds else None,
@@ -49,39 +46,39 @@ def corpus_results(
     return results
 
 
-def _measures(pairs: Sequence[tuple[CorpusClaim, Mapping[str, Any]]]) -> dict[str, Any]:
+def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any]:
     decided = [pair for pair in pairs if pair[0].label != NOT_ENOUGH_INFO]
-    right = [document["verdict"]["label"] == claim.label for claim, document in pairs]
-    confidence = [document["verdict"]["confidence"] for _, document in pairs]
+    right = [answer.verdict.label == claim.label for claim, answer in pairs]
+    confidence = [answer.verdict.confidence for _, answer in pairs]
     opposite = [
-        item["stance"] == OPPOSITE[claim.label]
-        for claim, document in decided
-        for item in document["evidence"][:SHOWN]
+        item.stance == OPPOSITE[claim.label]
+        for claim, answer in decided
+        for item in answer.evidence[:SHOWN]
     ]
     return {
         "claims": len(pairs),
         "label_accuracy": _mean(right),
-        f"evidence_recall@{FIRST}": _mean([_found(claim, doc) for claim, doc in decided]),
+        f"evidence_recall@{FIRST}": _mean([_found(claim, answer) for claim, answer in decided]),
         "opposite_stances": _mean(opposite),
-        "contradicted": sum(contradicted(document) for _, document in pairs),
+        "contradicted": sum(contradicted(answer) for _, answer in pairs),
         "calibration_error": calibration_error(np.array(confidence), np.array(right))
         if pairs
         else None,
     }
 
 
-def contradicted(document: Mapping[str, Any]) -> bool:
+def contradicted(answer: ClaimResult) -> bool:
     """Return whether the evidence that is shown speaks against the verdict and none for it."""
-    label = document["verdict"]["label"]
-    stances = {item["stance"] for item in document["evidence"] if item["selected"]}
+    label = answer.verdict.label
+    stances = {item.stance for item in answer.selected}
     return label != NOT_ENOUGH_INFO and label not in stances and OPPOSITE[label] in stances
 
 
-def _found(claim: CorpusClaim, document: Mapping[str, Any]) -> bool:
+def _found(claim: CorpusClaim, answer: ClaimResult) -> bool:
     """Return whether a whole set is among the first sentences, by number or by text."""
-    first = document["evidence"][:FIRST]
-    keys = {(item["document"], item["sentence_id"]) for item in first}
-    texts = {(item["document"], item["sentence"]) for item in first}
+    first = answer.evidence[:FIRST]
+    keys = {(item.document, item.sentence_id) for item in first}
+    texts = {(item.document, item.sentence) for item in first}
     sets = [
         [
             key in keys or (bool(claim.texts) and (key[0], claim.texts[n][m]) in texts)

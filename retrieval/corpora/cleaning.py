@@ -26,7 +26,10 @@ def clean(text: str) -> str:
 
 
 def web_address(value: object) -> str | None:
-    """Return an http or https address as it is, ``None`` for anything else."""
-    if isinstance(value, str) and re.match(r"https?://[^\s<>\"]+$", value):
+    """Return an http or https address as it is, ``None`` for anything else.
+
+    An address with a lone surrogate is refused: JSON readers refuse a result that contains one.
+    """
+    if isinstance(value, str) and re.match(r"https?://[^\s<>\"\ud800-\udfff]+$", value):
         return value
     return None

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-Provider: TypeAlias = Literal["mistral", "openai"]
+from retrieval.explanation.local.weights import QWEN
+
+Provider: TypeAlias = Literal["mistral", "openai", "local"]
 MISTRAL_URL = "https://api.mistral.ai"
 
 
@@ -24,11 +26,14 @@ class LanguageModelChoice:
     """A language model as the settings name it.
 
     Attributes:
-        provider: which client speaks to it: Mistral's, or that of OpenAI-compatible servers.
+        provider: which client speaks to it: Mistral's, or that of OpenAI-compatible servers; or
+            that it runs in this process.
         model: its name at the server.
-        url: the address that requests are sent under, such as ``http://localhost:11434/v1``.
+        url: the address that requests are sent under, such as ``http://localhost:11434/v1``; ""
+            where the model runs in this process.
         key: sent to that address and nowhere else; "" where the server needs none.
-        decides: whether the verdict is the model's; otherwise it is the verifier's.
+        decides: whether the verdict is the model's, or that of both where the model runs in this
+            process; otherwise it is the verifier's.
         seconds: most that one call may take.
         price: of its tokens, where the settings name it.
     """
@@ -43,8 +48,13 @@ class LanguageModelChoice:
 
     @property
     def host(self) -> str:
-        """Where claims and evidence are sent: host and port, as the URL has them."""
+        """Where claims and evidence are sent: host and port of the URL; "" for nowhere."""
         return urlsplit(self.url).netloc
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the model runs in the process that checks the claim."""
+        return self.provider == "local"
 
     @property
     def lacks_key(self) -> bool:
@@ -54,7 +64,18 @@ class LanguageModelChoice:
     @property
     def name(self) -> str:
         """What verdicts call this judge."""
-        return f"{self.model} at {self.host}"
+        return name_of(self.model, self.host)
+
+    @property
+    def receiver(self) -> str:
+        """Whom claims and evidence are sent to; "" where they stay in this process."""
+        return self.name if self.host else ""
+
+    def decider(self, verifier: str) -> str:
+        """Return what verdicts call whoever decides; ``verifier`` is the verifier's name."""
+        if not self.decides:
+            return verifier
+        return f"{verifier} with {self.name}" if self.is_local else self.name
 
     @classmethod
     def read(
@@ -69,12 +90,14 @@ class LanguageModelChoice:
     ) -> LanguageModelChoice:
         """Return the choice that the settings make; "" where one is not set.
 
-        ``name``: PROVIDER:MODEL. ``mistral_key`` is used for Mistral's own address alone, and
-        ``url_key`` for the address in ``url``.
+        ``name``: PROVIDER:MODEL, or ``local``. ``mistral_key`` is used for Mistral's own address
+        alone, and ``url_key`` for the address in ``url``.
 
         Raises:
             ValueError: they do not fit together; the text says how to put it right.
         """
+        if name == "local":
+            return cls("local", QWEN.name, "", "", decides, seconds)
         provider, _, model = name.partition(":")
         if not model or model != model.strip() or not model.isprintable():
             raise ValueError("name the model too, as in mistral:mistral-small-latest")
@@ -89,4 +112,16 @@ class LanguageModelChoice:
                     " http://localhost:11434/v1 for Ollama"
                 )
             return cls("openai", model, url, url_key, decides, seconds, prices.get(model))
-        raise ValueError("begin with mistral: or openai:, and then the name of the model")
+        raise ValueError(
+            "set it to local, or begin with mistral: or openai:, and then the name of the model"
+        )
+
+
+def name_of(model: str, host: str) -> str:
+    """Return what verdicts call a language model; ``host`` is "" where it runs in the worker."""
+    return f"{model} at {host}" if host else f"{model} (local)"
+
+
+def memory_of(choice: LanguageModelChoice | None) -> int:
+    """Return the bytes that the language model takes in each process that checks claims."""
+    return QWEN.memory if choice is not None and choice.is_local else 0

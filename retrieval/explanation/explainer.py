@@ -6,6 +6,7 @@ import json
 import logging
 from dataclasses import asdict, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from haystack import component
@@ -22,11 +23,15 @@ from retrieval.explanation.language_model import (
     LanguageModelUnavailable,
     Waiting,
 )
-from retrieval.explanation.prompt import Prompt, asked_again, prompt
+from retrieval.explanation.local.fitted import WORDINGS
+from retrieval.explanation.local.local_explainer import LocalExplainer
+from retrieval.explanation.local.local_model import LocalModel
+from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.prompt import CUT, Prompt, asked_again, prompt
+from retrieval.explanation.stage import Explains
 from retrieval.types import Evidence, Judgement, Usage, Verdict
 
 ASKED = 2  # times, where an answer is not believed
-_CUT = "The language model was shown the beginning of very long sentences only."
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +50,11 @@ class Explainer:
         """What verdicts call the model."""
         return self.language_model.choice.name
 
+    @property
+    def problem(self) -> EsotericError | None:
+        """Why the model gives no answer that can be used, if so."""
+        return self.language_model.problem
+
     def warm_up(self) -> None:
         """Import what the first call needs."""
         self.language_model.warm_up()
@@ -55,8 +65,7 @@ class Explainer:
     ) -> dict[str, Any]:
         """Return the verdict with the model's opinion, what that took, and notices.
 
-        ``evidence``: all of it, best first; some of it is selected. ``verdict`` is the verifier's.
-        Where the model gives no answer that can be used, the verdict stays and a notice says so.
+        See ``Explains``.
         """
         asked = prompt(claim, evidence)
         schema = answer_schema(list(asked.pieces))
@@ -69,7 +78,7 @@ class Explainer:
                 notice = f"{unanswered.error.message} The verdict is the verifier's."
                 return {"verdict": verdict, "usage": unanswered.usage, "notices": [notice]}
             self._keep(digest, answer)
-        notices = [_CUT] if asked.cut else []
+        notices = [CUT] if asked.cut else []
         return {"verdict": self._judged(verdict, answer), "usage": usage, "notices": notices}
 
     def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
@@ -160,8 +169,16 @@ class _Unanswered(Exception):
         self.usage = usage
 
 
-def explainer(choice: LanguageModelChoice | None, kept: KeptAnswers | None) -> Explainer | None:
-    """Return the stage for the language model that the settings name, if they name one."""
+def explainer(
+    choice: LanguageModelChoice | None, kept: KeptAnswers | None, models: Path
+) -> Explains | None:
+    """Return the stage for the language model that the settings name, if they name one.
+
+    ``models``: the folder that one of this process is read from.
+    """
     if choice is None:
         return None
+    if choice.is_local:
+        model = LocalModel(choice.name, models, QWEN, WORDINGS)
+        return LocalExplainer(choice, model, kept)
     return Explainer(LanguageModel(choice, chat_client(choice)), kept)

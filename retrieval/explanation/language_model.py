@@ -19,7 +19,7 @@ FIRST_PAUSE = 0.5  # seconds before the second try, where the server names none;
 LONGEST_PAUSE = 10.0  # a server that asks for more is left alone for this claim
 BREAKS_AFTER = 5  # failures one after the other
 REST = 60.0  # seconds that a server is left alone after these
-_SHOWN_EVERY = 1.0  # seconds
+SHOWN_EVERY = 1.0  # seconds
 _CODE = "language_model_unavailable"
 
 Waiting: TypeAlias = Callable[[float], None]
@@ -172,7 +172,7 @@ async def _watched(work: Coroutine[Any, Any, _T], deadline: Deadline, on_wait: W
     """Do the work and call ``on_wait`` every second; what that raises cancels the work."""
     task = asyncio.ensure_future(work)
     try:
-        while not (await asyncio.wait({task}, timeout=_SHOWN_EVERY))[0]:
+        while not (await asyncio.wait({task}, timeout=SHOWN_EVERY))[0]:
             on_wait(deadline.spent)
         return task.result()
     finally:

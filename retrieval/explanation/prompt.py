@@ -19,6 +19,7 @@ from retrieval.types import LABELS, Evidence
 
 LONGEST_PIECE = 1_000  # characters of a sentence that are shown to the model
 LONGEST_TITLE = 200
+CUT = "The language model was shown the beginning of very long sentences only."  # a notice
 _CUT = " […]"
 _SHOWN_CATEGORIES = frozenset("LMNPSZ")
 # "<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[gMASK]": some servers take these for their
@@ -101,8 +102,12 @@ def prompt(claim: str, evidence: Sequence[Evidence]) -> Prompt:
 
 
 def _line(values: Mapping[str, str | int]) -> str:
-    written = json.dumps(values, ensure_ascii=False)
-    return _CONTROL_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return escaped(json.dumps(values, ensure_ascii=False))
+
+
+def escaped(text: str) -> str:
+    """Return the text with what begins a control token written as JSON escapes it."""
+    return _CONTROL_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def asked_again(messages: Sequence[Message], reason: str) -> tuple[Message, ...]:

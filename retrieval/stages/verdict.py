@@ -58,7 +58,9 @@ class CrossEncoderJudge(Stage):
         """
         if not evidence:
             rationale = "No sentence in the corpus is about this claim."
-            return Verdict(NOT_ENOUGH_INFO, 1.0, self._name, rationale)
+            return Verdict(
+                NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
+            )
         together = self.together(claim, evidence)
         weight = self._settings.together_weight
         opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
@@ -66,7 +68,7 @@ class CrossEncoderJudge(Stage):
         label = LABELS[opinion.index(confidence)]
         firm = confidence >= self._settings.firm_confidence
         rationale = rationale_of(label, firm, evidence)
-        return Verdict(label, confidence, self._name, rationale)
+        return Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.

@@ -47,9 +47,14 @@ def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig
         return verdict
     return replace(
         verdict,
-        confidence=_GUESS + share * (verdict.confidence - _GUESS),
+        confidence=_less_sure(verdict.confidence, share),
+        probabilities=tuple(_less_sure(p, share) for p in verdict.probabilities),
         rationale=f"{verdict.rationale} {remark}",
     )
+
+
+def _less_sure(probability: float, share: float) -> float:
+    return _GUESS + share * (probability - _GUESS)
 
 
 def _contradicted(proof: Proof) -> list[Mutation]:

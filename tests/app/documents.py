@@ -243,6 +243,19 @@ def document_with_a_model(
     return result
 
 
+LOCAL = "qwen2.5-1.5b (local)"
+
+
+def document_with_a_local_model(claim: str, model: str, decided: str) -> dict[str, Any]:
+    """Return a result that both judges decided together: the verifier says SUPPORTS."""
+    result = document_with_a_model(claim, model)
+    said, own = result["verdict"]["opinions"]
+    said |= {"judge": LOCAL, "rationale": "It was asked in 2 wordings.", "missing": ""}
+    result["verdict"] |= {"label": decided, "judge": f"{own['judge']} with {LOCAL}"}
+    result["usage"]["model"] = LOCAL
+    return result
+
+
 def document_without_evidence(claim: str) -> dict[str, Any]:
     """Return the result of a claim on which nothing was found."""
     result = claim_document(claim, "NOT ENOUGH INFO", 1.0)

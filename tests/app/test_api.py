@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -67,6 +68,17 @@ def test_a_claim_carries_its_result_when_it_is_done(
     assert job["state"] == "done"
     assert job["result"] == claim_document(CLAIM)
     assert job["error"] is None
+
+
+def test_a_claim_has_these_keys_and_its_times_are_in_utc(client: FlaskClient) -> None:
+    job = client.get(f"/api/v1/claims/{submit(client)}").json
+    assert job is not None
+    assert list(job) == [
+        *("attempts", "claim", "created_at", "error", "finished_at", "id", "links", "recipe"),
+        *("result", "started_at", "state"),
+    ]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["created_at"])
+    assert job["started_at"] is None
 
 
 def test_a_failed_claim_says_why(

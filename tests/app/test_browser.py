@@ -15,6 +15,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from retrieval.errors import EsotericError
+from retrieval.result import ClaimResult
 from tests.app.browser import open_chromium
 from tests.app.documents import (
     LONG_CLAIM,
@@ -116,7 +117,7 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert text_of(browser, "#percent") == "78%"  # step 11 of 14
     assert browser.execute_script("return window.sameDocument")
     worker.record(run, SECOND_ROUND[1:], done)
-    assert store.finish(run, claim_document(CLAIM))
+    assert store.finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
     wait_for(browser, "document.querySelector('.verdict')")
     assert browser.current_url == address
     assert "Supported" in text_of(browser, ".verdict h2")
@@ -228,7 +229,7 @@ def test_everything_works_without_scripts(
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=questions].done")
     )
-    assert store.finish(run, claim_document(CLAIM))
+    assert store.finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
+from app import hops
 from app.contexts import Cited, HopItem, Lead, Saying
-from app.hops import hop_items
+from retrieval.result import ClaimResult
 from retrieval.types import Stopped
 from retrieval.wording import STOPPED
 from tests.app.documents import (
@@ -21,10 +22,14 @@ CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 BUILT = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
 
 
+def rounds(result: dict[str, Any]) -> tuple[HopItem, ...]:
+    return hops.hop_items(ClaimResult.model_validate(result))
+
+
 def test_each_round_tells_what_was_open_what_led_on_what_it_covered_and_how_it_ended() -> None:
     born = ("was born in Varnby",)
     found = ("an Ostrean engineer", "who planned", "eleven bridges")
-    assert hop_items(document_with_a_long_proof()) == (
+    assert rounds(document_with_a_long_proof()) == (
         HopItem(
             number=1,
             before=None,
@@ -75,7 +80,7 @@ def test_a_sentence_that_led_to_many_documents_names_the_best_four() -> None:
     result["documents"] = [
         document(f"Pier {n}", HOLM, 1 / n, ["dense"], 2, ("Skerries", 3)) for n in range(1, 8)
     ]
-    assert hop_items(result)[1].leads == (
+    assert rounds(result)[1].leads == (
         Lead("", Cited("Skerries", None), ("Pier 1", "Pier 2", "Pier 3", "Pier 4"), 3),
     )
 
@@ -83,16 +88,14 @@ def test_a_sentence_that_led_to_many_documents_names_the_best_four() -> None:
 def test_what_is_missing_outside_the_claim_has_no_words() -> None:
     result = claim_document(CLAIM)
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
-    assert hop_items(result)[0].open == Saying(
-        "Not named in the selected sentences:", ("The",), "."
-    )
+    assert rounds(result)[0].open == Saying("Not named in the selected sentences:", ("The",), ".")
 
 
 def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
     result = claim_document(CLAIM)
     lighthouse, builder = [4, 14], [36, 44]
     result["hops"] = [hop(1, [lighthouse, builder], 3, 2), hop(2, [builder], 1, 2, "nothing new")]
-    first, last = hop_items(result)
+    first, last = rounds(result)
     missing = ("Lighthouse", "Ida Holm")
     assert first.open == Saying("Not named in the selected sentences:", missing, ".")
     assert last.before == Saying("Not named before it:", missing, ".")
@@ -103,12 +106,12 @@ def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
 def test_where_the_evidence_was_enough_nothing_is_said_to_be_missing() -> None:
     result = claim_document(CLAIM)
     result["hops"] = [hop(1, [[36, 44]], 3, 2, "decided")]
-    (only,) = hop_items(result)
+    (only,) = rounds(result)
     assert (only.open, only.ended) == (None, "the evidence was enough to decide")
 
 
 def test_a_result_from_before_has_rounds_without_leads_and_endings() -> None:
-    first, last = hop_items(document_kept_from_before(CLAIM))
+    first, last = rounds(document_kept_from_before(CLAIM))
     assert (first.leads, first.ended) == ((), "")
     assert first.open == Saying("Not named in the selected sentences:", ("Lighthouse",), ".")
     assert (last.leads, last.sufficient, last.ended) == ((), True, "")

@@ -10,11 +10,24 @@ import pytest
 from flask.testing import FlaskClient
 
 from cli.claim_text import as_text
-from tests.app.documents import MODEL, PROVED_CLAIM, document_with_a_model, document_with_proof
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
+from tests.app.documents import (
+    LOCAL,
+    MODEL,
+    PROVED_CLAIM,
+    document_with_a_local_model,
+    document_with_a_model,
+    document_with_proof,
+)
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import AskedModel, JobStore
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return as_text(ClaimResult.model_validate(result))
 
 
 @pytest.fixture
@@ -69,8 +82,19 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> Non
     for export in ("", "md"):
         assert "lowered because" in page(document_with_proof("REFUTES"), export)
         assert "lowered because" not in page(by_model, export)
-    assert "lowered because" in as_text(document_with_proof("REFUTES"))
-    assert "lowered because" not in as_text(by_model)
+    assert "lowered because" in text_of(document_with_proof("REFUTES"))
+    assert "lowered because" not in text_of(by_model)
+
+
+def test_where_both_decide_together_neither_is_said_to_decide(page: Any) -> None:
+    text = page(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
+    judges = text[text.index('id="opinions"') :]
+    assert "The judges disagree" in text
+    assert "(decides)" not in text
+    assert judges.index("The language model</dt>") < judges.index("The verifier</dt>")
+    assert f"The verifier and the language model <bdi>{LOCAL}</bdi> read the" in text
+    assert "their probabilities are weighed together" in text
+    assert "What both judges read" in text
 
 
 def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
@@ -79,7 +103,7 @@ def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
     assert "The judges disagree:" in markdown
     assert "refuted, citing evidence 1 and 3" in markdown
     assert "Missing: who paid" in markdown
-    text = " ".join(as_text(result).split())
+    text = " ".join(text_of(result).split())
     assert "The judges disagree:" in text
     assert f"- {MODEL}: refuted, citing 1, 3." in text
     assert "- cross-encoder-1: supported (93%)" in text
@@ -94,6 +118,18 @@ def test_what_a_model_says_is_escaped(page: Any) -> None:
     assert "[x](javascript" not in page(result, "md")
 
 
+def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
+    client: FlaskClient, store: JobStore
+) -> None:
+    asked = AskedModel("qwen2.5-1.5b", "", True, None)
+    store.beat("other", datetime.now(UTC), "ready", language_model=asked)
+    text = client.get("/").text
+    assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
+    assert "nothing is sent anywhere" in text
+    assert "are sent to" not in text
+    assert "nothing from the internet" in text
+
+
 def test_the_first_page_names_the_host_that_a_worker_reports(
     client: FlaskClient, store: JobStore
 ) -> None:
@@ -104,6 +140,6 @@ def test_the_first_page_names_the_host_that_a_worker_reports(
     assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
     assert "<strong><bdi>models.example:8080</bdi></strong>" in text
     assert "gives no answer" not in text
-    failing = replace(asked, problem={"code": "x", "message": "It fails.", "hint": "Wait."})
+    failing = replace(asked, problem=Problem("x", "It fails.", "Wait."))
     store.beat("other", datetime.now(UTC), "ready", language_model=failing)
     assert "At the moment it gives no answer that can be used" in client.get("/").text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.contexts import SentTo
+from app.contexts import Asked
 from app.progress import progress_page, rounds
 from worker.jobs import Event, Job, State
 
@@ -13,10 +13,29 @@ PER_HOP = ("sentences", "paths", "proof", "verdict", "next")
 States = list[list[tuple[str, str]]]
 
 
+def event(n: int, stage: str, message: str, done: int, of: int) -> Event:
+    return Event(n=n, at=datetime.now(UTC), stage=stage, message=message, done=done, of=of)
+
+
+def running_job(state: State = "running") -> Job:
+    now = datetime.now(UTC)
+    return Job(
+        id="0" * 24,
+        claim="It is.",
+        recipe="fer",
+        state=state,
+        created_at=now,
+        started_at=now,
+        finished_at=None,
+        attempts=1,
+        result=None,
+        error=None,
+    )
+
+
 def states(*stages: str, started: bool = True, most: int = 3) -> States:
     """Return the rows of each round, ``most`` at most, after these stages were reported."""
-    now = datetime.now(UTC)
-    events = [Event(n, now, stage, "", n, 20) for n, stage in enumerate(stages, 1)]
+    events = [event(n, stage, "", n, 20) for n, stage in enumerate(stages, 1)]
     return [
         [(row.name, row.state) for row in one.stages]
         for one in rounds(FIRST, PER_HOP, most, events, started=started)
@@ -99,11 +118,10 @@ def test_a_stage_that_the_recipe_does_not_name_changes_no_row() -> None:
 
 def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, list[str]]:
     """Return the state of the last stage, and of the rows of the round before it."""
-    now = datetime.now(UTC)
-    job = Job("0" * 24, "It is.", "fer", state, now, now, None, 1, None, None)
-    events = [Event(n, now, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
+    job = running_job(state)
+    events = [event(n, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
     page = progress_page(
-        job, events, None, SentTo("small", "localhost:80", answers=True), follow=False
+        job, events, None, Asked("small", "localhost:80", answers=True), follow=False
     )
     assert page.closing is not None
     return page.closing.state, [row.state for row in page.rounds[-1].stages if row.name != "spans"]
@@ -123,6 +141,4 @@ def test_the_language_model_is_asked_after_the_last_round() -> None:
 
 
 def test_without_a_language_model_nothing_follows_the_last_round() -> None:
-    now = datetime.now(UTC)
-    job = Job("0" * 24, "It is.", "fer", "running", now, now, None, 1, None, None)
-    assert progress_page(job, [], None, None, follow=False).closing is None
+    assert progress_page(running_job(), [], None, None, follow=False).closing is None

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from app import proof
 from app.contexts import Excerpt, LegendEntry, ProofItem, Saying, Segment
-from app.proof import proof_item
+from retrieval.result import ClaimResult
 from retrieval.sufficiency.automaton import label_of
 from retrieval.types import Label, Operator
 from tests.app.documents import (
@@ -23,6 +24,10 @@ CLAIM = "Varnby has a blue harbour and a theatre."
 VARNBY, HAS, HARBOUR, THEATRE = (0, 6), (7, 10), (11, 25), (30, 39)
 
 
+def proof_of(result: dict[str, Any]) -> ProofItem | None:
+    return proof.proof_item(ClaimResult.model_validate(result))
+
+
 def proved(spans: Spans, label: Label, verdict: Label | None = None) -> ProofItem:
     """Return the proof of ``CLAIM`` with these spans, none of which has evidence."""
     result = claim_document(CLAIM, verdict or label)
@@ -31,7 +36,7 @@ def proved(spans: Spans, label: Label, verdict: Label | None = None) -> ProofIte
         for start, end, operator in spans
     ]
     result["proof_label"] = label
-    found = proof_item(result)
+    found = proof_of(result)
     assert found is not None
     return found
 
@@ -43,7 +48,7 @@ def told(saying: Saying) -> str:
 
 
 def test_without_a_proof_there_is_nothing_to_show() -> None:
-    assert proof_item(claim_document(CLAIM)) is None
+    assert proof_of(claim_document(CLAIM)) is None
 
 
 @pytest.mark.parametrize(
@@ -138,7 +143,7 @@ def test_a_verdict_against_the_proof_is_told(
 
 
 def test_the_claim_is_cut_at_its_parts() -> None:
-    found = proof_item(document_with_proof())
+    found = proof_of(document_with_proof())
     assert found is not None
     assert found.drawn == (
         Segment("The Lighthouse of Varn", (1,), (1,), "supported"),
@@ -152,7 +157,7 @@ def test_the_claim_is_cut_at_its_parts() -> None:
 
 
 def test_a_part_has_its_sentence_with_the_words_that_are_meant() -> None:
-    found = proof_item(document_with_a_long_proof())
+    found = proof_of(document_with_a_long_proof())
     assert found is not None
     assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [part.badge.word for part in found.parts] == [
@@ -188,7 +193,7 @@ def test_a_part_has_its_sentence_with_the_words_that_are_meant() -> None:
 def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> ProofItem | None:
     result = document_with_proof()
     result["proof"] = [{"claim_span": list(span), "operator": "equivalence", "evidence": evidence}]
-    return proof_item(result)
+    return proof_of(result)
 
 
 def test_of_a_sentence_that_is_meant_as_a_whole_no_words_are_marked() -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from retrieval.errors import EsotericError
+from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker.jobs import Job, JobStore, Run
 
@@ -58,7 +59,7 @@ class WorkerByHand:
     def finish(self, job: Job, result: dict[str, Any]) -> None:
         run = self.start(job)
         self.record(run, SECOND_ROUND, self.record(run, FIRST_ROUND))
-        assert self._store.finish(run, result)
+        assert self._store.finish(run, ClaimResult.model_validate(result))
 
     def fail(self, job: Job, error: EsotericError) -> None:
         assert self._store.fail(self.start(job), error)

@@ -11,8 +11,9 @@ from benchmarks.language_model.claims import Given
 from benchmarks.language_model.figures import difference, figures
 from benchmarks.language_model.fitting import crossed, fitted
 from benchmarks.language_model.model import Answer, LanguageModel
-from benchmarks.language_model.prompts import EXAMPLES, WORDINGS
+from benchmarks.language_model.prompts import WORDINGS
 from benchmarks.language_model.systems import Labelled
+from retrieval.explanation.local.wordings import EXAMPLES
 from retrieval.types import LABELS
 
 TRUTH = np.arange(300) % 3

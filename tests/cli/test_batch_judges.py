@@ -8,15 +8,22 @@ import pytest
 
 from cli.batch import Made
 from retrieval.explanation.choice import LanguageModelChoice
-from tests.app.documents import claim_document, document_with_a_model, document_without_evidence
+from retrieval.result import ClaimResult, CorpusInfo
+from tests.app.documents import (
+    claim_document,
+    document_with_a_local_model,
+    document_with_a_model,
+    document_without_evidence,
+)
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
 VERIFIER = "cross-encoder-1"
+CORPUS = CorpusInfo(name="vital", documents=9842, built_at="2026-11-20T09:30:00Z")
 
 
 def made(*, model: bool, decides: bool = True) -> Made:
     choice = LanguageModelChoice("openai", "small", "http://models.example:8080/v1", "", decides)
-    return Made("esoteric", VERIFIER, choice if model else None, {})
+    return Made("esoteric", VERIFIER, choice if model else None, CORPUS)
 
 
 def unanswered() -> dict[str, Any]:
@@ -46,10 +53,19 @@ def unanswered() -> dict[str, Any]:
 def test_a_verdict_is_kept_if_the_same_judges_were_asked(
     document: dict[str, Any], settings: Made, kept: bool
 ) -> None:
-    assert settings.judged(document) is kept
+    assert settings.judged(ClaimResult.model_validate(document)) is kept
+
+
+def test_a_verdict_of_both_together_is_kept_where_both_still_decide() -> None:
+    document = ClaimResult.model_validate(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
+    local = LanguageModelChoice.read("local", "", "", "", True, 120, {})
+    assert Made("esoteric", VERIFIER, local, CORPUS).judged(document)
+    assert not made(model=True).judged(document)
+    alone = LanguageModelChoice.read("local", "", "", "", False, 120, {})
+    assert not Made("esoteric", VERIFIER, alone, CORPUS).judged(document)
 
 
 def test_a_verdict_of_another_verifier_is_not_kept() -> None:
     document = claim_document(CLAIM)
     document["verdict"]["judge"] = "other"
-    assert not made(model=False).judged(document)
+    assert not made(model=False).judged(ClaimResult.model_validate(document))

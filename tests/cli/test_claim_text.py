@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cli.claim_text import as_text
-from retrieval.document import claim_document
+from retrieval.result import claim_result
 from retrieval.types import (
     CorpusInfo,
     Document,
@@ -70,7 +70,7 @@ def report(
 
 
 def text_of(made: Report) -> str:
-    return as_text(claim_document(made))
+    return as_text(claim_result(made))
 
 
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:

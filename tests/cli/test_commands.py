@@ -23,11 +23,11 @@ pytestmark = [pytest.mark.models, pytest.mark.server]
 CLAIM = "Skerrow Light was designed by Ann Lee."
 
 
-def esoteric(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def esoteric(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "cli", *arguments],
         cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(home)},
+        env={**os.environ, "ESOTERIC_HOME": str(home), **environment},
         capture_output=True,
         text=True,
         timeout=120,
@@ -481,6 +481,14 @@ def test_doctor_tells_of_a_setting_that_cannot_be_used(home: Path) -> None:
     (finding,) = json.loads(run.stdout)["findings"]
     assert (finding["subject"], finding["works"]) == ("settings", False)
     assert "ESOTERIC_BROKER_URL" in finding["detail"]
+
+
+def test_doctor_says_how_to_get_a_local_language_model(home: Path) -> None:
+    run = esoteric(home, "doctor", "--json", ESOTERIC_LLM="local")
+    findings = {one["subject"]: one for one in json.loads(run.stdout)["findings"]}
+    model = findings["language model (verdict)"]
+    assert not model["works"]
+    assert model["mend"].endswith(("esoteric models fetch qwen2.5-1.5b", "requirements-local.txt"))
 
 
 def test_doctor_notices_a_document_that_changed_on_the_disk(

@@ -14,6 +14,7 @@ import pytest
 from retrieval.models import VERIFIER
 from retrieval.trained.trained_model import read_config, version_of
 from settings import CHECKOUT
+from tests.explanation.chat_server import chat_server, says, verdict
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -57,11 +58,13 @@ PAIRS: list[dict[str, Any]] = [
 ]
 
 
-def evaluate(home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+def evaluate(
+    home: Path, *arguments: object, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "cli", "evaluate", *map(str, arguments)],
         cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(home), "ESOTERIC_THREADS": "2"},
+        env={**os.environ, "ESOTERIC_HOME": str(home), "ESOTERIC_THREADS": "2", **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -107,6 +110,34 @@ def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
     assert right[0]
     assert results["accuracy"] == sum(right) / 2
     assert "| islands | 2 |" in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path: Path) -> None:
+    pairs = write(tmp_path / "pairs.jsonl", PAIRS)
+    with chat_server() as chat:
+        chat.answers(says(verdict("REFUTES", (1,))), says(verdict("NOT ENOUGH INFO", ())))
+        run = evaluate(
+            home,
+            *("--pairs", pairs, "--llm", "--out", tmp_path / "out"),
+            ESOTERIC_LLM="openai:small",
+            ESOTERIC_LLM_URL=chat.url,
+            ESOTERIC_LLM_PRICES="small=1/10",
+        )
+        assert run.returncode == 0, run.stderr
+        assert f"are sent to small at {chat.host}." in run.stderr
+        shown = [request.body["messages"][1]["content"] for request in chat.requests]
+    assert '"title": "Skerrow Light", "text": "It was designed by Ann Lee and was' in shown[0]
+    assert '"number": 2, "title": "Ann Lee", "text": "She died in Dundee' in shown[1]
+    folder = tmp_path / "out" / "pairs"
+    predictions = read(folder / "predictions.jsonl")
+    assert [p["predicted_label"] for p in predictions] == ["REFUTES", "NOT ENOUGH INFO"]
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    model = results["language_model"]
+    assert (model["accuracy"], model["verdict_accuracy"], model["opinions"]) == (0.5, 0.5, 2)
+    assert model["verifier_accuracy"] == results["accuracy"]
+    # Each of two calls read 100 tokens and wrote 20: (200 * 1 + 40 * 10) / 1,000,000.
+    assert model["cost"] == pytest.approx(0.0006)
+    assert "| the language model | 50.0 |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_claims_are_checked_over_the_served_index_and_a_stopped_run_goes_on(
@@ -175,6 +206,12 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
         ),
         (["--pairs", "PAIRS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
         (["--claims", "CLAIMS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
+        (["--pairs", "PAIRS", "--llm"], 2, "--llm needs a language model: set ESOTERIC_LLM"),
+        (
+            ["--claims", "CLAIMS", "--wiki-pages", "FOLDER", "--llm"],
+            2,
+            "--llm needs --pairs, or --claims over the index that is served",
+        ),
         (["--pairs", "PAIRS", "--limit", "2"], 2, "--recipe and --limit need --claims."),
         (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--recipe and --limit need --claims."),
         (["--claims", "CLAIMS", "--vectors", "static"], 2, "--vectors needs --wiki-pages."),

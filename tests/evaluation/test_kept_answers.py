@@ -11,6 +11,7 @@ from evaluation.corpus_claims import CorpusClaim
 from evaluation.json_lines import whole_lines, write_lines
 from evaluation.over_corpus import CRASHED, KeptAnswers
 from retrieval.types import SUPPORTS
+from tests.app.documents import claim_document
 
 
 def claim(text: str) -> CorpusClaim:
@@ -23,9 +24,9 @@ PIER, QUAY, BOAT = CLAIMS = [claim(f"The {name} is old.") for name in ("pier", "
 def answered(path: Path, **more: Any) -> None:
     """Write an answer to each claim; ``more`` goes into that of the quay."""
     answers = KeptAnswers(path, CLAIMS)
-    answers.add(BOAT, {"claim": BOAT.text})
-    answers.add(QUAY, {"claim": QUAY.text, **more})
-    answers.add(PIER, {"claim": PIER.text})
+    answers.add(BOAT, claim_document(BOAT.text))
+    answers.add(QUAY, claim_document(QUAY.text) | more)
+    answers.add(PIER, claim_document(PIER.text))
     answers.write()
 
 

@@ -13,6 +13,7 @@ from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.corpus_report import corpus_report
 from evaluation.measures.corpus import contradicted, corpus_results
 from retrieval.errors import BadSource
+from retrieval.result import ClaimResult, CorpusInfo, Evidence, Verdict
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 LAMP = {
@@ -99,31 +100,42 @@ def claim(
     return CorpusClaim("A claim.", label, sets, kind=kind, texts=texts, tempting=None)
 
 
-def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> dict[str, Any]:
-    return {
-        "document": document,
-        "sentence_id": number,
-        "sentence": f"Sentence {number} of {document}.",
-        "stance": stance,
-        "selected": False,
-    }
+def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evidence:
+    return Evidence(
+        document=document,
+        title=document,
+        url=None,
+        sentence_id=number,
+        sentence=f"Sentence {number} of {document}.",
+        start=0,
+        end=20,
+        score=0.5,
+        stance=stance,
+        stance_confidence=0.5,
+        hop=1,
+        selected=False,
+    )
 
 
-def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> dict[str, Any]:
-    return item(document, number, stance) | {"selected": True}
+def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evidence:
+    return item(document, number, stance).model_copy(update={"selected": True})
 
 
-def document(
-    label: Label, *evidence: dict[str, Any], confidence: float = 1.0, seconds: float = 1.0
-) -> dict[str, Any]:
-    return {
-        "verdict": {"label": label, "confidence": confidence},
-        "evidence": list(evidence),
-        "seconds": {"total": seconds},
-    }
+def answer(
+    label: Label, *evidence: Evidence, confidence: float = 1.0, seconds: float = 1.0
+) -> ClaimResult:
+    return ClaimResult(
+        claim="A claim.",
+        recipe="esoteric",
+        corpus=CorpusInfo(name="coast", documents=1200, built_at="2026-11-20T09:30:00Z"),
+        verdict=Verdict(label=label, confidence=confidence, judge="by hand", rationale=""),
+        evidence=evidence,
+        documents=(),
+        hops=(),
+        seconds={"total": seconds},
+    )
 
 
-FAILED = {"claim": "A claim.", "error": {"code": "claim_empty", "message": "There is none."}}
 OTHERS = [item("Boat", number) for number in range(5)]
 
 
@@ -135,9 +147,9 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
         claim(SUPPORTS, [("Pier", 2)], kind="one"),
         claim(REFUTES, [("Pier", 3)], kind="one"),
     ]
-    documents = [
+    answers = [
         # Right, its evidence second, and none of three against it.
-        document(
+        answer(
             SUPPORTS,
             selected("Boat", 0, SUPPORTS),
             selected("Lamp", 0, SUPPORTS),
@@ -147,7 +159,7 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
             seconds=1.0,
         ),
         # Wrong, half of its evidence, and both sentences against it.
-        document(
+        answer(
             SUPPORTS,
             selected("Lamp", 1, SUPPORTS),
             selected("Boat", 0, SUPPORTS),
@@ -155,12 +167,12 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
             seconds=2.0,
         ),
         # Right; of undecided claims neither evidence nor stances count.
-        document(NOT_ENOUGH_INFO, selected("Boat", 0, REFUTES), confidence=0.5, seconds=4.0),
+        answer(NOT_ENOUGH_INFO, selected("Boat", 0, REFUTES), confidence=0.5, seconds=4.0),
         # Wrong and against what it shows, which is its evidence.
-        document(REFUTES, selected("Pier", 2, SUPPORTS), confidence=1.0, seconds=3.0),
-        FAILED,
+        answer(REFUTES, selected("Pier", 2, SUPPORTS), confidence=1.0, seconds=3.0),
+        None,
     ]
-    results = corpus_results(claims, documents)
+    results = corpus_results(claims, answers)
     assert results["claims"] == 4
     assert results["failed"] == 1
     assert results["label_accuracy"] == pytest.approx(2 / 4)
@@ -180,8 +192,8 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
     assert (undecided["evidence_recall@5"], undecided["opposite_stances"]) == (None, None)
 
 
-def recall(of: CorpusClaim, *evidence: dict[str, Any]) -> float:
-    value: float = corpus_results([of], [document(SUPPORTS, *evidence)])["evidence_recall@5"]
+def recall(of: CorpusClaim, *evidence: Evidence) -> float:
+    value: float = corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
     return value
 
 
@@ -203,7 +215,7 @@ def test_evidence_is_found_by_its_text_where_its_number_is_another() -> None:
     assert recall(claim(SUPPORTS, *sets, texts=texts), item("Lamp", 3), item("Pier", 0)) == 0
     assert recall(claim(SUPPORTS, *sets), item("Lamp", 2), item("Pier", 0)) == 0
     # The same words on another page are no evidence.
-    elsewhere = item("Pier", 5) | {"sentence": "Sentence 2 of Lamp."}
+    elsewhere = item("Pier", 5).model_copy(update={"sentence": "Sentence 2 of Lamp."})
     assert recall(claim(SUPPORTS, *sets, texts=texts), elsewhere, item("Pier", 0)) == 0
 
 
@@ -221,13 +233,13 @@ def test_evidence_is_found_by_its_text_where_its_number_is_another() -> None:
     ],
 )
 def test_a_verdict_is_contradicted_where_what_is_selected_speaks_against_it_alone(
-    label: Label, evidence: list[dict[str, Any]], told: bool
+    label: Label, evidence: list[Evidence], told: bool
 ) -> None:
-    assert contradicted(document(label, *evidence)) is told
+    assert contradicted(answer(label, *evidence)) is told
 
 
 def test_where_no_claim_was_checked_there_are_no_figures() -> None:
-    results = corpus_results([claim(SUPPORTS, [("Lamp", 0)])], [FAILED])
+    results = corpus_results([claim(SUPPORTS, [("Lamp", 0)])], [None])
     assert (results["claims"], results["failed"]) == (0, 1)
     assert results["label_accuracy"] is None
     assert results["calibration_error"] is None
@@ -237,9 +249,9 @@ def test_where_no_claim_was_checked_there_are_no_figures() -> None:
 
 def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
     claims = [claim(SUPPORTS, [("Lamp", 0)], kind="one"), claim(NOT_ENOUGH_INFO, kind="open")]
-    documents = [
-        document(SUPPORTS, selected("Lamp", 0, SUPPORTS), seconds=1.0),
-        document(SUPPORTS, confidence=0.5, seconds=2.0),
+    answers = [
+        answer(SUPPORTS, selected("Lamp", 0, SUPPORTS), seconds=1.0),
+        answer(SUPPORTS, confidence=0.5, seconds=2.0),
     ]
     about = {
         "command": "esoteric evaluate --claims mine.jsonl",
@@ -249,8 +261,8 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
         "corpus": {"name": "coast", "documents": 1200, "built_at": "2026-11-20T09:30:00Z"},
     }
     recipes = {
-        "esoteric": corpus_results(claims, documents),
-        "fer": corpus_results(claims, [FAILED, FAILED]),
+        "esoteric": corpus_results(claims, answers),
+        "fer": corpus_results(claims, [None, None]),
     }
     report = corpus_report({**about, "recipes": recipes})
     assert "2 claims of `mine.jsonl` over `coast`, 1,200 documents." in report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -199,4 +200,4 @@ def test_evidence_that_was_cut_is_said(chat: ChatServer) -> None:
 
 
 def test_without_a_setting_there_is_no_stage() -> None:
-    assert explainer(None, None) is None
+    assert explainer(None, None, Path()) is None

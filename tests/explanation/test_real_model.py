@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,8 @@ VERDICT = Verdict(NOT_ENOUGH_INFO, 0.5, "verifier", "It settles nothing.", (VERI
 def test_both_clients_get_an_answer_that_is_believed(provider: Provider) -> None:
     url = shared_url()
     address = url if provider == "openai" else url.removesuffix("/v1")
-    stage = explainer(LanguageModelChoice(provider, "smollm2", address, "", seconds=120), None)
+    choice = LanguageModelChoice(provider, "smollm2", address, "", seconds=120)
+    stage = explainer(choice, None, Path())
     assert stage is not None
     given = [replace(evidence("Canberra", "Canberra is the capital of Australia."), selected=True)]
     result = stage.run("Canberra is the capital of Australia.", given, VERDICT, lambda s: None)
@@ -35,7 +37,8 @@ def test_both_clients_get_an_answer_that_is_believed(provider: Provider) -> None
 
 
 def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
-    stage = explainer(LanguageModelChoice("openai", "smollm2", shared_url(), "", seconds=120), None)
+    choice = LanguageModelChoice("openai", "smollm2", shared_url(), "", seconds=120)
+    stage = explainer(choice, None, Path())
     assert stage is not None
     pieces = read_pieces()
     for kind in KINDS[:4]:  # `python -m benchmarks.hostile` runs all 200

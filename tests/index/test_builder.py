@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.encoders.encoder import EncodableDocument
@@ -453,9 +454,9 @@ def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept
     query = WordEncoder().encode(["Buoy 99999 is red."])
     (matches,) = store.nearest_sentences(query, 1, among=["b", "e"])
     assert matches[0].similarity == pytest.approx(1, abs=0.2)
-    chosen = SentencePreranker(store, WordEncoder()).run(
+    chosen = SentencePreranker(store, WordEncoder(), RetrievalConfig()).choose(
         "Buoy 5 is red.", [RankedDocument(d, 1.0, ("title",), 1) for d in (empty, buoys)], 40
-    )["sentences"]
+    )
     assert len(chosen) == 40
 
 

@@ -11,6 +11,7 @@ from settings import CHECKOUT
 
 FILES = (
     "requirements.txt",
+    "requirements-local.txt",
     "requirements-test.txt",
     "requirements-weights.txt",
     "requirements-test-weights.txt",

@@ -12,10 +12,10 @@ import pytest
 from retrieval.assembly import Retriever
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.sources import open_corpus
-from retrieval.document import claim_document
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.model_folders import ModelFolders
+from retrieval.result import claim_result
 from retrieval.types import Progress, Report
 from tests.index.pages import ListCorpus
 from tests.shipped_recipes import SHIPPED
@@ -74,7 +74,7 @@ def check(retriever: Retriever, claim: str, recipe: str) -> Report:
 def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe: str) -> None:
     odd.warm_up()
     started = time.monotonic()
-    document = claim_document(check(odd, claim, recipe))
+    document = claim_result(check(odd, claim, recipe)).document()
     assert time.monotonic() - started < SECONDS
     texts = {entry["id"]: entry["text"] for entry in document["documents"]}
     for item in document["evidence"]:

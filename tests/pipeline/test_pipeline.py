@@ -11,10 +11,10 @@ import pytest
 
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
-from retrieval.document import claim_document
 from retrieval.errors import Cancelled, IndexUnavailable, InvalidClaim, UnknownRecipe
 from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES
+from retrieval.result import claim_result
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Progress, Report, SentenceKey
 from tests.shipped_recipes import SHIPPED
 
@@ -71,7 +71,7 @@ def test_the_verdict_rests_on_the_sentence_that_decides(
 def test_every_quoted_sentence_is_cut_out_of_its_document_by_its_offsets(
     retriever: Retriever, claim: str, recipe: str
 ) -> None:
-    document = claim_document(check(retriever, claim, recipe))
+    document = claim_result(check(retriever, claim, recipe)).document()
     texts = {entry["id"]: entry["text"] for entry in document["documents"]}
     for item in document["evidence"]:
         assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
@@ -188,7 +188,7 @@ def test_a_search_that_takes_too_long_ends_early_and_says_so(retriever: Retrieve
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
     def told(claim: str) -> object:
-        document = claim_document(check(retriever, claim))
+        document = claim_result(check(retriever, claim)).document()
         return {key: value for key, value in document.items() if key != "seconds"}
 
     alone = [told(claim) for claim in CLAIMS[:4]]

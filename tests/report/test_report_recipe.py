@@ -12,7 +12,6 @@ from evaluation.evaluate import _readers
 from evaluation.systems import folders_used
 from retrieval.assembly import Retriever
 from retrieval.corpora.sources import open_corpus
-from retrieval.document import claim_document
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import IndexUnavailable, ModelUnavailable
@@ -22,6 +21,7 @@ from retrieval.models import judge_name, models_digest
 from retrieval.recipes import RECIPES
 from retrieval.report.lock import LOCK
 from retrieval.report.models import NAMES, RELEVANCE, REPORT_MODELS, SIMILARITY
+from retrieval.result import claim_result
 from retrieval.types import SUPPORTS, Progress
 from tests.islands import write_source
 
@@ -55,7 +55,7 @@ def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
 ) -> None:
     seen: list[Progress] = []
     report = opened(dpr_index, unpacked, tiny_models).check(CLAIM, "report", seen.append)
-    document = claim_document(report)
+    document = claim_result(report).document()
     assert json.loads(json.dumps(document)) == document
     texts = {entry["id"]: entry["text"] for entry in document["documents"]}
     assert document["evidence"]

@@ -74,7 +74,7 @@ def test_a_dev_claim_looks_for_the_page_that_it_does_not_name(data: TrainingData
 def test_titles_in_the_sentences_are_found_by_looking_them_up(data: TrainingData) -> None:
     (search,) = title_searches(data)
     alone = replace(search, sentences=search.sentences[:1])
-    expander = MentionExpander(PoolTitles(data.dev_pool), limit=10)  # type: ignore[arg-type]
+    expander = MentionExpander(PoolTitles(data.dev_pool), leads=5, limit=10)  # type: ignore[arg-type]
     assert mentioned(expander, alone) == ["Ann_Lee", "Ann_Lee_-LRB-song-RRB-", "Oslo"]
 
 

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, Problem
+from retrieval.result import ClaimResult
 from retrieval.types import Progress
+from tests.app.documents import claim_document
 from worker.jobs import (
     Job,
     JobStore,
     Run,
     SearchedCorpus,
     UnknownJob,
-    event_json,
-    job_json,
 )
 
 MINUTE = timedelta(minutes=1)
 PAST = timedelta(seconds=-1)
-RESULT = {"verdict": {"label": "SUPPORTS", "confidence": 0.5}, "text": "caf\u00e9 \U0001f600"}
-ANOTHER_RESULT = {"verdict": {"label": "REFUTES", "confidence": 0.9}, "text": "late"}
+RESULT = ClaimResult.model_validate(claim_document("caf\u00e9 \U0001f600"))
+ANOTHER_RESULT = ClaimResult.model_validate(claim_document("Late.", "REFUTES"))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_failed_job_says_why_and_what_to_do(store: JobStore) -> None:
     assert store.fail(start(store, job), EsotericError("no_index", "No index.", "Build one."))
     failed = store.get(job.id)
     assert (failed.state, failed.result) == ("failed", None)
-    assert failed.error == {"code": "no_index", "message": "No index.", "hint": "Build one."}
+    assert failed.error == Problem("no_index", "No index.", "Build one.")
 
 
 def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore) -> None:
@@ -274,7 +274,7 @@ def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
     first, second = store.workers(MINUTE)
     assert (first.id, first.state, first.problem) == ("first", "ready", None)
     assert (first.corpus, second.corpus) == (corpus, None)
-    assert second.problem == {"code": "no_index", "message": "No index.", "hint": "Build one."}
+    assert second.problem == Problem("no_index", "No index.", "Build one.")
     assert store.workers(PAST) == []
     store.forget_worker("first")
     assert [worker.id for worker in store.workers(MINUTE)] == ["second"]
@@ -282,40 +282,6 @@ def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
     assert len(store.workers(MINUTE)) == 1
     store.forget_workers(PAST)
     assert store.workers(MINUTE) == []
-
-
-def test_a_job_becomes_json_that_anyone_can_read(store: JobStore) -> None:
-    job = submit(store)
-    run = start(store, job)
-    store.record(run, Progress("spans", "two spans", 1, 9))
-    store.finish(run, RESULT)
-    document = job_json(store.get(job.id))
-    assert list(document) == [
-        "id",
-        "claim",
-        "recipe",
-        "state",
-        "created_at",
-        "started_at",
-        "finished_at",
-        "attempts",
-        "result",
-        "error",
-        "links",
-    ]
-    assert document["result"] == RESULT
-    assert document["links"]["progress"] == f"/api/v1/claims/{job.id}/progress"
-    assert document["created_at"].endswith("Z")
-    assert datetime.fromisoformat(document["created_at"]).tzinfo is not None
-    event = event_json(store.events(job.id, 0)[0])
-    assert {**event, "at": None} == {
-        "n": 1,
-        "at": None,
-        "stage": "spans",
-        "message": "two spans",
-        "done": 1,
-        "of": 9,
-    }
 
 
 def test_what_is_stored_outlives_the_store(tmp_path: Path) -> None:

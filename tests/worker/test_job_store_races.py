@@ -9,11 +9,13 @@ from pathlib import Path
 from threading import Barrier, Thread
 from typing import TypeVar
 
+from retrieval.result import ClaimResult
+from tests.app.documents import claim_document
 from worker.jobs import JobStore
 
 T = TypeVar("T")
 MINUTE = timedelta(minutes=1)
-RESULT = {"verdict": {"label": "SUPPORTS", "confidence": 0.5}}
+RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
 
 
 def at_once(number: int, do: Callable[[int], T]) -> list[T]:

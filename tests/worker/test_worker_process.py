@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from retrieval.errors import Problem
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
@@ -41,8 +42,8 @@ def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> Non
     assert stages(any_house, job) == list(STAGES)
     assert done.attempts == 1
     assert done.result is not None
-    assert done.result["verdict"]["rationale"] == "Almanac says: The kettle is made of copper."
-    assert done.result["claim"] == done.claim
+    assert done.result.verdict.rationale == "Almanac says: The kettle is made of copper."
+    assert done.result.claim == done.claim
 
 
 def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house: House) -> None:
@@ -63,7 +64,7 @@ def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house
         done = any_house.wait_for_state(job, "done", seconds=40)
         assert done.attempts == 2
         assert done.result is not None
-        assert done.result["verdict"]["rationale"] == f"Almanac says: {done.claim}"
+        assert done.result.verdict.rationale == f"Almanac says: {done.claim}"
         seen = stages(any_house, job)
         again = len(seen) - len(STAGES)
         assert seen[again:] == list(STAGES)
@@ -92,8 +93,8 @@ def test_a_claim_that_loses_its_worker_twice_fails_for_good(house: House) -> Non
     assert failed.attempts == 2
     assert failed.result is None
     assert failed.error is not None
-    assert failed.error["code"] == "worker_lost"
-    assert failed.error["hint"]
+    assert failed.error.code == "worker_lost"
+    assert failed.error.hint
     house.let_go()
     other = house.queue.submit("The kettle is fine.", "esoteric")
     house.wait_for_state(other, "done")
@@ -227,11 +228,11 @@ def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_it
     house.start_worker()
     job = house.queue.submit("The kettle is made of copper.", "esoteric")
     failed = house.wait_for_state(job, "failed")
-    assert failed.error == {
-        "code": "no_index",
-        "message": "There is no index.",
-        "hint": "Build one: esoteric index build --source vital",
-    }
+    assert failed.error == Problem(
+        "no_index",
+        "There is no index.",
+        "Build one: esoteric index build --source vital",
+    )
     # With its next sign of life, two seconds later at most.
     wait_until(lambda: worker_health(house.store).problem == failed.error, "the notice")
     health = worker_health(house.store)
@@ -240,7 +241,7 @@ def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_it
     house.wait_until_ready()
     again = house.wait_for_state(house.queue.submit(job.claim, "esoteric"), "done")
     assert again.result is not None
-    assert again.result["corpus"]["name"] == "Gazetteer"
+    assert again.result.corpus.name == "Gazetteer"
 
 
 def test_a_new_index_is_used_for_the_next_claim(house: House) -> None:
@@ -250,8 +251,8 @@ def test_a_new_index_is_used_for_the_next_claim(house: House) -> None:
     second = house.wait_for_state(house.queue.submit("Two kettles.", "esoteric"), "done")
     assert first.result is not None
     assert second.result is not None
-    assert first.result["corpus"]["name"] == "Almanac"
-    assert second.result["corpus"]["name"] == "Gazetteer"
+    assert first.result.corpus.name == "Almanac"
+    assert second.result.corpus.name == "Gazetteer"
 
 
 def test_a_worker_that_cannot_ask_for_its_index_says_so_and_keeps_what_it_has_loaded(
@@ -262,11 +263,7 @@ def test_a_worker_that_cannot_ask_for_its_index_says_so_and_keeps_what_it_has_lo
     house.cut_off()
     wait_until(lambda: not worker_health(house.store).ready, "the notice")
     job = house.wait_for_state(house.queue.submit("One kettle.", "esoteric"), "failed")
-    assert job.error == {
-        "code": "index_unreachable",
-        "message": "The index is cut off.",
-        "hint": "Wait.",
-    }
+    assert job.error == Problem("index_unreachable", "The index is cut off.", "Wait.")
     assert worker_health(house.store).problem == job.error
     house.reconnect()
     house.wait_until_ready()
@@ -287,7 +284,7 @@ def test_what_nobody_foresaw_fails_the_claim_in_plain_words_and_fills_the_log(
     worker = house.start_worker()
     failed = house.wait_for_state(house.queue.submit("Divide by zero.", "esoteric"), "failed")
     assert failed.error is not None
-    assert failed.error["code"] == "internal"
+    assert failed.error.code == "internal"
     assert "ZeroDivisionError" not in str(failed.error)
     assert "ZeroDivisionError" in worker.log.read_text()
     house.wait_for_state(house.queue.submit("The kettle is fine.", "esoteric"), "done")
@@ -297,7 +294,7 @@ def test_health_tells_whether_a_worker_is_there(house: House) -> None:
     health = worker_health(house.store)
     assert not health.ready
     assert health.problem is not None
-    assert health.problem["code"] == "no_worker"
+    assert health.problem.code == "no_worker"
     worker = house.start_worker()
     house.wait_until_ready()
     assert worker_health(house.store).workers == 1

@@ -1,0 +1,152 @@
+"""The stage ``explain`` with a language model of this process, weighed with the verifier."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from haystack import component
+from numpy.typing import NDArray
+
+from retrieval.errors import EsotericError
+from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.kept_answers import KeptAnswers
+from retrieval.explanation.language_model import LanguageModelUnavailable, Waiting
+from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
+from retrieval.explanation.local.local_model import LocalModel
+from retrieval.explanation.prompt import CUT, Prompt, prompt
+from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
+
+_WORDS: dict[Label, str] = {
+    "SUPPORTS": "supported",
+    "REFUTES": "refuted",
+    "NOT ENOUGH INFO": "not enough information",
+}
+
+logger = logging.getLogger(__name__)
+
+
+@component
+class LocalExplainer:
+    """Reads how probable a language model finds each label, and weighs it with the verifier.
+
+    The model writes nothing that is shown: all texts are made here from probabilities.
+    """
+
+    def __init__(
+        self, choice: LanguageModelChoice, language_model: LocalModel, kept: KeptAnswers | None
+    ) -> None:
+        """Ask ``language_model``; its probabilities are looked for in ``kept``, and kept there."""
+        self._choice = choice
+        self._language_model = language_model
+        self._kept = kept
+
+    @property
+    def model(self) -> str:
+        """What verdicts call the model."""
+        return self._choice.name
+
+    @property
+    def problem(self) -> EsotericError | None:
+        """Why the model gives no answer, if so."""
+        return self._language_model.problem
+
+    def warm_up(self) -> None:
+        """Begin to load the model."""
+        self._language_model.warm_up()
+
+    @component.output_types(verdict=Verdict, usage=Usage, notices=list[str])
+    def run(
+        self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> dict[str, Any]:
+        """Return the verdict of both, or of the verifier; see ``Explains``."""
+        asked, usage = prompt(claim, evidence), Usage(self.model, 0, 0, 0)
+        digest = self._digest(asked)
+        said = self._kept_answer(digest)
+        if said is None:
+            try:
+                answers = self._language_model.ask(
+                    asked.claim, tuple(asked.pieces.values()), self._choice.seconds, on_wait
+                )
+            except LanguageModelUnavailable as error:
+                notice = f"{error.message} The verdict is the verifier's."
+                return {"verdict": verdict, "usage": usage, "notices": [notice]}
+            said = np.array([answer.probabilities for answer in answers])
+            read = sum(answer.prompt_tokens for answer in answers)
+            usage = Usage(self.model, len(answers), read, len(answers))
+            self._keep(digest, said)
+        judged = self._judged(verdict, said, tuple(asked.pieces))
+        return {"verdict": judged, "usage": usage, "notices": [CUT] if asked.cut else []}
+
+    def _judged(
+        self, verdict: Verdict, said: NDArray[np.float64], cites: tuple[int, ...]
+    ) -> Verdict:
+        """Return the verdict with the opinion of the model, ``said`` in each wording."""
+        of_wordings = [row[None] for row in said]
+        (alone,) = ALONE.of(of_wordings)
+        label, confidence = _most_probable(alone)
+        shares = ", ".join(f"{p:.0%} {_WORDS[one]}" for one, p in zip(LABELS, alone, strict=True))
+        rationale = f"It was asked in {len(said)} wordings what the evidence says: {shares}."
+        opinion = Judgement(self.model, label, confidence, rationale, cites)
+        if not self._choice.decides:
+            return replace(verdict, opinions=(*verdict.opinions, opinion))
+        (together,) = TOGETHER.of([np.array([verdict.probabilities]), *of_wordings])
+        decided, sure = _most_probable(together)
+        if decided == verdict.label != label:
+            # Nobody is surer for a judge that disagrees: it may have ruled out the third label.
+            sure = min(sure, verdict.confidence)
+        return Verdict(
+            label=decided,
+            confidence=sure,
+            judge=self._choice.decider(verdict.judge),
+            rationale=_rationale(verdict, opinion, decided),
+            opinions=(opinion, *verdict.opinions),
+        )
+
+    def _kept_answer(self, digest: str) -> NDArray[np.float64] | None:
+        """Return the probabilities that were kept, shape (wordings, 3)."""
+        if self._kept is None:
+            return None
+        try:
+            kept = self._kept.kept_answer(digest)
+        except EsotericError as error:
+            logger.warning("Kept answers cannot be read, so the model is asked: %s", error)
+            return None
+        return None if kept is None else np.array(json.loads(kept))
+
+    def _keep(self, digest: str, said: NDArray[np.float64]) -> None:
+        if self._kept is None:
+            return
+        try:
+            self._kept.keep_answer(digest, json.dumps(said.tolist()))
+        except EsotericError as error:
+            logger.warning("An answer cannot be kept: %s", error)
+
+    def _digest(self, asked: Prompt) -> str:
+        """Return a digest of the model and of all that it is asked."""
+        sentences = tuple(asked.pieces.values())
+        prompts = [wording.prompt(asked.claim, sentences) for wording in WORDINGS]
+        return sha256(json.dumps([self._choice.model, prompts]).encode()).hexdigest()
+
+
+def _most_probable(probabilities: Sequence[float] | NDArray[np.float64]) -> tuple[Label, float]:
+    best = int(np.argmax(probabilities))
+    return LABELS[best], float(probabilities[best])
+
+
+def _rationale(verifier: Verdict, model: Judgement, decided: Label) -> str:
+    """Return why both together come to this label; it may quote what the verifier quotes."""
+    if decided == verifier.label == model.label:
+        return f"{verifier.rationale} The language model agrees."
+    says = f"the language model says “{_WORDS[model.label]}” ({model.confidence:.0%})"
+    if decided == verifier.label:
+        return f"{verifier.rationale} But {says}, which does not outweigh the verifier."
+    return (
+        f"The verifier says “{_WORDS[verifier.label]}” ({verifier.confidence:.0%}), {says}."
+        f" Weighed together, “{_WORDS[decided]}” is the most probable."
+    )

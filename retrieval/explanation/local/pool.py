@@ -1,0 +1,41 @@
+"""The probabilities of several models, made one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEAST = 1e-6  # probability
+
+Opinions: TypeAlias = NDArray[np.float64]
+"""Probabilities of ``LABELS``, shape (claims, 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A weight of the log probabilities of each model, and a bias of each of ``LABELS``.
+
+    With one model this is vector scaling with one scale (Guo et al. 2017, 4.2), with several a
+    logarithmic opinion pool (Heskes 1998) with biases.
+    """
+
+    weights: tuple[float, ...]
+    biases: tuple[float, ...]
+
+    def of(self, models: Sequence[Opinions]) -> Opinions:
+        """Return the probabilities; each model's have the shape (claims, 3)."""
+        logits = self.logits(models)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        result: Opinions = odds / odds.sum(axis=1, keepdims=True)
+        return result
+
+    def logits(self, models: Sequence[Opinions]) -> Opinions:
+        """Return the log probabilities, each row but for a constant."""
+        logs = [np.log(np.maximum(opinions, _LEAST)) for opinions in models]
+        weighted = zip(self.weights, logs, strict=True)
+        result: Opinions = sum(weight * log for weight, log in weighted) + np.array(self.biases)
+        return result

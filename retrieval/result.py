@@ -1,0 +1,321 @@
+"""The claim document: what a check returns, defined once.
+
+JSON, its schema, the description of the API, the exports, the pages and the text of the command
+line all come from these models; ``docs/data-model.md`` shows the same descriptions. A stored
+document of an older version is read as well: what it lacks has a default, and what it has besides
+is ignored. It is shown whatever numbers it holds, so bounds are in the schema alone.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from retrieval import types
+from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
+
+Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+Whole: TypeAlias = Annotated[int, Field(json_schema_extra={"minimum": 0})]
+Offsets: TypeAlias = tuple[Whole, Whole]
+Decider: TypeAlias = Literal["verifier", "model", "both"]
+
+
+class EvidenceSpan(NamedTuple):
+    """Words of a sentence: its document, its number and their offsets in the document's text."""
+
+    document: str
+    sentence_id: Whole
+    start: Whole
+    end: Whole
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, from_attributes=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+
+class CorpusInfo(_Part):
+    """The corpus that the claim was checked over."""
+
+    name: str
+    """Name of the corpus."""
+    documents: Whole
+    """How many documents it holds."""
+    built_at: str
+    """When its index was built, ISO 8601 in UTC."""
+
+
+class Judgement(_Part):
+    """What one judge says of the claim."""
+
+    judge: str
+    """Name of the model."""
+    label: Label
+    """Its verdict."""
+    confidence: Share
+    """Probability of the label. A language model at a server is not asked for one: it follows
+    from both labels."""
+    rationale: str
+    """Why, with quotations of the evidence."""
+    cites: tuple[Whole, ...]
+    """The evidence that it rests on, as numbers of `evidence`, from 1."""
+    missing: str = ""
+    """What a language model would have to know, empty where it names nothing."""
+
+
+class Verdict(_Part):
+    """What the selected evidence, read together, says of the claim."""
+
+    label: Label
+    """The verdict."""
+    confidence: Share
+    """Calibrated probability of the label; 1 where no evidence is selected."""
+    judge: str
+    """Name of the model that decided, or of both that decided together."""
+    rationale: str
+    """Why, with quotations of the evidence."""
+    opinions: tuple[Judgement, ...] = ()
+    """What each judge says, first the one that decided; the language model where both decided
+    together. Without a language model that is the verifier alone."""
+
+
+class Evidence(_Part):
+    """A sentence and what the verifier says of it."""
+
+    document: str
+    """Id of the document that it stands in."""
+    title: str
+    """Title of that document."""
+    url: str | None
+    """Address of that document, null where it has none."""
+    sentence_id: Whole
+    """Number of the sentence in its document."""
+    sentence: str
+    """The sentence: `text[start:end]` of its document."""
+    start: Whole
+    """Where it begins in the document's text, in characters."""
+    end: Whole
+    """Where it ends there."""
+    score: Share
+    """Calibrated probability that it settles the claim."""
+    stance: Label
+    """What it says of the claim, read together with `path`."""
+    stance_confidence: Share
+    """Probability of the stance."""
+    hop: Whole
+    """The hop that found it, from 1."""
+    selected: bool
+    """Whether the verdict rests on it."""
+    path: tuple[SentenceKey, ...] = ()
+    """The sentences that it was read together with, each as document and sentence id."""
+
+
+class Document(_Part):
+    """A document that was read."""
+
+    id: str
+    """Its id in the corpus."""
+    title: str
+    """Its title."""
+    url: str | None
+    """Its address, null where it has none."""
+    score: Rounded
+    """How near it is to the claim, -1 to 1; not comparable between ways of finding it."""
+    found_by: tuple[Annotated[str, Field(json_schema_extra={"enum": list(get_args(FoundBy))})], ...]
+    """How it was found: `title`, `disambiguation`, `text`, `words`, `link`, `mention`,
+    `generation` or `dense`, or several of them."""
+    hop: Whole
+    """The hop that found it, from 1."""
+    led_by: SentenceKey | None = None
+    """The sentence of an earlier hop that led to it, as document and sentence id."""
+    text: str
+    """Its whole text."""
+
+
+class Question(_Part):
+    """A question that was made from the claim."""
+
+    text: str
+    """The question."""
+    answer_span: str | None
+    """The words of the claim that answer it, null for a polar one."""
+    kind: QuestionKind
+    """Whether it asks for a thing (`wh`) or for yes or no (`polar`)."""
+
+
+class Mutation(_Part):
+    """A part of the claim, rewritten into words of the evidence."""
+
+    claim_span: Offsets
+    """Where the part begins and ends in the claim, in characters."""
+    operator: Operator
+    """What the words of the evidence are to those of the claim."""
+    evidence: EvidenceSpan | None
+    """Document, sentence id and offsets of these words, null where nothing was found."""
+
+
+class Hop(_Part):
+    """One pass over the stages that read and decide."""
+
+    hop: Whole
+    """Its number, from 1."""
+    sufficient: bool
+    """Whether the evidence sufficed after it."""
+    missing: tuple[Offsets, ...]
+    """Offsets of what was still open in the claim: of parts without proof, or, in recipes without
+    one, of spans that no selected sentence speaks of."""
+    documents: Whole
+    """How many documents it added."""
+    sentences: Whole
+    """How many sentences it added."""
+    label: Label | None = None
+    """The verdict on the sentences that were selected then."""
+    best: tuple[SentenceKey, ...] = ()
+    """The five sentences that stood first, selected or not, as document and sentence id."""
+    stopped: Stopped | None = None
+    """Why no other hop followed; null but in the last one."""
+
+
+class Usage(_Part):
+    """What a language model took, by its own count, also where no answer could be used."""
+
+    model: str
+    """Name of the language model."""
+    calls: Whole
+    """How often it was called; 0 where the answer was kept from before."""
+    prompt_tokens: Whole
+    """Tokens that it read."""
+    answer_tokens: Whole
+    """Tokens that it wrote."""
+
+
+class ClaimResult(_Part):
+    """The claim document. Offsets count characters."""
+
+    claim: str
+    """The claim as it was checked."""
+    recipe: str
+    """Name of the recipe that checked it."""
+    notices: tuple[str, ...] = ()
+    """What may make the answer worse, for the reader."""
+    corpus: CorpusInfo
+    """The corpus that the claim was checked over."""
+    verdict: Verdict
+    """What the evidence says of the claim."""
+    evidence: tuple[Evidence, ...]
+    """Sentences with their stance, best first."""
+    documents: tuple[Document, ...]
+    """Documents that were read, those of the best sentences first, the others as the hops found
+    them."""
+    questions: tuple[Question, ...] = ()
+    """Questions that were made from the claim."""
+    proof: tuple[Mutation, ...] = ()
+    """One step for each part of the claim, in its order; empty in recipes that make no proof."""
+    proof_label: Label | None = None
+    """The label that the steps come to, null where there is no proof."""
+    hops: tuple[Hop, ...]
+    """The hops, in order."""
+    seconds: dict[str, Rounded]
+    """Time by stage and in `total`; `explain` where a language model was asked."""
+    usage: Usage | None = None
+    """What a language model took, null where none was asked."""
+
+    @property
+    def selected(self) -> tuple[Evidence, ...]:
+        """The evidence that the verdict rests on."""
+        return tuple(item for item in self.evidence if item.selected)
+
+    @property
+    def decider(self) -> Decider:
+        """Whose the verdict is."""
+        judge, opinions = self.verdict.judge, self.verdict.opinions
+        if len(opinions) < 2:
+            return "verifier"
+        if self.by_model(judge):
+            return "model"
+        return "verifier" if judge == opinions[0].judge else "both"
+
+    @property
+    def lowered_by_proof(self) -> bool:
+        """Whether the verdict is less confident because the proof comes to another label.
+
+        The proof is compared with the verifier's verdict alone.
+        """
+        differs = bool(self.proof) and self.proof_label != self.verdict.label
+        return differs and self.decider == "verifier"
+
+    def by_model(self, judge: str) -> bool:
+        """Return whether this judge is the language model."""
+        return self.usage is not None and self.usage.model == judge
+
+    def document(self) -> dict[str, Any]:
+        """Return the claim document as JSON values; what an older one lacks stays left out."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+def claim_result(report: types.Report) -> ClaimResult:
+    """Return what is shown and kept of a report."""
+    proof = report.proof
+    return ClaimResult(
+        claim=report.claim,
+        recipe=report.recipe,
+        notices=report.notices,
+        corpus=CorpusInfo.model_validate(report.corpus),
+        verdict=Verdict.model_validate(report.verdict),
+        evidence=tuple(_evidence(item) for item in report.evidence),
+        documents=tuple(_document(ranked) for ranked in report.documents),
+        questions=tuple(_question(question) for question in report.questions),
+        proof=tuple(_mutation(mutation) for mutation in proof.mutations) if proof else (),
+        proof_label=proof.label if proof else None,
+        hops=tuple(Hop.model_validate(hop) for hop in report.hops),
+        seconds=report.seconds,
+        usage=Usage.model_validate(report.usage) if report.usage else None,
+    )
+
+
+def _evidence(item: types.Evidence) -> Evidence:
+    return Evidence(
+        document=item.sentence.document_id,
+        title=item.title,
+        url=item.url,
+        sentence_id=item.sentence.sentence_id,
+        sentence=item.sentence.text,
+        start=item.sentence.start,
+        end=item.sentence.end,
+        score=item.score,
+        stance=item.stance,
+        stance_confidence=item.stance_confidence,
+        hop=item.hop,
+        selected=item.selected,
+        path=item.path,
+    )
+
+
+def _document(ranked: types.RankedDocument) -> Document:
+    return Document(
+        id=ranked.document.id,
+        title=ranked.document.title,
+        url=ranked.document.url,
+        score=ranked.score,
+        found_by=ranked.found_by,
+        hop=ranked.hop,
+        led_by=ranked.led_by,
+        text=ranked.document.text,
+    )
+
+
+def _question(question: types.Question) -> Question:
+    span = question.answer.text if question.answer else None
+    return Question(text=question.text, answer_span=span, kind=question.kind)
+
+
+def _mutation(mutation: types.Mutation) -> Mutation:
+    found = mutation.evidence
+    return Mutation(
+        claim_span=(mutation.start, mutation.end),
+        operator=mutation.operator,
+        evidence=EvidenceSpan(*found.key, found.start, found.end) if found else None,
+    )

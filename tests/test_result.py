@@ -1,0 +1,135 @@
+"""The claim document: made from a report, written and read again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from retrieval.result import ClaimResult, claim_result
+from retrieval.types import (
+    CorpusInfo,
+    Document,
+    Evidence,
+    EvidenceSpan,
+    Hop,
+    Judgement,
+    Mutation,
+    Proof,
+    Question,
+    RankedDocument,
+    Report,
+    Sentence,
+    SentenceKey,
+    Span,
+    Usage,
+    Verdict,
+)
+from tests.app.documents import claim_document, document_kept_from_before
+
+KEY = SentenceKey("Pier", 0)
+PIER = Document("Pier", "The pier", "https://a.example/pier", "It is o\u0142d.", ())
+REPORT = Report(
+    claim="The pier is o\u0142d.",
+    recipe="combined",
+    notices=("A notice.",),
+    corpus=CorpusInfo("coast", 12, "2026-11-20T09:30:00Z"),
+    verdict=Verdict(
+        "SUPPORTS",
+        2 / 3,
+        "small",
+        "It says so.",
+        (
+            Judgement("small", "SUPPORTS", 2 / 3, "It says so.", (1,), "its age"),
+            Judgement("verifier", "REFUTES", 1.0, "It does not.", ()),
+        ),
+    ),
+    evidence=(
+        Evidence(
+            Sentence("Pier", 0, "It is o\u0142d.", 0, 10),
+            "The pier",
+            None,
+            (0.875, 0.0625, 0.0625),
+            2,
+            selected=True,
+            path=(SentenceKey("Quay", 3),),
+        ),
+    ),
+    documents=(RankedDocument(PIER, 0.00004, ("title", "dense"), 2, SentenceKey("Quay", 3)),),
+    questions=(
+        Question("What is old?", "wh", Span("The pier", 0, 8, "noun chunk")),
+        Question("Is the pier old?", "polar"),
+    ),
+    proof=Proof(
+        (
+            Mutation(0, 8, "equivalence", EvidenceSpan(KEY, 0, 2)),
+            Mutation(9, 15, "independence", None),
+        ),
+        "NOT ENOUGH INFO",
+    ),
+    hops=(Hop(1, False, ((9, 15),), 1, 2, "SUPPORTS", (KEY,), "hops"),),
+    seconds={"total": 1.23456, "explain": 1e-05},
+    usage=Usage("small", 1, 400, 50),
+)
+# Numbers have four decimal places; keys stand in this order, which is what scripts read.
+DOCUMENT = (
+    '{"claim": "The pier is o\\u0142d.", "recipe": "combined", "notices": ["A notice."],'
+    ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z"},'
+    ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
+    ' "rationale": "It says so.", "opinions": [{"judge": "small", "label": "SUPPORTS",'
+    ' "confidence": 0.6667, "rationale": "It says so.", "cites": [1], "missing": "its age"},'
+    ' {"judge": "verifier", "label": "REFUTES", "confidence": 1.0,'
+    ' "rationale": "It does not.", "cites": [], "missing": ""}]},'
+    ' "evidence": [{"document": "Pier", "title": "The pier", "url": null, "sentence_id": 0,'
+    ' "sentence": "It is o\\u0142d.", "start": 0, "end": 10, "score": 0.9375,'
+    ' "stance": "SUPPORTS", "stance_confidence": 0.875, "hop": 2, "selected": true,'
+    ' "path": [["Quay", 3]]}],'
+    ' "documents": [{"id": "Pier", "title": "The pier", "url": "https://a.example/pier",'
+    ' "score": 0.0, "found_by": ["title", "dense"], "hop": 2, "led_by": ["Quay", 3],'
+    ' "text": "It is o\\u0142d."}],'
+    ' "questions": [{"text": "What is old?", "answer_span": "The pier", "kind": "wh"},'
+    ' {"text": "Is the pier old?", "answer_span": null, "kind": "polar"}],'
+    ' "proof": [{"claim_span": [0, 8], "operator": "equivalence", "evidence": ["Pier", 0, 0, 2]},'
+    ' {"claim_span": [9, 15], "operator": "independence", "evidence": null}],'
+    ' "proof_label": "NOT ENOUGH INFO",'
+    ' "hops": [{"hop": 1, "sufficient": false, "missing": [[9, 15]], "documents": 1,'
+    ' "sentences": 2, "label": "SUPPORTS", "best": [["Pier", 0]], "stopped": "hops"}],'
+    ' "seconds": {"total": 1.2346, "explain": 0.0},'
+    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50}}'
+)
+
+
+def written(result: ClaimResult) -> str:
+    return json.dumps(result.document())
+
+
+def test_a_report_becomes_this_document_byte_for_byte() -> None:
+    assert written(claim_result(REPORT)) == DOCUMENT
+
+
+def test_a_document_that_is_read_is_written_as_it_was() -> None:
+    assert written(ClaimResult.model_validate_json(DOCUMENT)) == DOCUMENT
+
+
+def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() -> None:
+    older = document_kept_from_before("The pier is old.")
+    del older["notices"]
+    result = ClaimResult.model_validate(older)
+    assert (result.notices, result.verdict.opinions, result.usage) == ((), (), None)
+    assert {item.path for item in result.evidence} == {()}
+    assert {(hop.label, hop.best, hop.stopped) for hop in result.hops} == {(None, (), None)}
+    assert written(result) == json.dumps(older)
+
+
+def test_what_another_version_wrote_besides_is_ignored() -> None:
+    document = claim_document("The pier is old.")
+    other: dict[str, Any] = {**document, "mood": "calm"}
+    other["verdict"] = {**document["verdict"], "mood": ["calm"]}
+    assert ClaimResult.model_validate(other) == ClaimResult.model_validate(document)
+
+
+def test_a_number_that_json_does_not_know_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        ClaimResult.model_validate({**json.loads(DOCUMENT), "seconds": {"total": "nan"}})
