@@ -31,7 +31,7 @@ def install_weights_command() -> str:
 
 
 def install_local_command() -> str:
-    """Return the command line that installs the runtime of a local language model, for this Python."""
+    """Return the command line that installs the runtime of a local model, for this Python."""
     python, file = shlex.quote(sys.executable), shlex.quote(str(REQUIREMENTS_LOCAL))
     return f"{python} -m pip install --no-deps -r {file}"
 

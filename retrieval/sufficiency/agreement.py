@@ -47,13 +47,13 @@ def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig
         return verdict
     return replace(
         verdict,
-        confidence=_less_sure(verdict.confidence, share),
-        probabilities=tuple(_less_sure(p, share) for p in verdict.probabilities),
+        confidence=_lowered(verdict.confidence, share),
+        probabilities=tuple(_lowered(p, share) for p in verdict.probabilities),
         rationale=f"{verdict.rationale} {remark}",
     )
 
 
-def _less_sure(probability: float, share: float) -> float:
+def _lowered(probability: float, share: float) -> float:
     return _GUESS + share * (probability - _GUESS)
 
 
