@@ -121,7 +121,7 @@ class SequenceClassifier:
                 "model_damaged",
                 "cannot be loaded",
                 "Download its files again, or name the folder of another sequence-classification"
-                " model of Hugging Face, one that needs no additional Python code.",
+                " model of Hugging Face, one that needs no Python code of its own.",
             ) from error
         return network
 

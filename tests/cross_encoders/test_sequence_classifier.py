@@ -195,7 +195,7 @@ def test_pickled_weights_are_refused_with_a_command_that_converts_them(tmp_path:
     (folder / "merges.bin").write_bytes(b"no weights")
     with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
         read_classifier(folder)
-    command = caught.value.hint.split("made them: ")[1]
+    command = caught.value.hint.split("trust their source: ")[1]
     subprocess.run(shlex.split(command), check=True, capture_output=True)
     converted = model_in(tmp_path / "my model-safetensors")
     assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
