@@ -13,7 +13,7 @@ from pathlib import Path
 from app.contexts import Corpus
 from app.wording import day
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 from settings import Settings
 from worker.health import worker_health
 from worker.jobs import JobStore

@@ -1,12 +1,12 @@
 """``make bench``: every measurement, side by side in one run.
 
-The table goes into docs/benchmarks.md; what has a target goes into the README too. Run one alone
-with ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``, ``service``,
-``wiring``, ``networks``, ``verifiers``, ``first_run``). Medians and ratios are worth quoting,
-single times not.
+The table is written to docs/benchmarks.md; figures with a target are written to the README too. To
+run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``,
+``service``, ``wiring``, ``networks``, ``verifiers``, ``first_run``). Quote medians and ratios, not
+single times.
 
-``ESOTERIC_CPU=avx2 make bench`` measures what a processor with AVX2 and nothing newer takes, on one
-that has CPUID faulting (``processor``).
+``ESOTERIC_CPU=avx2 make bench`` measures as on a processor with AVX2 and nothing newer; it needs a
+processor with CPUID faulting (``processor``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ HEAD = ["| measured | figure | target | command |", "|---|---|---|---|"]
 
 
 def main(names: list[str]) -> int:
-    """Run the suites named, all of them by default; only a whole run rewrites the report."""
+    """Run the named suites, by default all; only a run of all writes the report."""
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         print(f"No benchmark is named {unknown[0]!r}; use {', '.join(SUITES)}.", file=sys.stderr)
@@ -79,7 +79,7 @@ def _measured() -> str:
 
 
 def _between(readme: str, lines: list[str]) -> str:
-    """Return the README with these lines in their place."""
+    """Return the README with these lines in the table of benchmarks."""
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
     return "\n".join([before + BEGIN, *lines, "", END + after])

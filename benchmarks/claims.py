@@ -1,4 +1,4 @@
-"""How long a claim takes in a warm process, one at a time, and where the time goes."""
+"""The time of a claim in a warm process, one at a time, and the share of each stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from settings import Settings
 
 WARM = 3
 ROUNDS = 3
-EVERYDAY = 85  # of ``datasets/everyday``, at equal distances: of all kinds, undecided ones too
+EVERYDAY = 85  # of ``datasets/everyday``, at equal distances: all kinds, with undecided ones
 
 
 def measure() -> list[Row]:

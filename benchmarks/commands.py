@@ -1,4 +1,4 @@
-"""What a person waits for at the command line; nothing is running that would answer."""
+"""The time of commands at the command line, without a running service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BATCH = 120  # everyday claims, at equal distances
 
 
 def measure() -> list[Row]:
-    """Time each command as a process of its own, from its start to its end."""
+    """Time each command as a process, from its start to its end."""
     vital_index()
     _seconds("check", claims()[0])  # converts the networks and brings files into memory
     quick = {

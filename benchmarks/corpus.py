@@ -1,4 +1,4 @@
-"""The index that the benchmarks run over: ``vital`` in a folder of its own, built once."""
+"""The index of the benchmarks: ``vital`` in a separate folder, built once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOME = CHECKOUT / ".esoteric" / "benchmarks"
 
 
 def vital_index() -> Path:
-    """Return the folder of the index, building it where there is none."""
+    """Return the folder of the index; build it if there is none."""
     folder = HOME / "index"
     try:
         EmbeddedIndex(folder).open(MiniLMEncoder.name)

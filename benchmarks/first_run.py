@@ -1,4 +1,4 @@
-"""``make run`` as a newcomer meets it: on a fresh clone, and once more."""
+"""The time of ``make run`` on a new clone, and a second time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from settings import CHECKOUT
 
 
 def measure() -> list[Row]:
-    """Clone what is committed and time ``make run`` to ready, twice; the packages are fetched."""
+    """Clone the last commit and time ``make run`` until ready, twice; packages are fetched."""
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "esoteric"
         subprocess.run(["git", "clone", "--quiet", str(CHECKOUT), str(clone)], check=True)
@@ -27,7 +27,7 @@ def measure() -> list[Row]:
 
 
 def _seconds_to_ready(clone: Path) -> float:
-    # Without what this process runs in: the clone makes an environment of its own.
+    # Without this process's virtual environment: the clone creates one.
     environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "ESOTERIC_HOME")}
     started = time.monotonic()
     process = subprocess.Popen(

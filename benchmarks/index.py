@@ -1,4 +1,4 @@
-"""How long the default index takes to build from nothing."""
+"""The time to build the default index from nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cli.index import build_with_progress
 
 
 def measure() -> list[Row]:
-    """Build ``vital`` once where nothing is; the other benchmarks use it."""
+    """Build ``vital`` once into an empty folder; the other benchmarks use it."""
     shutil.rmtree(HOME / "index", ignore_errors=True)
     started = time.monotonic()
     info = build_with_progress("vital", HOME / "index")

@@ -1,4 +1,4 @@
-"""Synthetic pages in the format of FEVER's wiki-pages, as many as wanted; for scale alone.
+"""Writes synthetic pages in the format of FEVER's wiki-pages, only for measuring scale.
 
 python benchmarks/make_corpus.py --pages 100000 --out pages [--seed 1] [--around wiki-pages]
 """
@@ -41,7 +41,7 @@ PAGES_A_FILE = 50_000  # FEVER's release: 5.4 million in 109 files
     help="Folder of FEVER's wiki-pages, whose words, names and titles the pages use.",
 )
 def main(pages: int, out: Path, seed: int, around: Path | None) -> None:
-    """Write pages to measure scale with. The same options always write the same files."""
+    """Write synthetic pages. The same options always write the same files."""
     try:
         titles, words = ([], COMMON) if around is None else _titles_and_words(around)
         out.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def _titles_and_words(folder: Path) -> tuple[list[str], list[str]]:
                 titles.append(record["id"])
                 words.update(word for word in record["text"].split() if word.isalpha())
     if not titles:
-        raise click.UsageError(f"{folder} holds no page in FEVER's format.")
+        raise click.UsageError(f"{folder} contains no page in FEVER's format.")
     return titles, [word for word, _ in words.most_common()]
 
 

@@ -1,4 +1,4 @@
-"""Every network in 8 bits (ONNX Runtime) beside the same in float32 (PyTorch): time and labels."""
+"""Compares networks in 8 bits (ONNX Runtime) with float32 (PyTorch): time and labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.models import path_reader, reader, verifier
+from retrieval.models import path_model, relevance_model, verifier
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.torch_network import TorchNetwork
@@ -26,22 +26,22 @@ BATCH = 12  # pairs of a timed reading
 
 
 def measure() -> list[Row]:
-    """Read the same pairs with both, in turn."""
+    """Read the same pairs with both, alternating."""
     settings = Settings.from_environment()
     runtime.use_threads(settings.threads)
     runtime.keep_in(settings.model_folders.networks)
     pairs = _pairs()
     models = {
         "verifier": verifier(settings.packaged_models, in_search=False),
-        "path reader": path_reader(),
-        "reader": reader(),
+        "path model": path_model(),
+        "relevance model": relevance_model(),
     }
     rows = [row for name, model in models.items() for row in _compared(name, model, pairs)]
     return [*rows, *_encoder([evidence for _, evidence in pairs])]
 
 
 def _pairs() -> list[tuple[str, str]]:
-    """Return claims beside their evidence, taken at equal distances from all."""
+    """Return claims with their evidence, at equal distances from all."""
     store = EmbeddedIndex(vital_index()).open(MiniLMEncoder.name)
     decided = [claim for claim in everyday_claims() if claim["evidence"]]
     chosen = decided[:: len(decided) // PAIRS][:PAIRS]

@@ -1,6 +1,6 @@
-"""What this processor can do, and how to compute as on one that can do less.
+"""Describes this processor, and limits it to the instructions of an older one.
 
-``ESOTERIC_CPU=avx2 make bench`` measures what an ordinary computer takes, also on a newer one.
+``ESOTERIC_CPU=avx2 make bench`` measures as on an ordinary computer, also on a newer one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAMED = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16
 
 
 def described() -> str:
-    """Return the processor's name and its instructions for matrices, as programs here see them."""
+    """Return the processor's name and its instructions for matrices that programs here can use."""
     name, flags = "unknown processor", set[str]()
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition(":")
@@ -32,10 +32,10 @@ def described() -> str:
 
 
 def limit() -> None:
-    """Start this program again as on an AVX2 processor, if ``ESOTERIC_CPU`` asks for it.
+    """Start this program again, limited to AVX2, if ``ESOTERIC_CPU`` is set so.
 
     Raises:
-        SystemExit: it cannot be done here; the message says why.
+        SystemExit: that is not possible here; the message says why.
     """
     wanted = os.environ.get(VARIABLE)
     if not wanted or _is_limited():

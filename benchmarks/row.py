@@ -1,4 +1,4 @@
-"""A line of the table, and what measuring its figures takes."""
+"""A row of the table, and helper functions for measuring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured, what came out, and what was aimed at ("" for nothing)."""
+    """The name of a measurement, its figure, and its target ("" for none)."""
 
     what: str
     figure: str
@@ -17,14 +17,14 @@ class Row:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the value that ``percent`` of the values do not exceed (nearest rank)."""
+    """Return the percentile of the values (nearest rank)."""
     ranked = sorted(values)
     rank = max(1, -(-len(ranked) * percent // 100))
     return ranked[int(rank) - 1]
 
 
 def free_port() -> int:
-    """Return a port of this machine that nothing listens on."""
+    """Return a free port of this machine."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

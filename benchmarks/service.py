@@ -1,4 +1,4 @@
-"""The whole service as a user meets it: started, asked through the API, polled, weighed."""
+"""The whole service: time to start, time and polls of claims through the API, memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL = 0.02
 
 
 def measure() -> list[Row]:
-    """Start ``esoteric up`` on an index that is there, and check every claim once through it."""
+    """Start ``esoteric up`` with an existing index, and check every claim once through it."""
     vital_index()
     port = free_port()
     ours = {"ESOTERIC_HOME": str(HOME), "PORT": str(port)}
@@ -81,7 +81,7 @@ def _checked(address: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _seconds_of_check() -> float:
-    """Return the median seconds of the command for every fourth claim; it asks the service."""
+    """Return the median seconds of the command for every fourth claim; it uses the service."""
     seconds = []
     for claim in claims()[::4]:
         started = time.perf_counter()
@@ -107,7 +107,7 @@ def _json(url: str, body: dict[str, str] | None = None) -> Any:
 
 
 def _memory(supervisor: int) -> tuple[float, float]:
-    """Return the resident memory of the two children, told apart by their modules."""
+    """Return the resident memory of the two children, which are identified by their modules."""
     found: dict[str, float] = {}
     children = subprocess.run(
         ["ps", "-o", "pid=,args=", "--ppid", str(supervisor)],

@@ -1,4 +1,4 @@
-"""The sentence splitter on one core, beside spaCy's ``senter`` alone on the same pages."""
+"""Compares the sentence splitter with spaCy's ``senter`` alone, on one core and the same pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDS = 3
 
 
 def measure() -> list[Row]:
-    """Split all of ``vital``; times are those of the process, so that others matter little."""
+    """Split all of ``vital``; times are processor times, so that other programs matter little."""
     texts = [page.text for page in readable_pages(open_corpus("vital"))]
     splitter = SentenceSplitter()
     split = list(splitter.split(texts))  # loads spaCy

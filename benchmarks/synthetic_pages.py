@@ -1,8 +1,9 @@
-"""Encyclopaedia pages of any number, made up word by word: for scale alone, never for quality.
+"""Synthetic pages of an encyclopaedia in any number: for measuring scale, never quality.
 
-What an index feels of a real encyclopaedia is kept: words as frequent as Zipf's law has them,
-about five sentences and a hundred words a page, titles that share their first words or differ in
-parentheses alone, disambiguation pages, and pages that mention others, some of them very often.
+They have the properties of a real encyclopaedia that matter for an index: word frequencies by
+Zipf's law, about five sentences and a hundred words a page, titles that share their first words or
+differ only in parentheses, disambiguation pages, and pages that mention others, some of them very
+often.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 
 WORDS_A_SENTENCE = 17
 SENTENCES_A_PAGE = 5
-MADE_UP = 200_000  # words behind the common ones
+MADE_UP = 200_000  # invented words after the common ones
 FIRST_NAMES, LAST_NAMES = 5_000, 20_000
 EXPONENT, SHIFT = 1.05, 2.7  # of Zipf's and Mandelbrot's law
 MENTIONING = 0.6  # share of the sentences that mention another page
-AROUND = 0.5  # share of these that mention a real one, where there are some
+AROUND = 0.5  # share of these that mention a real one, if there are real ones
 
 _HERE = Path(__file__).parent
 COMMON = (_HERE / "common_words.txt").read_text(encoding="utf-8").split()  # most frequent first
@@ -38,7 +39,7 @@ class SyntheticPage:
     sentences: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
     def record(self) -> dict[str, str]:
-        """Return what a line of FEVER's wiki-pages holds."""
+        """Return the content of a line of FEVER's wiki-pages."""
         lines = (
             "\t".join((str(number), text, *(word for link in links for word in link)))
             for number, (text, links) in enumerate(self.sentences)
@@ -48,9 +49,9 @@ class SyntheticPage:
 
 
 class Encyclopaedia:
-    """Pages from number 0 on; what a range of them holds depends on nothing but the seed.
+    """Pages from number 0 on; the content of a range depends only on the range and the seed.
 
-    Two ranges that overlap agree on titles, not on texts.
+    Overlapping ranges have the same titles, but not the same texts.
     """
 
     def __init__(
@@ -62,9 +63,9 @@ class Encyclopaedia:
     ) -> None:
         """Make the words.
 
-        ``size``: how many pages there are to mention. ``titles``: those of real pages, as
-        FEVER spells them; synthetic pages mention them and share their names, and none
-        has one of them. ``words``: of real pages, most frequent first; made-up ones follow.
+        ``size``: the number of pages that can be mentioned. ``titles``: those of real pages, in
+        FEVER's spelling; synthetic pages mention them and share their names, but none has the same
+        title. ``words``: of real pages, most frequent first; invented ones follow.
         """
         self._size = size
         self._seed = seed
@@ -81,7 +82,7 @@ class Encyclopaedia:
         rng = np.random.default_rng((self._seed, start, stop))
         sentences = rng.geometric(1 / SENTENCES_A_PAGE, stop - start)
         total = int(sentences.sum())
-        # About as uneven as sentences are: a few words or more than fifty.
+        # Lengths vary as in real sentences: from a few words to more than fifty.
         lengths = 5 + rng.poisson(rng.gamma(3, (WORDS_A_SENTENCE - 5) / 3, total))
         drawn = np.searchsorted(self._cumulative, rng.random(int(lengths.sum())))
         words = iter(np.split(self._words[drawn], np.cumsum(lengths)[:-1]))
@@ -100,8 +101,8 @@ class Encyclopaedia:
     def title(self, number: int) -> str:
         """Return the title of a page; no two pages have the same.
 
-        The pages of a name stand together: the name alone, with words in parentheses
-        and with words before and behind it.
+        The pages of a name are consecutive: the name alone, with words in parentheses and with
+        words before and after it.
         """
         group, form = divmod(number, 10)
         name, kind = self._name(group), _kind(group)
@@ -118,14 +119,14 @@ class Encyclopaedia:
         return f"{name}_{self._made_up[(10 * group + form) % MADE_UP].title()}"
 
     def _name(self, group: int) -> str:
-        """Return two words that no other group has: of a real title, or made up."""
+        """Return two words that no other group has: of a real title, or invented."""
         turn, place = divmod(group, 3)
         if place == 0 and self._titles:
             again, which = divmod(turn, len(self._titles))
-            # One word more, so that nothing has a real page's title.
+            # One word more, so that no page has the title of a real one.
             return f"{_name_of(self._titles[which]).replace(' ', '_')}_{self._surname(again)}"
         turn, first = divmod(group, FIRST_NAMES)
-        # Neighbours share no name, and no pair comes twice before LAST_NAMES turns.
+        # Neighbours share no name, and no pair is repeated in LAST_NAMES turns.
         return f"{self._made_up[first].title()}_{self._surname(turn + 37 * first)}"
 
     def _surname(self, number: int) -> str:
@@ -164,7 +165,7 @@ def _kind(number: int) -> str:
 
 
 def _name_of(title: str) -> str:
-    """Return a title as sentences have it: without its words in parentheses."""
+    """Return a title as used in sentences, without its words in parentheses."""
     return title.partition("_-LRB-")[0].replace("_", " ")
 
 

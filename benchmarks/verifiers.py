@@ -1,7 +1,6 @@
-"""What a larger verifier takes: architectures of public models, with random weights.
+"""The time of larger verifiers: architectures of public models, with random weights.
 
-Time does not depend on what the weights are, so no weights have to be fetched. Accuracy does, and
-is not measured here.
+Time does not depend on the weights, so none have to be fetched. Accuracy is not measured here.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from retrieval.models import verifier
 from retrieval.networks import runtime
 from settings import Settings
 
-TOKENS = 60  # of a pair: a claim beside a sentence of common length
+TOKENS = 60  # of a pair: a claim with a sentence of common length
 PAIRS = 8
 ROUNDS = 6
 _CLAIM = "the " * 12
-_EVIDENCE = "and " * (TOKENS - 12 - 3)  # a pair has three tokens of its own
+_EVIDENCE = "and " * (TOKENS - 12 - 3)  # special tokens of a pair
 _BASE = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12}
 _LARGE = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24}
 # DeBERTa v3 in its two sizes, as MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli and larger ones are.
@@ -69,10 +68,10 @@ def _row(name: str, seconds: tuple[float, float], shipped: tuple[float, float]) 
 
 
 def _seconds(model: EvidenceModel) -> tuple[float, float]:
-    """Return the seconds and the processor seconds of all threads that a pair takes.
+    """Return the seconds and the processor seconds of all threads for a pair.
 
-    Each is the least of several rounds, after a warm-up: other programs may slow any of them. They
-    lengthen the processor seconds the least.
+    Each is the least of several rounds after a warm-up, because other programs may slow any round.
+    Processor seconds depend less on other programs.
     """
     pairs = [(_CLAIM, _EVIDENCE)] * PAIRS
     waited, computed = [], []
@@ -85,7 +84,7 @@ def _seconds(model: EvidenceModel) -> tuple[float, float]:
 
 
 def _write(folder: Path, size: Mapping[str, Any]) -> None:
-    """Write a model of this size, with a tokenizer that makes a token of each word."""
+    """Write a model of this size, with a tokenizer that makes one token of each word."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit

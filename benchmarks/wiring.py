@@ -1,4 +1,4 @@
-"""A claim checked by one function against the same stages as a Haystack pipeline."""
+"""Compares a check by one function with the same stages as a Haystack pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 def measure() -> list[Row]:
-    """Check claims both ways, claim by claim in turn, and compare the evidence too."""
+    """Check each claim with both, alternating, and compare the evidence too."""
     recipe, encoder = RECIPES[DEFAULT_RECIPE], MiniLMEncoder()
     store = EmbeddedIndex(vital_index()).open(encoder.name)
     parts = parts_over(store, encoder, Settings.from_environment().model_folders)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from retrieval.errors import EsotericError
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 _LOCK = "up.lock"
 # ``address_of_running`` holds the lock for a moment, so ``running`` tries more than once.

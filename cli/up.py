@@ -20,8 +20,8 @@ from cli.errors import reports_errors
 from cli.home_lock import CannotStart, running
 from cli.service import Service
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
+from retrieval.fixes import esoteric_command
 from retrieval.index.versions import lacks_index
-from retrieval.mends import esoteric_command
 from settings import Settings
 
 _DEFAULT_SOURCE = "vital"

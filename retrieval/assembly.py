@@ -42,7 +42,7 @@ class Retriever:
         folders: ModelFolders,
         explainer: Explains | None = None,
     ) -> None:
-        """Remember where everything is.
+        """Store the settings; nothing is opened yet.
 
         ``snapshots`` is the folder for files that are derived from an index on a server,
         ``threads`` is how many the models may use. ``explainer`` asks a language model.
@@ -61,7 +61,7 @@ class Retriever:
     def warm_up(self, recipe: Recipe | None = None) -> None:
         """Open the index and load the models of a recipe; otherwise each is loaded when needed.
 
-        Without a recipe they are those of the default one, or of ``report`` over vectors of DPR,
+        Without ``recipe`` it is the default one, or ``report`` if the index has vectors of DPR,
         which only this recipe searches.
 
         Raises:
@@ -98,7 +98,7 @@ class Retriever:
         return self._parts[vectors]
 
     def info(self) -> IndexInfo:
-        """Return what the index holds that is opened; raises what ``warm_up`` raises."""
+        """Return the contents of the opened index; raises what ``warm_up`` raises."""
         if self._info is None:
             self._opened(self._usual())
         assert self._info is not None
@@ -110,10 +110,10 @@ class Retriever:
         return self._explainer.problem if self._explainer else None
 
     def stale(self) -> bool:
-        """Return whether another index stands where the opened one stood.
+        """Return whether the opened index has been replaced.
 
         Raises:
-            IndexUnavailable: the server that holds the index cannot be asked.
+            IndexUnavailable: the server of the index does not answer.
         """
         return self._index is not None and self._index.version() != self._version
 
@@ -121,7 +121,9 @@ class Retriever:
         """Check one claim by the recipe of this name.
 
         Raises:
-            UnknownRecipe: there is none. And what ``warm_up`` and ``Pipeline.check`` raise.
+            UnknownRecipe: there is none.
+
+        Also raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
         return self.follow(recipe_named(recipe), claim, on_progress)
 
@@ -133,7 +135,7 @@ class Retriever:
         return self._opened(recipe).check(claim, on_progress)
 
     def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
-        """Return a view of the index, and what compares texts."""
+        """Return a view of the index, and the encoder that compares texts."""
         if vectors == "minilm":
             minilm = MiniLMEncoder()
             return index.open(minilm.name), minilm
@@ -146,10 +148,10 @@ class Retriever:
 
 
 def parts_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> Parts:
-    """Return what pipelines over any document store share; no model is loaded yet.
+    """Return what pipelines over a document store share; no model is loaded yet.
 
-    ``encoder`` compares texts. Its vectors are those of the store, unless these are of DPR. What
-    the networks may use is set before, by ``runtime.use_threads`` and ``runtime.keep_in``.
+    ``encoder`` compares texts; the vectors of the store must be its own or DPR's. Call
+    ``runtime.use_threads`` and ``runtime.keep_in`` first.
     """
     with leave_out_torch():
         from retrieval.stages.table import Parts
@@ -163,7 +165,7 @@ def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explains | None = Non
     ``explainer`` asks a language model about the selected evidence.
 
     Raises:
-        UnknownRecipe: the recipe names a stage that there is not.
+        UnknownRecipe: the recipe names a stage that does not exist.
     """
     with leave_out_torch():
         from retrieval.pipeline import Pipeline

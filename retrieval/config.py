@@ -1,8 +1,7 @@
-"""The thresholds and limits of the pipeline that may be tuned, in one place.
+"""The thresholds and limits of the pipeline that may be tuned.
 
-The report's own values are named where they differ, because its encoders score
-on another scale. The cutoffs are low: they keep out what is plainly about
-something else and leave the choice to the ranking.
+Where the report has other values, they are given: its encoders have another scale. The cutoffs are
+low. They drop only what is clearly about something else; the ranking chooses from the rest.
 """
 
 from __future__ import annotations
@@ -12,61 +11,64 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """What a recipe may vary. Scores are cosine similarities unless said otherwise.
+    """The settings of a recipe. Similarities are cosines, unless otherwise stated.
 
     Attributes:
         disambiguation_cutoff: least similarity of a disambiguated title to the claim.
         disambiguation_limit: most disambiguated titles kept.
         text_limit: most documents taken from text match (report, 3.3.7: 1000).
-        word_limit: documents taken by the claim's words and read whatever the ranking says.
+        word_limit: documents found by the claim's words; they are read without being ranked.
         document_cutoff: least similarity of a document to its best question
             (report, 3.3.9: 0.65 with DPR).
         document_limit: most documents that the ranking hands to the sentence stages.
         sentence_limit: most sentences read alone in the first hop.
         expansion_sentence_limit: the same in later hops.
-        relevance_cutoff: least probability that a sentence bears on the claim.
-        title_bonus: added to the similarity of a document that was found by its title but for
-            words in parentheses, and of the sentences of a document that was found by its title
-            (docs/experiments.md, "The page of a name among many that begin with it").
+        relevance_cutoff: least probability that a sentence is relevant to the claim.
+        title_bonus: added to the similarity of a document whose title, without words in
+            parentheses, is in the claim, and of the sentences of a document that was found by its
+            title (docs/experiments.md, "The page of a name among many that begin with it").
         first_sentence_bonus: added to the similarity of a document's first sentence, which names
             the subject that the others refer to (docs/experiments.md, same section).
         semantic_cutoff: least similarity of a sentence to the claim
             (report, 3.3.11: 0.7 with all-mpnet-base-v2).
-        semantic_limit: most relevant sentences of a hop that are ranked so.
+        semantic_limit: the most relevant sentences of a hop that are ranked by similarity too.
         verified_sentences: best sentences that the verifier reads, with those on their paths.
-        verified_paths: paths that it reads too, at most, where none of those sentences settles
-            the claim.
-        verified_path_cutoff: least score of such a path, by the path reader.
-        path_gain: by so much more than each of its sentences alone a path must decide, or else the
-            sentence counts without it.
+        verified_paths: most paths that the verifier reads as well if none of those sentences
+            settles the claim.
+        verified_path_cutoff: least score of such a path, by the path model.
+        path_gain: a sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO),
+            is by this much higher than that of each of its sentences alone.
         selection_share: a sentence is selected if it has at least this share of the best
             one's relevance.
-        selection_limit: most sentences that the verdict rests on.
-        unproved_share: the same share for a sentence that no part of the proof rests on.
+        selection_limit: most selected sentences.
+        unproved_share: the same share for a sentence that no part of the proof uses.
         utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
-        lead_sentences: best sentences that the next hop goes on from, selected or not.
+        lead_sentences: best sentences that the next hop starts from, selected or not.
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
-        path_leads: best sentences that the path reader reads others together with, and that dense
-            retrieval goes on from.
-        path_neighbours: sentences that are read together with each of them, at most so many of the
-            documents that it led to and so many of the others.
+        path_leads: best sentences that the path model reads together with others, and that dense
+            retrieval starts from.
+        path_neighbours: most sentences that are read after each of them: this many from the
+            documents that it led to, and this many from the others.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
-        independence_cutoff: least probability with which a span of the claim is open. Fitted to
-            what rounds find (docs/experiments.md); the prover's card has another, of made sets.
-        together_weight: weight of what the selected sentences say together; the rest is the most
-            relevant one's alone (docs/experiments.md; fitted with ``esoteric train calibration``).
-        firm_confidence: below it the rationale only says what the evidence seems to do.
-        opposed_share: share of its confidence above a guess that a verdict keeps where the proof
-            comes to the opposite. Fitted to 376 dev claims it would be 0.74 (docs/experiments.md).
-        open_share: the same where the proof leaves the claim open. Fitted, this and the next would
-            be 1.0 and 1.1: the verifier is less confident there by itself. So that a proof that
-            does not agree raises no confidence, both are below 1.
-        proved_share: the same of an undecided verdict where the proof decides.
-        seconds: a fault guard: no further hop begins when so many have passed, and a notice
-            says so. What a claim takes is limited by hops and sentences.
+        independence_cutoff: least probability of "independent" at which a span of the claim is
+            open. Fitted to the sentences that hops find (docs/experiments.md); the prover's card
+            has another value, for composed sets of sentences.
+        together_weight: weight of the reading of all selected sentences together; the rest is the
+            weight of the most relevant one alone (docs/experiments.md; fitted with ``esoteric
+            train calibration``).
+        firm_confidence: below this confidence the rationale says only what the evidence seems to
+            do.
+        opposed_share: if the proof has the opposite result, the verdict keeps this share of its
+            confidence above a guess. Fitted to 376 dev claims: 0.74 (docs/experiments.md).
+        open_share: the same if the proof leaves the claim open. Fitted, this and the next would
+            be 1.0 and 1.1, since the verifier's confidence is lower there anyway. Both are below 1,
+            so that a proof that disagrees never raises the confidence.
+        proved_share: the same for an undecided verdict if the proof decides the claim.
+        seconds: after this time no further hop begins, and a notice says so. It is a guard against
+            faults: the normal limits are those of hops and sentences.
     """
 
     disambiguation_cutoff: float = 0.25
@@ -107,10 +109,10 @@ class RetrievalConfig:
     seconds: float = 300.0
 
 
-# The recipe ``report``: the values of the ESOTERIC report with its own models. There
-# ``document_limit`` is of each question (3.3.8), ``document_cutoff`` is a scaled inner product
-# (3.3.9), and a sentence is relevant if its label says so (3.3.10). The report reads every
-# sentence of the documents; the limit only keeps books from being read whole. It names no values
+# The recipe ``report``: the values of the ESOTERIC report with its own models. Here
+# ``document_limit`` is for each question (3.3.8), ``document_cutoff`` is a scaled inner product
+# (3.3.9), and a sentence is relevant if its label is "relevant" (3.3.10). The report reads every
+# sentence of the documents; the limit only prevents that whole books are read. It gives no values
 # for disambiguated titles.
 REPORT = RetrievalConfig(
     text_limit=1000,

@@ -1,4 +1,4 @@
-"""When a search ends, and what of the claim is still open then."""
+"""When a search ends, and which parts of the claim are still open then."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ def hop_ended(state: ClaimState, recipe: Recipe, stopped: Stopped | None) -> Cla
 
 
 def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
-    """Return what of the claim is still open, as offsets into the claim."""
+    """Return the parts of the claim that are still open, as offsets into the claim."""
     if state.proof is not None:
         return state.proof.open
     return tuple((s.start, s.end) for s in missing_spans(state.spans, state.selected))
 
 
 def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:
-    """Return the spans none of whose words occur in any of the sentences or their titles.
+    """Return the spans without a word that occurs in one of the sentences or their titles.
 
-    Words are compared by their first five letters, case and accents ignored. A
-    span inside another missing span is left out. This says what nothing has been
-    found about; it does not say that the rest is proved.
+    Words are compared by their first five letters; case and accents are ignored. A span inside
+    another missing span is left out. A span that is not returned is not proved: only a word of it
+    was found.
     """
     spoken = _spoken(evidence)
     missing = [span for span in spans if (words := _stems(span.text)) and not words & spoken]
@@ -103,7 +103,7 @@ def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[S
 
 
 def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
-    """Return whether some sentence, or its title, holds a word of some span.
+    """Return whether some sentence, or its title, contains a word of some span.
 
     Words are compared as in ``missing_spans``.
     """

@@ -1,8 +1,7 @@
-"""What can go wrong, as few classes as callers can tell apart.
+"""All errors that a user can act on; one class for each case that callers handle differently.
 
-Each error carries a ``code`` for programs, a ``message`` that says what is
-wrong and a ``hint`` that says what to do about it. Edges (CLI, pages, API)
-translate; nothing in between catches them.
+Each error has a ``code`` for programs, a ``message`` that says what is wrong and a ``hint`` that
+says how to fix it. The CLI, the pages and the API show them; no other code catches them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,10 @@ class EsotericError(Exception):
         return Problem(self.code, self.message, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let another process raise it: exceptions pickle by what ``super`` was told otherwise."""
+        """Pickle all arguments, so that another process can raise the error.
+
+        By default only the arguments of ``super().__init__`` are pickled.
+        """
         return _raised_elsewhere, (type(self), self.code, self.message, self.hint)
 
 
@@ -47,7 +49,7 @@ def _raised_elsewhere(
 
 
 class InvalidClaim(EsotericError):
-    """The text given is not something that can be checked."""
+    """The text cannot be checked as a claim."""
 
 
 class UnknownRecipe(EsotericError):
@@ -63,7 +65,7 @@ class IndexUnavailable(EsotericError):
 
 
 class ModelUnavailable(EsotericError):
-    """A model's files are missing or are not the ones this version was made with."""
+    """A model's files are missing, damaged or of another version."""
 
 
 class Cancelled(Exception):

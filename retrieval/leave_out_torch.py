@@ -1,7 +1,7 @@
-"""Imports libraries that would import PyTorch only because it is installed.
+"""Imports libraries without PyTorch, which they import whenever it is installed.
 
-Haystack and spaCy's thinc do, for parts of theirs that are not used here. It takes a second and
-180 MB. What computes claims needs none of it (``retrieval/networks``).
+Haystack and spaCy's thinc import it for parts that are not used here, which takes a second and
+180 MB. Checking claims does not need it (``retrieval/networks``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 @contextmanager
 def leave_out_torch() -> Iterator[None]:
-    """Let imports in this block find no PyTorch, unless it is imported already."""
+    """Hide PyTorch from imports in this block, unless it is already imported."""
     modules: dict[str, Any] = sys.modules
     if "torch" in modules:
         yield

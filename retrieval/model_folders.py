@@ -23,5 +23,5 @@ class ModelFolders:
 
     @property
     def networks(self) -> Path:
-        """Where networks are kept as they are computed, in 8 bits."""
+        """The folder of the converted networks, in 8 bits."""
         return self.unpacked / "networks"

@@ -1,4 +1,4 @@
-"""The shipped models: where each lies, and what reads it."""
+"""The shipped models: their folders, and functions that open them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from retrieval.recipes import Recipe
 from retrieval.report.lock import LOCK
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
-READER, VERIFIER = MODELS / "reader", MODELS / "verifier"
+RELEVANCE_MODEL, VERIFIER = MODELS / "reader", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 STATIC = MODELS / "static"
@@ -34,29 +34,32 @@ def minilm_classifier(folder: Path) -> CrossEncoder:
     return CrossEncoder(folder, MiniLM(), OF_FIRST)
 
 
-def reader() -> CrossEncoder:
-    """Return the model that reads every sentence, as ``minilm_classifier`` does."""
-    return minilm_classifier(READER)
+def relevance_model() -> CrossEncoder:
+    """Return the relevance model, as ``minilm_classifier`` does."""
+    return minilm_classifier(RELEVANCE_MODEL)
 
 
-def path_reader() -> CrossEncoder:
-    """Return the model that reads sentences beside those that led to them, likewise."""
+def path_model() -> CrossEncoder:
+    """Return the path model, as ``minilm_classifier`` does."""
     return minilm_classifier(PATH)
 
 
 def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossEncoder:
-    """Return the shipped model that labels evidence, likewise.
+    """Return the shipped verifier; its weights are not loaded yet.
 
     ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
-    search found the evidence; otherwise somebody gave it.
+    search found the evidence, so that the calibration for searches is used.
+
+    Raises:
+        ModelUnavailable: it is missing.
     """
     return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
 
 
 def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
-    """Return the model that labels evidence: the user's where there is one, or the shipped one.
+    """Return the verifier: the user's if ``folders`` names one, otherwise the shipped one.
 
-    ``in_search`` is that of ``verifier``. The model is not loaded yet.
+    ``in_search`` is as in ``verifier``. The model is not loaded yet.
 
     Raises:
         ModelUnavailable: it is missing, or the user's cannot be used (``read_classifier``,
@@ -71,9 +74,9 @@ def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
 def reading_models(recipe: Recipe) -> list[Path]:
     """Return the folders of all shipped models that choose a recipe's evidence or label it.
 
-    Models of the report are not shipped and not among them.
+    The models of the report are not shipped, so they are not included.
     """
-    folders = [READER] if "relevance" in recipe.hop else []
+    folders = [RELEVANCE_MODEL] if "relevance" in recipe.hop else []
     if "paths" in recipe.hop:
         folders.append(PATH)
     folders.append(VERIFIER)
@@ -85,24 +88,24 @@ def reading_models(recipe: Recipe) -> list[Path]:
 
 
 def trained_folders() -> list[Path]:
-    """Return the folders of the models that claims are checked with, whatever the recipe."""
-    return [READER, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
+    """Return the folders of the trained models that any recipe checks claims with."""
+    return [RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
 
 
 def judge_name(folders: ModelFolders) -> str:
-    """Return the name that verdicts carry: the verifier's, with its version. Loads no model.
+    """Return the verifier's name and version, which verdicts contain. Loads no model.
 
     Raises:
-        ModelUnavailable: what ``evidence_model`` raises.
+        ModelUnavailable: as in ``evidence_model``.
     """
     return evidence_model(folders, in_search=True).version
 
 
 def models_digest(folders: ModelFolders) -> str:
-    """Return one SHA-256 of the configurations of all shipped models, and of others that are named.
+    """Return one SHA-256 of all shipped models and of those in ``folders``.
 
-    The report's models are named by their lock. A configuration holds the digest of its weights;
-    no model is loaded.
+    It is computed from the configurations, which contain the digests of the weights, and from the
+    lock of the report's models. No model is loaded.
 
     Raises:
         ModelUnavailable: a model of the user cannot be used.

@@ -1,4 +1,4 @@
-"""Does the same to many things in processes of its own, and gives the results in order."""
+"""Applies one function to many items in several processes; yields the results in order."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from retrieval.errors import EsotericError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_AHEAD = 2  # things a process has waiting, so that it never waits itself
+_AHEAD = 2  # items that wait for each process, so that it is never idle
 _MEMORY = 1_500_000_000  # bytes that a process takes while it loads the models
 _CLAIMS = 20  # checked in the time that loading takes
 
 
 class ProcessEnded(EsotericError):
-    """A process that worked for this one is gone."""
+    """A child process ended unexpectedly."""
 
 
 def processes_for(claims: int, threads: int, more: int = 0) -> int:
-    """Return in how many processes to check so many claims, at least one.
+    """Return the number of processes for so many claims, at least one.
 
-    ``more``: bytes that each needs beside the models that all need.
+    ``more``: bytes that each process needs in addition to the models that all recipes need.
 
-    One for each thread, since two single threads do more than one program on both; no more than
-    the memory holds, and than have enough to do that loading their models pays.
+    At most one for each thread: two processes with one thread each check more claims than one with
+    two. At most as many as fit into memory, and as have enough claims to be worth loading their
+    models.
     """
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(1, min(threads, memory // (_MEMORY + more), claims // _CLAIMS))
@@ -43,15 +44,17 @@ def processes_for(claims: int, threads: int, more: int = 0) -> int:
 def in_order(
     prepare: Callable[[], Callable[[Item], Result]], items: Iterable[Item], processes: int
 ) -> Iterator[Result]:
-    """Yield what ``prepare()`` makes of every item, in their order.
+    """Yield the result of ``prepare()(item)`` for every item, in their order.
 
-    ``prepare`` is called once in each process; without items it is not called. Of the items only
-    so many are taken ahead as keep all processes at work. One item alone is worked on here:
-    starting a process takes longer than most of them do. Functions, items, results and errors
-    must pickle.
+    ``prepare`` is called once in each process; without items it is not called. Only as many items
+    are read ahead as keep all processes busy. A single item is processed in this process, because
+    starting another takes longer than most items. Functions, items, results and errors must
+    pickle.
 
     Raises:
-        ProcessEnded: a process was killed. And what ``prepare`` and its function raise.
+        ProcessEnded: a process was killed.
+
+    Also raises what ``prepare`` and its function raise.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
@@ -73,7 +76,7 @@ def in_order(
             while waiting:
                 yield waiting.popleft().result()
         except BaseException as error:
-            # Nobody waits for what was begun: the user has ended it, or it has failed.
+            # Do not wait for items that have begun: the user stopped the work, or it failed.
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 if child.pid not in others:
@@ -81,7 +84,7 @@ def in_order(
             if isinstance(error, BrokenProcessPool):
                 raise ProcessEnded(
                     "process_ended",
-                    "A process that did part of the work was ended, perhaps for want of memory.",
+                    "A process that did part of the work was ended, perhaps for lack of memory.",
                     "Run the same command again; with a smaller ESOTERIC_THREADS it needs less.",
                 ) from error
             raise
@@ -92,11 +95,11 @@ _work: Callable[[Any], Any] | Exception
 
 def _begin(prepare: Callable[[], Callable[[Any], Any]]) -> None:
     global _work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent tells when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
     _end_with_parent()
     try:
         _work = prepare()
-    except Exception as error:  # told with the first item: here nobody would learn what it was
+    except Exception as error:  # reported with the first item, since an error here would be lost
         _work = error
 
 
@@ -107,7 +110,7 @@ def _worked(item: Any) -> Any:
 
 
 def _end_with_parent() -> None:
-    """A process that is killed cannot tell those that work for it to stop."""
+    """End this process when its parent ends: a killed parent cannot stop its children."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         sentinel = parent.sentinel

@@ -10,10 +10,10 @@
                        ▲                                                                  selection
                        └─────────── not sufficient ──── verdict ◄──── proof ◄─────────────────┘
                                                            │
-                                     explain, where there is a language model
+                                     explain, if there is a language model
 
-A recipe (``recipes``) names the stages that a claim passes, in order. Each is a class in
-``stages``: it gets what is known of the claim (``state``) and returns what is known after it.
+A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
+``stages``: it takes the state of the claim (``state``) and returns a new one.
 ``haystack`` has the same stages as components of a Haystack pipeline.
 """
 
@@ -45,8 +45,8 @@ from retrieval.types import (
 )
 
 _LONG = (
-    "The selected sentences are longer than the models read at once, so the last of them may have"
-    " had no part in the verdict."
+    "The selected sentences are longer than the models read at once, so the last of them may not"
+    " have been read."
 )
 
 _SLOW = (
@@ -55,13 +55,13 @@ _SLOW = (
 )
 
 _NO_VECTORS = (
-    "The index has no vectors yet, so nothing was searched by its meaning, only by titles and"
-    " words; esoteric index encode makes them."
+    "The index has no vectors yet, so documents were found only by titles and words, not by their"
+    " meaning; esoteric index encode makes the vectors."
 )
 
 
 class Pipeline:
-    """Checks claims by one recipe, one at a time; keeps nothing of a claim when it is done."""
+    """Checks claims by one recipe, one at a time; stores nothing about a finished claim."""
 
     def __init__(
         self,
@@ -73,7 +73,8 @@ class Pipeline:
     ) -> None:
         """``stages`` are those that the recipe names, and "next"; ``warm_up`` loads their models.
 
-        ``corpus`` is what they search. ``explainer`` asks a language model after the last hop.
+        ``corpus`` describes the corpus that they search. ``explainer`` asks a language model after
+        the last hop.
         """
         self._recipe = recipe
         self._stages = stages
@@ -93,7 +94,7 @@ class Pipeline:
         """Find evidence for the claim and decide it.
 
         Raises:
-            InvalidClaim: the text is not something that can be checked.
+            InvalidClaim: the text cannot be checked.
             Cancelled: ``on_progress`` raised it.
         """
         claim, recipe = read_claim(text), self._recipe
@@ -121,7 +122,7 @@ class Pipeline:
         return self._report(state, verdict, notices, usage, clock.seconds())
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
-        """Run stages one after the other; between two of them a listener may cancel."""
+        """Run stages one after the other; a listener may cancel between two of them."""
         for name in names:
             with clock.stage(stage_of(name)):
                 state, message = self._stages[name].run(state)
@@ -131,7 +132,7 @@ class Pipeline:
     def _explain(
         self, state: ClaimState, clock: _Clock
     ) -> tuple[Verdict, Usage | None, Sequence[str]]:
-        """Ask the language model, if there is one and anything that it could read."""
+        """Ask the language model, if there is one and evidence was selected."""
         assert state.verdict is not None, "every hop of a recipe ends in a verdict"
         own = _opinion(state.verdict, state.evidence)
         verdict = replace(state.verdict, opinions=(own,))
@@ -178,11 +179,11 @@ class Pipeline:
 
 
 class _Clock:
-    """Times the stages of one claim and reports to the listener how far it is."""
+    """Times the stages of one claim and reports its progress to the listener."""
 
     def __init__(self, on_progress: ProgressListener, recipe: Recipe, explains: bool) -> None:
         self._on_progress = on_progress
-        between = recipe.max_hops - 1  # after the last hop nothing is looked for
+        between = recipe.max_hops - 1  # after the last hop no documents are searched
         hops = len(recipe.hop) * recipe.max_hops
         self._of = len(recipe.first) + hops + between + int(explains)
         self._done = 0
@@ -198,7 +199,7 @@ class _Clock:
         self._seconds[name] = self._seconds.get(name, 0.0) + spent
 
     def report(self, stage: str, message: str) -> None:
-        """Report that a stage is over; without a message it had nothing to do."""
+        """Report that a stage has finished; an empty message means that it had nothing to do."""
         self._done += 1
         if message:
             self._on_progress(Progress(stage, message, self._done, self._of))
@@ -218,6 +219,6 @@ class _Clock:
 
 
 def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:
-    """Return the verifier's verdict as one opinion, which rests on all selected evidence."""
+    """Return the verifier's verdict as an opinion on all selected evidence."""
     cites = tuple(number for number, item in enumerate(evidence, 1) if item.selected)
     return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, cites)

@@ -1,7 +1,7 @@
 """The recipes: which stages check a claim, in which order and with which settings.
 
-A stage is named as in ``retrieval/stages/table.py``, by its name and, where there are several
-implementations of it, by one of these: ``selection:utility``.
+Stages have the names of ``retrieval/stages/table.py``: the name of the stage and, if it has several
+implementations, that of one of them, as in ``selection:utility``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ Vectors: TypeAlias = Literal["minilm", "dpr"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A way to check claims, as data.
+    """The stages that check a claim, with their settings.
 
     Attributes:
-        name: what users ask for.
-        summary: one line for people, with the paper and its sections.
+        name: the name that users choose it by.
+        summary: one line for users, with the paper and its sections.
         first: stages that run once, in order; they find the documents of the first hop.
-        hop: stages that run in every hop, in order; they end in a verdict.
-        next: what finds the documents of the next hop, all in one stage: mentions, generation,
-            dense.
-        ending: what ends the search before the limit of hops: a verdict that decides, a proof
+        hop: stages that run in every hop, in order; the last one gives a verdict.
+        next: the expanders that find the documents of the next hop: mentions, generation, dense.
+        ending: what ends the search before ``max_hops``: a verdict of SUPPORTS or REFUTES, a proof
             without an open part, the same best sentences twice, or nothing.
         max_hops: most hops.
         settings: thresholds and limits of the stages.

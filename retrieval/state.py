@@ -1,4 +1,4 @@
-"""What is known of a claim while it is checked: the one value that all stages read and return."""
+"""The state of a claim while it is checked: the value that every stage takes and returns."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class ClaimState:
     Attributes:
         claim: the text that is checked.
         parsed: the same text with its words, their kinds and their relations.
-        hop: which round of retrieval it is, from 1.
+        hop: the number of this hop, from 1.
         spans: pieces of the claim that may name a document or answer a question.
         exact: documents whose title is in the claim.
-        disambiguated: documents whose title is in the claim, but for words in parentheses.
+        disambiguated: documents whose title, without words in parentheses, is in the claim.
         by_text: documents that contain a span of the claim.
         by_words: documents that contain words of the claim.
         questions: whose answers would help to decide the claim.
@@ -50,10 +50,10 @@ class ClaimState:
         ranked: those of all hops that the semantic ranking has kept.
         paths: last sentences of paths, read together with the sentences before them, of all hops.
         evidence: the sentences that may decide the claim.
-        readings: what the verifier said of each sentence and path.
+        readings: the verifier's probabilities for each sentence and path.
         selection: the sentences that the selection chose, before the proof left some out.
-        last_selection: the same of the hop before; None in the first hop.
-        proof: of the claim, from the selected evidence; None where the recipe makes none.
+        last_selection: the selection of the previous hop; None in the first hop.
+        proof: of the claim, from the selected evidence; None if the recipe makes none.
         verdict: on the selected evidence; None until the first hop has decided.
         cut: whether the selected evidence is longer than the verifier reads at once.
         hops: the finished hops.
@@ -86,12 +86,12 @@ class ClaimState:
     hops: tuple[Hop, ...] = ()
 
     def __deepcopy__(self, memo: object) -> ClaimState:
-        """Return the same state: nothing in it ever changes. Haystack copies what it hands on."""
+        """Return the same state, which never changes. Haystack copies all inputs."""
         return self
 
     @property
     def selected(self) -> tuple[Evidence, ...]:
-        """The evidence that the verdict rests on."""
+        """The selected evidence, from which the verdict is made."""
         return tuple(item for item in self.evidence if item.selected)
 
     @property

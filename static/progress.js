@@ -1,6 +1,6 @@
 // Polls the progress of a claim and shows it; loads the result when there is one.
-// app/progress.py makes the same rows on the server for the first view.
-const EAGER = 100; // until the first event: the claim should be seen to be taken up at once
+// app/progress.py makes the same rows on the server for the first page.
+const EAGER = 100; // until the first event, so that the start is shown at once
 const FASTEST = 250;
 const SLOWEST = 1000;
 const LONGEST_PAUSE = 5000;
@@ -10,13 +10,13 @@ const ASK_WHY_EVERY = 2000;
 const root = document.getElementById("progress");
 const rounds = document.getElementById("rounds");
 const pattern = document.getElementById("later-round");
-const opening = pattern.content.querySelector("li").dataset.stage; // a round begins with it
+const opening = pattern.content.querySelector("li").dataset.stage; // the first stage of a hop
 const bar = document.getElementById("bar");
 const percent = document.getElementById("percent");
 const elapsed = document.getElementById("elapsed");
 const status = document.getElementById("status");
 const note = document.getElementById("note");
-const closing = document.querySelector("#closing li"); // what follows the last round, if anything
+const closing = document.querySelector("#closing li"); // the stage after the last hop, if any
 const trouble = document.getElementById("trouble");
 
 const opened = performance.now() - 1000 * Number(root.dataset.seconds);
@@ -24,7 +24,7 @@ let next = 0;
 let pause = EAGER;
 let failures = 0;
 let begun = false;
-let done = 0; // steps that the last event had finished
+let done = 0; // steps that were finished at the last event
 let askAgainAt = performance.now() + ASK_WHY_EVERY;
 
 function setRow(row, state, words) {
@@ -44,7 +44,7 @@ function addRound() {
   const number = rounds.children.length + 1;
   rounds.append(pattern.content.cloneNode(true));
   lastRound().dataset.round = number;
-  // Nothing is followed behind the last round that is allowed.
+  // After the last allowed hop no leads are followed.
   if (number === Number(root.dataset.mostRounds)) rowOf("next")?.remove();
   lastRound().querySelector("h2 span").textContent = number;
   rounds.firstElementChild.querySelector("h2").hidden = false;
@@ -65,12 +65,12 @@ function startAgain() {
 
 function take(event) {
   if (event.stage === closing?.dataset.stage) {
-    // It reports while it is at work too, and then no step is finished.
+    // A stage also reports while it is running; then no step is finished.
     if (event.done > done) setRow(closing, "done", "done");
     else setRow(closing, "running", "running");
     closing.querySelector(".message").textContent = event.message;
   } else if (event.stage === "start") {
-    // A second start: the worker was lost, and what it did is done again.
+    // A second start: the worker was lost, and its work is repeated.
     if (begun) note.textContent = event.message;
     begun = false;
     startAgain();
@@ -93,7 +93,7 @@ function markUndone(state) {
   const over = closing && !closing.classList.contains("waiting");
   const working = state === "running" && next > 0 && !over;
   for (const round of rounds.children) {
-    let passed = false; // a later stage of the round is done
+    let passed = false; // a later stage of the hop is done
     let following = null;
     for (const row of [...round.querySelectorAll("li")].reverse()) {
       if (row.classList.contains("done")) passed = true;
@@ -113,7 +113,7 @@ function show(answer) {
   next = answer.next;
   markUndone(answer.state);
   const last = answer.events.at(-1);
-  if (last) say(last.message === note.textContent ? "" : last.message); // said there already
+  if (last) say(last.message === note.textContent ? "" : last.message); // the note already shows it
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
 }
 
@@ -123,7 +123,7 @@ function duration(seconds) {
 }
 
 function say(message) {
-  // A live region is read out again when it is set again, so only news is set.
+  // Screen readers read a live region again whenever it is set, so it is set only if it changed.
   if (status.textContent !== message) status.textContent = message;
 }
 
@@ -155,7 +155,7 @@ async function poll() {
   } catch (error) {
     failures += 1;
     const wait = Math.min(LONGEST_PAUSE, SLOWEST * 2 ** (failures - 1));
-    // fetch and JSON have errors of their own kinds; only ours has words for people.
+    // Errors of fetch and JSON are technical; only ours have texts for users.
     const reason = error.constructor === Error ? error.message : "ESOTERIC cannot be reached.";
     const text = `${reason} Trying again by itself.`;
     if (trouble.textContent !== text || trouble.hidden) trouble.textContent = text;

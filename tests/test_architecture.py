@@ -22,7 +22,7 @@ ALLOWED = {
         "worker.jobs",
         "retrieval.claim",
         "retrieval.errors",
-        "retrieval.mends",
+        "retrieval.fixes",
         "retrieval.recipes",
         "retrieval.result",
         "retrieval.types",

@@ -118,8 +118,8 @@ def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object]) -> None:
 def test_an_id_stands_once_and_a_file_is_not_empty(tmp_path: Path) -> None:
     path = tmp_path / "pieces.jsonl"
     path.write_text(f"{json.dumps(LINE)}\n" * 2)
-    with pytest.raises(BadSource, match="line 2: the id fence-01"):
+    with pytest.raises(BadSource, match="line 2: an earlier line already has the id fence-01"):
         read_pieces(path)
     path.write_text("")
-    with pytest.raises(BadSource, match="holds no pieces"):
+    with pytest.raises(BadSource, match="contains no pieces"):
         read_pieces(path)

@@ -13,7 +13,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import (
     PATH,
     PROVER,
-    READER,
+    RELEVANCE_MODEL,
     SELECTOR,
     VERIFIER,
     judge_name,
@@ -68,10 +68,10 @@ def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recipe", "folders"),
     [
-        ("esoteric", [READER, VERIFIER]),
-        ("m3", [READER, PATH, VERIFIER]),
-        ("combined", [READER, PATH, VERIFIER, PROVER]),
-        ("fer", [READER, VERIFIER, SELECTOR]),
+        ("esoteric", [RELEVANCE_MODEL, VERIFIER]),
+        ("m3", [RELEVANCE_MODEL, PATH, VERIFIER]),
+        ("combined", [RELEVANCE_MODEL, PATH, VERIFIER, PROVER]),
+        ("fer", [RELEVANCE_MODEL, VERIFIER, SELECTOR]),
         ("report", [VERIFIER]),
     ],
 )

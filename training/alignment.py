@@ -1,8 +1,7 @@
-"""Where a sentence is closest to a span of a claim, by lexicon and by contextual vectors.
+"""Finds where a sentence is closest to a span of a claim, by lexicon and by contextual vectors.
 
-AdMIRaL (section 3.2) compares spans by the cosine of their mean-pooled
-contextual vectors, and terms by lexicons. Both are told here of every span, and
-``proofs`` decides what they come to.
+AdMIRaL (section 3.2) compares spans by the cosine of their mean-pooled contextual vectors, and
+terms by lexicons. Both results are returned for every span; ``proofs`` decides with them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from retrieval.sufficiency.claim_cutter import cut
 from training.lexicon import EXCLUSIVE, PLACES, Lexicon, Relation, Word
 from training.networks.minilm import packaged_body, pair_tokenizer
 
-# Parts of speech that tell something, as WordNet calls them.
+# Parts of speech of content words, with their names in WordNet.
 _TELLING = {
     "NOUN": "n",
     "PROPN": "n",
@@ -41,13 +40,13 @@ NEGATIONS = frozenset(("not", "n't", "never", "no", "none", "nobody", "neither",
     *("fail", "refuse", "avoid", "lack"),
 }
 _SMALL = frozenset(("a", "an", "the", "by", "in", "on", "at", "of", "for", "from", "with", "to"))
-FORM = 0.15  # what it adds to a similarity that phrases begin alike, or are both of verbs or not
-TITLE = 8  # characters that a place in the title counts as longer than one in the sentence
+FORM = 0.15  # added to a similarity if phrases begin alike, and if both or neither are of verbs
+TITLE = 8  # characters that are added to the length of a place in the title
 _SAYS = re.compile(r"\w|[%$£€]")
 _BATCH = 32
 _PARSED = 128
 _MOST_TOKENS = 192
-_LOOSE = 40  # characters that words of a span may lie farther apart by than in the claim
+_LOOSE = 40  # characters by which the words of a span may be farther apart than in the claim
 _FORMS = (
     re.compile(r"\b(?:is|was|are|were|be|been|being)\b"),
     re.compile(r"\b(?:has|have|had|having)\b"),
@@ -56,7 +55,7 @@ _FORMS = (
 
 
 Offsets: TypeAlias = tuple[int, int]
-"""Where a piece of a text begins and ends, in characters."""
+"""The beginning and end of a piece of a text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class TokenVectors:
     vectors: NDArray[np.float16]
 
     def mean(self, start: int, end: int) -> NDArray[np.float32]:
-        """Return the unit vector of a piece of the text; zeros where it holds no token."""
+        """Return the unit vector of a piece of the text; zeros if it contains no token."""
         within = (self.offsets[:, 0] < end) & (self.offsets[:, 1] > start)
         total: NDArray[np.float32] = self.vectors[within].sum(axis=0, dtype=np.float32)
         return total / max(float(np.linalg.norm(total)), 1e-9)
@@ -94,7 +93,7 @@ class MiniLMTokens:
         self._model.train(False)
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return 384-dimensional vectors; what lies past 192 tokens is left out."""
+        """Return 384-dimensional vectors of the first 192 tokens."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found: dict[int, TokenVectors] = {}
         for start in range(0, len(order), _BATCH):
@@ -121,7 +120,7 @@ class MiniLMTokens:
 class PlacedWord:
     """A word of a text, or several that are one name.
 
-    ``within`` is the name or the noun phrase around it, else itself.
+    ``within`` is the name or the noun phrase around it, or itself if there is none.
     """
 
     word: Word
@@ -132,9 +131,9 @@ class PlacedWord:
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """A span of a claim: its telling words, the names in it, and its vector.
+    """A span of a claim: its content words, the names in it, and its vector.
 
-    ``negated``: whether it holds a word like "never" or "only".
+    ``negated``: whether it contains a word like "never" or "only".
     """
 
     start: int
@@ -150,8 +149,8 @@ class ReadSpan:
 class ReadSentence:
     """A sentence of the evidence with its title, as ``evidence_text`` writes them.
 
-    ``body`` is where the sentence itself begins, ``phrases`` what it is cut into, and
-    ``vectors`` theirs.
+    ``body`` is the offset where the sentence itself begins, ``phrases`` are its parts, and
+    ``vectors`` those of the phrases.
     """
 
     title: str
@@ -167,7 +166,7 @@ class ReadSentence:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Words of the evidence that are the opposite of a claim span's, or another of their kind."""
+    """Words of the evidence that are the opposite of a claim span's, or others of the same kind."""
 
     relation: Relation
     start: int
@@ -176,11 +175,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a sentence is closest to a claim span: offsets into its ``evidence_text``.
+    """The place where a sentence is closest to a claim span: offsets into its ``evidence_text``.
 
-    ``covered``: the share of the span's telling words that the lexicon finds there, 1
-    where it has none. ``similarity``: the cosine of their vectors, -1 to 1.
-    ``uncovered``: the words that it does not find.
+    ``covered``: the share of the span's content words that the lexicon finds there, 1 if it has
+    none. ``similarity``: the cosine of their vectors, -1 to 1. ``uncovered``: the words that are
+    not found.
     """
 
     place: Offsets
@@ -194,7 +193,7 @@ class Reader:
     """Parses and encodes claims and sentences."""
 
     def __init__(self, encoder: TokenEncoder) -> None:
-        """Remember the encoder and load the parser.
+        """Store the encoder and load the parser.
 
         Raises:
             ModelUnavailable: it is not installed.
@@ -210,7 +209,7 @@ class Reader:
             spans = []
             for start, end in cut(doc):
                 vector = tokens.mean(start, end)
-                told = [token for token in doc if start <= token.idx < end]
+                span_tokens = [token for token in doc if start <= token.idx < end]
                 spans.append(
                     ReadSpan(
                         start=start,
@@ -219,22 +218,22 @@ class Reader:
                         words=tuple(w for w in words if start <= w.start < end),
                         names=tuple(n for n in names if start < n.end and n.start < end),
                         vector=vector,
-                        negated=any(_negates(token) for token in told),
+                        negated=any(_negates(token) for token in span_tokens),
                     )
                 )
             read.append(tuple(spans))
         return read
 
     def sentences(self, pairs: Sequence[tuple[str, str]]) -> list[ReadSentence]:
-        """Return (title, sentence) pairs, read."""
+        """Return the (title, sentence) pairs, parsed and encoded."""
         titles = list(dict.fromkeys(title for title, _ in pairs))
         named = dict(zip(titles, self._parsed(titles), strict=True))
-        told = self._parsed([sentence for _, sentence in pairs])
+        parsed = self._parsed([sentence for _, sentence in pairs])
         texts = [evidence_text(title, sentence) for title, sentence in pairs]
         return [
             self._sentence(title, text, named[title], doc, tokens)
             for (title, _), text, doc, tokens in zip(
-                pairs, texts, told, self._encoder.encode(texts), strict=True
+                pairs, texts, parsed, self._encoder.encode(texts), strict=True
             )
         ]
 
@@ -252,7 +251,7 @@ class Reader:
         phrases = [
             (start + body, end + body)
             for start, end in cut(doc)
-            # How a name sounds, in brackets, is like anything.
+            # A pronunciation in brackets is similar to any text.
             if "[" not in sentence[start:end]
             and any(start <= word.start - body < end for word in words)
         ] or [(body, len(text))]
@@ -270,36 +269,36 @@ class Reader:
 
 
 def align(span: ReadSpan, sentence: ReadSentence, lexicon: Lexicon) -> Alignment:
-    """Return where the sentence is closest to the span.
+    """Return the place where the sentence is closest to the span.
 
-    That is where most of the span's words are found close together; where none is,
-    the phrase with the most similar vector. A span without telling words is found
-    where a form of the same auxiliary stands, else nowhere, with a similarity of 0.
+    It is the place where most of the span's words are found close together; if none is found, the
+    phrase with the most similar vector. A span without content words is found at a form of the same
+    auxiliary; if there is none, the place is empty and the similarity 0.
     """
     if not span.words:
         form = _same_form(span.text, sentence)
         return Alignment(form or (0, 0), 1.0, 1.0 if form else 0.0, (), None)
     found = _found(span, sentence, lexicon)
     if found:
-        place, told = _closest_together(found, len(span.text), sentence.body)
-        place = _phrase_around(place, sentence, len(told) < len(span.words))
+        place, covered = _closest_together(found, len(span.text), sentence.body)
+        place = _phrase_around(place, sentence, len(covered) < len(span.words))
     else:
-        place, told = _nearest(span, sentence), frozenset()
+        place, covered = _nearest(span, sentence), frozenset()
     conflict = _conflict(span, sentence, lexicon, {hit.number for hit in found}, place)
     return Alignment(
         place,
-        covered=len(told) / len(span.words),
+        covered=len(covered) / len(span.words),
         similarity=float(sentence.tokens.mean(*place) @ span.vector),
-        uncovered=tuple(w.word for n, w in enumerate(span.words) if n not in told),
+        uncovered=tuple(w.word for n, w in enumerate(span.words) if n not in covered),
         conflict=conflict,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """A word of a span, by its number there, found in a piece of the evidence.
+    """A word of a span, by its number in the span, found in a piece of the evidence.
 
-    ``literal``: as it stands in the claim, or in its base form.
+    ``literal``: whether it has the same base form.
     """
 
     number: int
@@ -311,17 +310,17 @@ class _Hit:
 def _found(span: ReadSpan, sentence: ReadSentence, lexicon: Lexicon) -> list[_Hit]:
     """Return all places of the span's words; a name is found as a whole or word by word."""
     hits = [
-        _Hit(number, told.start, told.end, word.word.lemma == told.word.lemma)
+        _Hit(number, other.start, other.end, word.word.lemma == other.word.lemma)
         for number, word in enumerate(span.words)
-        for told in sentence.words
-        if lexicon.relation(word.word, told.word) in ("same", "wider")
+        for other in sentence.words
+        if lexicon.relation(word.word, other.word) in ("same", "wider")
     ]
     for name in span.names:
         parts = [n for n, word in enumerate(span.words) if _inside(word, name)]
         hits += [
-            _Hit(number, told.start, told.end, name.word.lemma == told.word.lemma)
-            for told in (*sentence.names, *sentence.words)
-            if lexicon.relation(name.word, told.word) in ("same", "wider")
+            _Hit(number, other.start, other.end, name.word.lemma == other.word.lemma)
+            for other in (*sentence.names, *sentence.words)
+            if lexicon.relation(name.word, other.word) in ("same", "wider")
             for number in parts
         ]
     return hits
@@ -332,8 +331,8 @@ def _conflict(
 ) -> Conflict | None:
     """Return what contradicts a word or name of the span that is not found.
 
-    An antonym before another one of its kind, then what stands in ``place``, is of
-    the same kind by name and has the most similar vector.
+    Antonyms come before other words of the same kind; then those in ``place``, those with the same
+    kind of entity, and those with the most similar vector.
     """
     known = [word for number, word in enumerate(span.words) if number in found]
     missing = [word for number, word in enumerate(span.words) if number not in found]
@@ -341,17 +340,17 @@ def _conflict(
     best: tuple[tuple[bool, bool, bool, float], Conflict] | None = None
     for ours, theirs in ((missing, sentence.words), (names, sentence.names)):
         for word in ours:
-            for told in theirs:
-                if told.start < sentence.body:
+            for other in theirs:
+                if other.start < sentence.body:
                     continue
-                relation = lexicon.relation(word.word, told.word)
+                relation = lexicon.relation(word.word, other.word)
                 if relation not in ("opposite", "other"):
                     continue
-                near = told.within[0] < place[1] and place[0] < told.within[1]
-                alike = float(sentence.tokens.mean(told.start, told.end) @ span.vector)
-                rank = (relation == "opposite", near, word.word.kind == told.word.kind, alike)
+                near = other.within[0] < place[1] and place[0] < other.within[1]
+                alike = float(sentence.tokens.mean(other.start, other.end) @ span.vector)
+                rank = (relation == "opposite", near, word.word.kind == other.word.kind, alike)
                 if best is None or rank > best[0]:
-                    best = (rank, Conflict(relation, *told.within))
+                    best = (rank, Conflict(relation, *other.within))
     return best[1] if best else None
 
 
@@ -360,32 +359,33 @@ def _closest_together(
 ) -> tuple[Offsets, frozenset[int]]:
     """Return a piece of the evidence and the numbers of the span's words that are in it.
 
-    The most words, rather as they stand in the claim, in the least room, and rather
-    in the sentence than in the title.
+    It is the piece with the most words, then with the most of them in the same base form, then the
+    shortest; a place in the sentence comes before one in the title.
     """
     ordered = sorted(hits, key=lambda hit: (hit.start, hit.end))
     best: tuple[tuple[int, int, int], Offsets, frozenset[int]] = ((0, 0, 0), (0, 0), frozenset())
     for first, hit in enumerate(ordered):
-        told: set[int] = set()
+        numbers: set[int] = set()
         literal: set[int] = set()
         end = hit.end
         for other in ordered[first:]:
             end = max(end, other.end)
             if end > hit.start + length + _LOOSE or (hit.start < body <= other.start):
                 break
-            told.add(other.number)
+            numbers.add(other.number)
             if other.literal:
                 literal.add(other.number)
-            rank = (len(told), len(literal), hit.start - end - TITLE * (hit.start < body))
+            rank = (len(numbers), len(literal), hit.start - end - TITLE * (hit.start < body))
             if rank > best[0]:
-                best = (rank, (hit.start, end), frozenset(told))
+                best = (rank, (hit.start, end), frozenset(numbers))
     return best[1], best[2]
 
 
 def _nearest(span: ReadSpan, sentence: ReadSentence) -> Offsets:
-    """Return the phrase with the most similar vector; the title is no phrase of a sentence.
+    """Return the phrase with the most similar vector; the title is not a phrase of a sentence.
 
-    Rather one that begins alike, as "by" does, and that is of verbs, too, if the span is.
+    Phrases are preferred that begin with the same small word, such as "by", and that are of verbs
+    if the span is.
     """
     similar = sentence.vectors @ span.vector
     form = _form(span.text, span.words)
@@ -398,7 +398,7 @@ def _nearest(span: ReadSpan, sentence: ReadSentence) -> Offsets:
 
 
 def _form(text: str, words: Sequence[PlacedWord]) -> tuple[str, bool]:
-    """Return the small word that a phrase begins with, if it does, and whether it is of verbs."""
+    """Return the small word that a phrase begins with, "" if none, and whether it is of verbs."""
     first = text.partition(" ")[0].lower()
     small = {"an": "a"}.get(first, first) if first in _SMALL else ""
     parts = {word.word.part for word in words}
@@ -406,9 +406,9 @@ def _form(text: str, words: Sequence[PlacedWord]) -> tuple[str, bool]:
 
 
 def _phrase_around(place: Offsets, sentence: ReadSentence, whole: bool) -> Offsets:
-    """Return the phrase that a piece lies in, if the ``whole`` of it is meant and there is one.
+    """Return the phrase around a piece, if ``whole`` is set and there is one.
 
-    Else the piece itself, with the bracket that closes it.
+    Otherwise return the piece itself, with its closing bracket.
     """
     start, end = place
     if whole:
@@ -420,7 +420,7 @@ def _phrase_around(place: Offsets, sentence: ReadSentence, whole: bool) -> Offse
 
 
 def _same_form(text: str, sentence: ReadSentence) -> Offsets | None:
-    """Return where the sentence has a form of the same auxiliary, if the text is one."""
+    """Return the place of a form of the same auxiliary in the sentence, if the text is one."""
     for forms in _FORMS:
         if forms.search(text.lower()):
             match = forms.search(sentence.text, sentence.body)

@@ -1,4 +1,4 @@
-"""Arrays that take long to make, kept between runs."""
+"""Arrays that take long to compute, stored between runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def kept_array(path: Path, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """Return the array in ``path``; where there is none it is made and put there, whole."""
+    """Return the array in ``path``; if it is missing, compute it and write it atomically."""
     if path.exists():
         kept: NDArray[Any] = np.load(path)
         return kept

@@ -1,8 +1,8 @@
-"""The sentences a claim is trained and measured with, found cheaply.
+"""Finds the candidate sentences of claims in training and measuring, at low cost.
 
-Running the whole pipeline for ten thousand training claims takes hours on two
-cores. What it finds is close to this: the sentences most similar to the claim,
-and those of pages whose title the claim names.
+Running the whole pipeline for ten thousand training claims takes hours on two cores. It finds
+nearly the same: the sentences most similar to the claim, and those of pages whose title is in the
+claim.
 """
 
 from __future__ import annotations

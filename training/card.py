@@ -1,4 +1,4 @@
-"""Writes a trained model down: what loads it, and its card."""
+"""Writes the files beside a trained model's weights: its configuration and its card."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from training.loop import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model card says beside the figures; ``commands`` make the model again."""
+    """The text of a model card without the figures; ``commands`` reproduce the model."""
 
     name: str
     purpose: str
@@ -30,7 +30,7 @@ def write_config(
 ) -> None:
     """Write ``config.json`` beside ``delta.safetensors``, whose digest is ``sha256``.
 
-    ``more`` is what this kind of model needs to know beside that.
+    ``more``: further entries for this kind of model.
     """
     config = {"name": name, "version": version, "max_tokens": max_tokens, "sha256": sha256, **more}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
@@ -44,8 +44,8 @@ def write_card(
 ) -> None:
     """Write ``README.md``.
 
-    ``recipes`` maps each phase of training to its settings, where there were any;
-    ``figures`` what was measured to its figures.
+    ``recipes`` maps each phase of training to its settings, if it has any; ``figures`` maps the
+    name of each measured model to its figures.
     """
     names = list(next(iter(figures.values())))
     table = [
@@ -71,7 +71,7 @@ def write_card(
         *settings,
         "",
     ]
-    recipe = "\n".join(trained) if phases else "Solved at once, without steps.\n"
+    recipe = "\n".join(trained) if phases else "Solved directly, without gradient steps.\n"
     (weights,) = folder.glob("*.safetensors")
     size = weights.stat().st_size
     commands = "\n".join(f"    {command}" for command in card.commands)
@@ -80,7 +80,7 @@ def write_card(
 
 {card.purpose}
 
-{card.architecture} What was trained, `{weights.name}`, takes {size / 1e6:.1f} MB.
+{card.architecture} The trained part, `{weights.name}`, takes {size / 1e6:.1f} MB.
 
 ## Data
 
@@ -107,7 +107,7 @@ evidence is easier to find than among the 5.4 million of the full FEVER release.
 ## Limits
 
 English only; trained on Wikipedia introductions and claims about them. It sees a sentence with
-its title and without the rest of its document, knows nothing but the text it is given, and can be
+its title and without the rest of its document, knows only the text that it reads, and can be
 misled by text that reads like evidence.
 """
     (folder / "README.md").write_text(text, encoding="utf-8")

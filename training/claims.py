@@ -22,9 +22,9 @@ class PageClaim:
 
 
 def read_union_claims(path: Path) -> list[AnnotatedClaim]:
-    """Read FEVER claims of whose evidence only the union of all sets is known.
+    """Read FEVER claims for which only the union of all evidence sets is known.
 
-    That union stands in for the one set that is needed.
+    The union is used as the only set.
 
     Raises:
         BadSource: a line is not such a claim; the message names file and line.

@@ -1,10 +1,9 @@
 """Contrast claims: a supported claim with one fact exchanged, so that its evidence refutes it.
 
-Annotators refute mostly by rewording ("only", "never", another trade). A model
-that saw little else takes one country, year or number for another that plays
-the same part. These claims differ from their originals in nothing but the
-fact, as contrast sets do (Gardner et al. 2020, "Evaluating Models' Local
-Decision Boundaries via Contrast Sets").
+Annotators refute mostly by rewording ("only", "never", another trade). A model trained only on
+their claims confuses countries, years or numbers that have the same role. These claims differ from
+their originals only in one fact, as contrast sets do (Gardner et al. 2020, "Evaluating Models'
+Local Decision Boundaries via Contrast Sets").
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ from retrieval.language.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
 from training.sentence_pool import PoolSentence, SentencePool
 
-# Kinds of which a statement has mostly one: where, of which nation, in which language. People and
-# organisations only as those by whom something was done: a film has many actors, and its evidence
-# does not rule out one more.
+# Kinds of which a statement mostly has one: place, nation, language. People and organisations only
+# as the agents of an action: a film has many actors, and its evidence does not exclude another.
 PLACES = frozenset({"GPE", "NORP", "LANGUAGE"})
 DOERS = frozenset({"PERSON", "ORG"})
 PER_CLAIM = 2
-NEAR = 10  # similar sentences that a convincing exchange is looked for in
-YEARS = 30  # the furthest that a year is moved
+NEAR = 10  # similar sentences in which a convincing replacement is searched
+YEARS = 30  # the most years that a year is moved by
 YEAR = re.compile(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = re.compile(rf"\b(?:{'|'.join(_NUMBERS[1:])})\b")
@@ -48,7 +46,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class _Supported:
-    """A supported claim with what an exchange is chosen by."""
+    """A supported claim with the data for choosing an exchange."""
 
     claim: AnnotatedClaim
     entities: list[tuple[str, str]]  # text and kind
@@ -63,14 +61,14 @@ def contrast_claims(
 ) -> list[Contrast]:
     """Return up to two contrast claims for each supported claim, refuted by the same evidence.
 
-    What is exchanged stands in the claim's gold sentences and in no title of
-    theirs; what takes its place stands nowhere on the gold pages and, half the
-    time, in a sentence that is retrieved for the claim.
+    The exchanged fact occurs in the claim's gold sentences and not in their titles. The replacement
+    does not occur on the gold pages; half of the time it is from a sentence that is retrieved for
+    the claim.
     """
     chance = random.Random(seed)
     supported = _supported(claims, pool)
     named = Counter(entity for known in supported for entity in known.entities)
-    # What is named once is often no name at all but a slip of the parser.
+    # A name that occurs once is often an error of the parser.
     names = {
         kind: [
             text
@@ -97,21 +95,21 @@ def contrast_claims(
 
 
 def exchanged(text: str, old: str, new: str) -> str:
-    """Return the text with ``new`` wherever ``old`` stands as words of its own."""
+    """Return the text with ``new`` instead of ``old`` wherever it occurs as whole words."""
     return new.join(re.split(rf"\b{re.escape(old)}\b", text))
 
 
 def refuting(contrast: Contrast, pool: SentencePool) -> list[PoolSentence]:
-    """Return the gold sentences that tell what was exchanged."""
+    """Return the gold sentences that contain the exchanged fact."""
     gold = [pool.sentences[i] for i in sorted(pool.position[key] for key in contrast.claim.gold)]
     return [s for s in gold if exchanged(s.text, contrast.old, "") != s.text]
 
 
 def symmetric(contrast: Contrast, sentence: PoolSentence) -> list[tuple[str, str, Label]]:
-    """Return claim, evidence and label four times, so that no wording gives a label away.
+    """Return four (claim, evidence, label), so that a claim's wording does not give the label.
 
-    Original and contrast, each beside the sentence; then contrast and original beside it changed
-    as the claim was, where the one is true and the other false (symmetric FEVER: Schuster et al.
+    Original and contrast, each beside the sentence; then both beside the sentence with the same
+    exchange, where the contrast is true and the original false (symmetric FEVER: Schuster et al.
     2019, section 3).
     """
     as_it_is = evidence_text(sentence.title, sentence.text)

@@ -27,8 +27,8 @@ FILES = (
 class TrainingData:
     """Claims to train on, claims to measure on, and the sentences of both.
 
-    ``contrasts`` are made from ``train`` (``training/contrast.py``). ``pool`` is
-    what training reads, ``dev_pool`` holds the pages of dev claims beside it.
+    ``contrasts`` are made from ``train`` (``training/contrast.py``). ``pool``: the sentences that
+    training reads; ``dev_pool``: these and the pages of dev claims.
     """
 
     train: list[AnnotatedClaim]
@@ -42,7 +42,7 @@ class TrainingData:
 
     @property
     def described(self) -> str:
-        """What a card says of the claims."""
+        """The description of the claims in a card."""
         return (
             f"{len(self.train)} claims of FEVER's development set, {len(self.contrasts)} contrast"
             " claims made from them by exchanging one fact (`training/contrast.py`) and"
@@ -53,10 +53,10 @@ class TrainingData:
 
 
 def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
-    """Read the data; ``cache`` keeps sentence vectors between runs, ``seed`` makes contrasts.
+    """Read the data; ``cache`` stores sentence vectors between runs, ``seed`` draws contrasts.
 
-    Training claims that cite a page of a dev claim, read the same or, where
-    undecided, name such a page are left out, and so are these pages.
+    Training claims are left out if they cite a page of a dev claim, have the same text as a dev
+    claim, or are undecided and name such a page. Pages of dev claims are left out too.
 
     Raises:
         BadSource: a file is missing or cannot be read.
@@ -65,7 +65,7 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         if not (data / name).is_file():
             raise BadSource(
                 "bad_data",
-                f"{data} holds no {name}.",
+                f"{data} contains no {name}.",
                 "Point --data at a folder with fever-dev and fm2 in it.",
             )
     dev = read_fever_claims(data / "fever-dev/dev.jsonl")

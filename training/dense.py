@@ -1,11 +1,10 @@
 """``esoteric train dense``: the encoder of queries for dense sentence retrieval (M3, section 3.2).
 
-The paper trains both encoders, on two sampled negatives a query and the other
-examples of the batch. Here the sentence vectors are fixed (they are the
-index's), so that every sentence of the training pages is a negative of every
-query at the price of one matrix product, those that BM25 finds among them.
-The paper goes through its sets of examples by turns, epoch by epoch; here a
-batch is drawn from all of them, and each example has its own objective.
+The paper trains both encoders, with two sampled negatives for each query and the other examples of
+the batch. Here the sentence vectors are fixed (they are the index's). So every sentence of the
+training pages is a negative of every query, also those that BM25 finds, at the cost of one matrix
+product. The paper alternates between its sets of examples, epoch by epoch; here each batch is drawn
+from all of them, and each example has its own objective.
 """
 
 from __future__ import annotations
@@ -62,21 +61,21 @@ TEMPERATURE = 0.05  # of similarities
 CLASSIFICATION = 1 / 30  # weight of that objective; the contrastive one has 1 (section 6.1)
 COMPOSED = 2_000  # claims made from pages
 FROM_PAGES = 4_000  # examples made from pages
-DOUBTFUL = 12  # sentences near a claim that the reader is asked about
-RELEVANT = 0.5  # as likely as this to bear on the claim, a sentence is no negative
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+DOUBTFUL = 12  # sentences near a claim that the relevance model reads
+RELEVANT = 0.5  # a sentence with this probability of relevance or more is not a negative
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
-def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
     """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained reader, which tells what is likely
-    evidence that nobody marked.
+    ``relevance_model`` is the folder of the trained relevance model, which finds likely evidence
+    that was not annotated.
 
     Raises:
         BadSource: the data cannot be read.
-        ModelUnavailable: the reader or the packaged weights are missing.
+        ModelUnavailable: the relevance model or the packaged weights are missing.
     """
     cache = run.parent / "vectors"
     data = load_data(data_folder, cache, RECIPE.seed)
@@ -85,8 +84,8 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
     decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
-    ignored = likely_evidence(decided, data.pool, minilm_classifier(reader), run)
-    # A contrast claim has its original's evidence, marked or not.
+    ignored = likely_evidence(decided, data.pool, minilm_classifier(relevance_model), run)
+    # A contrast claim has its original's evidence, annotated or not.
     ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
     made = compositions(data, RECIPE.seed, COMPOSED)
     chance = random.Random(RECIPE.seed)
@@ -100,7 +99,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
 
     tokenizer = row_tokenizer(RECIPE.max_tokens)
     network = JointNetwork(packaged_query_network()).train(False)
-    # With the embeddings as they are the change is small enough to ship as a delta.
+    # With unchanged embeddings the difference is small enough to ship.
     network.query.distilbert.embeddings.requires_grad_(False)
     searches = Searches.of(data.dev, data.dev_pool)
 
@@ -125,7 +124,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
             " to search the index's sentence vectors with.",
             architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
             " all-MiniLM-L6-v2 weights (`training/networks/query.py`) plus a difference of"
-            f" rank {RANK}; the embeddings are as they were. The sentence vectors are those of the"
+            f" rank {RANK}; the embeddings are unchanged. The sentence vectors are those of the"
             " packaged model and were not trained.",
             data=f"{data.described}. {len(examples)} queries (`training/dense_examples.py`):"
             " these claims, steps from one of their gold sentences to another,"
@@ -135,11 +134,11 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
             commands=("esoteric train dense --data DATA",),
             definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
             " decides, those with a whole evidence set among the first k sentences, or with its"
-            " pages among the first k pages (a page stands where its best sentence does), %."
+            " pages among the first k pages (a page has the rank of its best sentence), %."
             f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
             " gold sentence to the other, those whose sentence is among the first k that are not"
             " on the page of the one given, %. BM25: over sentences with their titles. No page with"
-            " evidence of a dev claim was read in training; of the others most were, mostly as"
+            " evidence of a dev claim was read in training; most other pages were read, mostly as"
             " negatives. As shipped: cut to the rank above.",
         ),
         {"dense": RECIPE},
@@ -148,7 +147,7 @@ def train_dense(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
 
 
 def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
-    """Return the vectors that an index holds for these sentences, ``(sentences, 384)``."""
+    """Return the vectors of these sentences in an index, ``(sentences, 384)``."""
     pages = [[pool.sentences[i] for i in rows] for rows in pool.by_page.values()]
     made = _page_vectors([(page[0].title, [s.text for s in page]) for page in pages], cache)
     vectors = np.empty_like(made)
@@ -157,9 +156,9 @@ def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
 
 
 def page_claim_vectors(claims: Sequence[PageClaim], cache: Path) -> NDArray[np.float32]:
-    """Return vectors of the sentences that come with claims, as if they were whole pages.
+    """Return vectors of the sentences that come with claims, encoded as whole pages.
 
-    Each claim's gold sentences, then the others of its page.
+    They are each claim's gold sentences, then the others of its page.
     """
     return _page_vectors([(claim.title, [*claim.gold, *claim.others]) for claim in claims], cache)
 
@@ -168,7 +167,7 @@ class JointNetwork(nn.Module):
     """The query network with a head that classifies claims; the head is trained with it only."""
 
     def __init__(self, query: QueryNetwork) -> None:
-        """Put a fresh head, always the same, beside ``query``."""
+        """Add a new head, initialised with a fixed seed, to ``query``."""
         super().__init__()
         self.query = query
         width = query.distilbert.config.dim
@@ -178,8 +177,8 @@ class JointNetwork(nn.Module):
         self._scale = float(width**0.5)
 
     def verdicts(self, queries: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
-        """Return logits over ``LABELS``, ``(pairs, 3)``, of vectors beside each other (eq. 2)."""
-        # Unit vectors are short for a linear layer; so scaled, their numbers are about 1.
+        """Return logits over ``LABELS``, ``(pairs, 3)``, of concatenated vectors (eq. 2)."""
+        # Numbers of unit vectors are small for a linear layer; scaled, they are about 1.
         pairs: torch.Tensor = self.classifier(torch.cat([queries, sentences], dim=-1) * self._scale)
         return pairs
 
@@ -201,10 +200,10 @@ def joint_loss(
             [example.wanted for example in batch],
             [example.ignored for example in batch],
         )
-        told = [(i, *example.verdict) for i, example in enumerate(batch) if example.verdict]
-        if not told:
+        classified = [(i, *example.verdict) for i, example in enumerate(batch) if example.verdict]
+        if not classified:
             return contrast
-        asked, beside, labels = torch.tensor(told).T
+        asked, beside, labels = torch.tensor(classified).T
         logits = network.verdicts(queries[asked], vectors[beside])
         return contrast + CLASSIFICATION * cross_entropy(logits, labels)
 
@@ -214,11 +213,11 @@ def joint_loss(
 def contrastive_loss(
     scores: torch.Tensor, wanted: Sequence[Sequence[int]], ignored: Sequence[Sequence[int]]
 ) -> torch.Tensor:
-    """Return the mean surprise at what is wanted, each beside all that is not (M3, equation 1).
+    """Return the mean cross entropy of wanted sentences against all others (M3, equation 1).
 
-    ``scores`` has the shape ``(queries, sentences)``; what a query wants competes
-    with every sentence that it neither wants nor ignores. A query's wanted
-    sentences count for one together; those that want nothing do not count.
+    ``scores`` has the shape ``(queries, sentences)``. Each wanted sentence of a query competes with
+    every sentence that is neither wanted nor ignored. The wanted sentences of a query have the
+    weight 1 together; queries without wanted sentences do not count.
     """
     rows = torch.tensor([i for i, own in enumerate(wanted) for _ in own], dtype=torch.long)
     columns = torch.tensor([column for own in wanted for column in own], dtype=torch.long)
@@ -234,13 +233,13 @@ def contrastive_loss(
 
 
 def likely_evidence(
-    claims: Sequence[AnnotatedClaim], pool: SentencePool, reader: CrossEncoder, run: Path
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, relevance_model: CrossEncoder, run: Path
 ) -> dict[str, list[int]]:
-    """Return sentences, as indices into the pool, that may well be evidence of each claim.
+    """Return sentences, as indices into the pool, that are likely evidence of each claim.
 
-    Those of the ``DOUBTFUL`` most similar ones that the reader takes for relevant:
-    as negatives they would teach the opposite of what is meant (M3, sections 3.2.1
-    and 6.4). The reader's opinions are kept in ``run``.
+    They are those of the ``DOUBTFUL`` most similar ones that the relevance model finds relevant; as
+    negatives they would teach the wrong thing (M3, sections 3.2.1 and 6.4). The model's
+    probabilities are stored in ``run``.
     """
     texts = [claim.text for claim in claims]
     near = pool.nearest(texts, DOUBTFUL)
@@ -249,8 +248,8 @@ def likely_evidence(
         for text, found in zip(texts, near, strict=True)
         for i in found
     ]
-    kept = run / f"relevance-{_digest(map(repr, pairs))}-{reader.digest[:16]}.npy"
-    opinions = kept_array(kept, lambda: reader.probabilities(pairs))
+    kept = run / f"relevance-{_digest(map(repr, pairs))}-{relevance_model.digest[:16]}.npy"
+    opinions = kept_array(kept, lambda: relevance_model.probabilities(pairs))
     relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= RELEVANT
     return {
         text: [int(i) for i in found[likely]]
@@ -259,7 +258,7 @@ def likely_evidence(
 
 
 def _page_vectors(pages: Sequence[tuple[str, Sequence[str]]], cache: Path) -> NDArray[np.float32]:
-    """Return the vectors of titled pages' sentences, page by page; kept in ``cache``."""
+    """Return the vectors of titled pages' sentences, page by page; stored in ``cache``."""
     encoder = MiniLMEncoder()
 
     def make() -> NDArray[np.float32]:
@@ -270,7 +269,7 @@ def _page_vectors(pages: Sequence[tuple[str, Sequence[str]]], cache: Path) -> ND
 
 
 def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
-    """Return a document of sentences as the index builder joins them."""
+    """Return a document of sentences, joined as by the index builder."""
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences]) - 1
     bounds = [(int(end) - len(s), int(end)) for s, end in zip(sentences, ends, strict=True)]
     return EncodableDocument(title, " ".join(sentences), tuple(bounds))

@@ -1,9 +1,8 @@
-"""What the query encoder learns from: queries, the sentences to find, and those to leave alone.
+"""The query encoder's training examples: queries, sentences to find, and sentences to ignore.
 
-Sets of examples with objectives of their own (M3, section 3.2.2): FEVER claims
-and steps from one of their gold sentences to another have a contrastive and a
-classification objective; Fool Me Twice, composed claims and examples made from
-the pages themselves have the contrastive one alone.
+The sets of examples have different objectives (M3, section 3.2.2). FEVER claims and steps from one
+of their gold sentences to another have a contrastive and a classification objective; Fool Me Twice,
+composed claims and examples made from the pages themselves have only the contrastive one.
 """
 
 from __future__ import annotations
@@ -21,18 +20,17 @@ from training.claims import PageClaim
 from training.sentence_pool import SentencePool
 
 STEPS_PER_CLAIM = 2
-SHORTEST_NAME = 2  # words of a title that a sentence is taken to mention
+SHORTEST_NAME = 2  # least words of a title that counts as mentioned in a sentence
 SHORTEST_PIECE = 6  # words of a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class DenseExample:
-    """A query with what to make of the sentences, which are rows of the sentence vectors.
+    """A query with its sentences, which are rows of the sentence vectors.
 
-    ``wanted`` are to be nearer than all others but the ``ignored``, which may
-    be evidence that nobody marked; none wanted, no contrast. ``verdict`` is a
-    sentence and the index in ``LABELS`` of what it says of the claim; without
-    it nothing is classified.
+    ``wanted`` should be nearer than all others except the ``ignored``, which may be evidence that
+    was not annotated. Without ``wanted`` there is no contrastive objective. ``verdict``: a sentence
+    and the index of its stance in ``LABELS``; without it there is no classification objective.
     """
 
     claim: str
@@ -43,12 +41,12 @@ class DenseExample:
 
     @property
     def query(self) -> Query:
-        """What is encoded."""
+        """The text that is encoded."""
         return self.claim, self.path
 
     @property
     def length(self) -> int:
-        """Its characters."""
+        """The number of its characters."""
         return len(self.claim) + sum(len(evidence_text(*step)) for step in self.path)
 
 
@@ -58,12 +56,11 @@ def claim_examples(
     pool: SentencePool,
     chance: random.Random,
 ) -> list[DenseExample]:
-    """Return an example for each claim and, where its evidence is on several pages, its steps.
+    """Return an example for each claim and, if its evidence is on several pages, its steps.
 
-    A step goes from a gold sentence, whose page is read then, to those of the same
-    set on other pages; ``STEPS_PER_CLAIM`` of them at most. An undecided claim is
-    classified beside the most similar sentence. ``ignored`` has rows for the texts
-    of claims.
+    A step goes from a gold sentence, whose page counts as read, to those of the same set on other
+    pages; there are at most ``STEPS_PER_CLAIM``. An undecided claim is classified beside the most
+    similar sentence. ``ignored``: rows by the texts of claims.
     """
     undecided = [claim for claim in claims if claim.label == NOT_ENOUGH_INFO]
     nearest = pool.nearest([claim.text for claim in undecided], 1)
@@ -105,7 +102,7 @@ def claim_examples(
 def composed_examples(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> list[DenseExample]:
     """Return two examples for each composed claim, whose one set of evidence is a path.
 
-    From the claim to the first sentence, and from both to the second.
+    One goes from the claim to the first sentence, one from both to the second.
     """
     examples = []
     for claim in claims:
@@ -119,8 +116,8 @@ def composed_examples(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> l
 def page_claim_examples(claims: Sequence[PageClaim], row: int) -> list[DenseExample]:
     """Return an example for each Fool Me Twice claim; the page's other sentences are not wanted.
 
-    ``row`` is that of the first claim's first gold sentence; behind each claim's
-    gold sentences stand the others of its page, and then the next claim's.
+    ``row`` is that of the first claim's first gold sentence. The gold sentences of a claim are
+    followed by the others of its page, and then by the next claim's.
     """
     examples = []
     for claim in claims:
@@ -133,10 +130,9 @@ def page_claim_examples(claims: Sequence[PageClaim], row: int) -> list[DenseExam
 def page_examples(pool: SentencePool, limit: int, chance: random.Random) -> list[DenseExample]:
     """Return up to ``limit`` examples that the pages give without any annotation.
 
-    Of sentences in random order: a piece of the sentence with its title, to find
-    the sentence; and where it mentions the title of another page, the sentence,
-    to find that page's first one. So every page is wanted now and then and none
-    is a negative alone.
+    For sentences in random order: a piece of the sentence with its title, to find the sentence;
+    and, if it mentions the title of another page, the sentence, to find that page's first one. So
+    no page is only a negative.
     """
     finder = CandidateFinder(pool)
     examples: list[DenseExample] = []

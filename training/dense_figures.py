@@ -1,4 +1,4 @@
-"""What dense retrieval is measured by: which gold sentences and pages it ranks first."""
+"""The figures of dense retrieval: which gold sentences and pages it ranks first."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from training.sentence_pool import SentencePool
 SENTENCES, PAGES = (5, 20, 100), (5, 20)
 
 Score: TypeAlias = Callable[[Sequence[Query]], NDArray[np.floating[Any]]]
-"""Scores every sentence of a pool for each query: ``(queries, sentences)``, greater is better."""
+"""Scores every sentence of a pool for each query: ``(queries, sentences)``, higher is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A claim and a gold sentence of it, as a query, and the gold sentence on another page."""
+    """A claim with one of its gold sentences, as a query, and the gold sentence on another page."""
 
     query: Query
     lead: int
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """What is looked for in a pool: the evidence of claims, and the next sentence of paths.
+    """The searches in a pool: for the evidence of claims, and for the next sentence of paths.
 
     ``claims`` are those that one page decides.
     """
@@ -44,7 +44,7 @@ class Searches:
     def of(cls, claims: Sequence[AnnotatedClaim], pool: SentencePool) -> Searches:
         """Return those of the claims whose evidence is in the pool.
 
-        Steps go both ways between the two sentences of a claim's first such set.
+        Steps go in both directions between the two sentences of a claim's first such set.
         """
         known = [c for c in claims if c.evidence and c.gold <= pool.position.keys()]
         steps = []
@@ -60,12 +60,11 @@ class Searches:
 
 
 def search_figures(score: Score, searches: Searches) -> dict[str, float]:
-    """Return how much of what is looked for stands among the first so many, %.
+    """Return the shares of searches that find their sentences among the first k, %.
 
-    ``sentences_k``: claims with all sentences of an evidence set among the first
-    k. ``pages_k``: claims with all its pages among the first k, a page standing
-    where its best sentence does. ``next_k``: steps whose sentence is among the
-    first k that are not on the page already read.
+    ``sentences_k``: claims with all sentences of an evidence set among the first k. ``pages_k``:
+    claims with all its pages among the first k; a page has the rank of its best sentence.
+    ``next_k``: steps whose sentence is among the first k that are not on the page already read.
     """
     pool = searches.pool
     number = {page: number for number, page in enumerate(pool.by_page)}
@@ -118,7 +117,7 @@ def _words(texts: list[str]) -> list[list[str]]:
 
 
 def _rank(scores: NDArray[np.floating[Any]], row: int) -> int:
-    """Return how many score more than this one."""
+    """Return how many have a higher score than this one."""
     return int((scores > scores[row]).sum())
 
 

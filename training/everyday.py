@@ -1,4 +1,4 @@
-"""Everyday claims over the default corpus, and that corpus: what models are trained on for it."""
+"""Everyday claims about the default corpus, and its sentences, as training data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from retrieval.errors import BadSource
 from retrieval.index.layout import digest_of
 from training.sentence_pool import SentencePool
 
-# The project's own data set, which was written by hand over pages of the default corpus.
+# The project's own data set, written by hand about pages of the default corpus.
 OWN = Path(__file__).resolve().parents[1] / "datasets" / "everyday" / "claims.jsonl"
 
 
@@ -20,7 +20,7 @@ OWN = Path(__file__).resolve().parents[1] / "datasets" / "everyday" / "claims.js
 class EverydayData:
     """Claims to train on, claims to measure on, and the sentences of the default corpus.
 
-    No page that holds evidence of a ``dev`` claim holds evidence of a ``train`` claim.
+    No page with evidence of a ``dev`` claim has evidence of a ``train`` claim.
     """
 
     claims: list[CorpusClaim]
@@ -30,11 +30,11 @@ class EverydayData:
 
     @property
     def described(self) -> str:
-        """What a card says of the claims."""
+        """The description of the claims in a card."""
         return (
             f"{len(self.claims)} everyday claims over the default corpus (`datasets/everyday` and"
-            " `vital/train*.jsonl`), without those whose evidence lies on a page that holds"
-            " evidence of a claim of `vital/dev.jsonl`; sentences of such pages stand among those"
+            " `vital/train*.jsonl`), without those whose evidence is on a page with evidence"
+            " of a claim of `vital/dev.jsonl`; sentences of such pages are among those"
             " that settle nothing"
         )
 
@@ -42,8 +42,8 @@ class EverydayData:
 def load_everyday(data: Path, cache: Path) -> EverydayData:
     """Read ``datasets/everyday`` and the folder ``vital`` of the data.
 
-    ``cache`` keeps sentence vectors between runs. Training claims whose evidence is on a page
-    that holds evidence of a dev claim are left out.
+    ``cache`` stores sentence vectors between runs. Training claims whose evidence is on a page with
+    evidence of a dev claim are left out.
 
     Raises:
         BadSource: a file is missing or cannot be read.
@@ -52,7 +52,7 @@ def load_everyday(data: Path, cache: Path) -> EverydayData:
     if not shared:
         raise BadSource(
             "bad_data",
-            f"{data} holds no vital/train*.jsonl.",
+            f"{data} contains no vital/train*.jsonl.",
             "Point --data at a folder with vital in it.",
         )
     dev = read_corpus_claims(data / "vital" / "dev.jsonl")

@@ -1,9 +1,9 @@
 """Claims beside sets of sentences that are known to suffice or not to.
 
-For each claim a set that suffices and one that does not (AdMIRaL, section 3.2),
-of one to five sentences, as the pipeline hands over: gold ones among others.
-What does not suffice is a gold set with one sentence left out, other sentences
-of the gold pages, or what is retrieved beside a claim that nothing decides.
+For each claim there is a set that suffices and one that does not (AdMIRaL, section 3.2), of one to
+five sentences as in the pipeline: gold ones among others. Sets that do not suffice are a gold set
+without one of its sentences, other sentences of the gold pages, or sentences retrieved for an
+undecided claim.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from training.sentence_pool import SentencePool
 MOST = 5  # sentences of a set
 MOST_NEEDED = 4  # of a gold set; longer ones are cut
 LONGEST = 850  # characters that a set is filled up to, about 200 tokens
-CONVINCING = 6  # how deep sentences from elsewhere are drawn from
+CONVINCING = 6  # sentences of other pages are drawn from so many of the nearest
 SAME_PAGE = 0.7  # share of decided claims whose insufficient set has sentences of a gold page
-FLIPPED = 0.5  # share of contrast claims that are also read beside evidence changed likewise
+FLIPPED = 0.5  # share of contrast claims that are also read beside evidence with the same exchange
 
 Pair: TypeAlias = tuple[str, str]
 """A title and a sentence of its page."""
@@ -36,33 +36,32 @@ Pair: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Where a claim has something else than the evidence, which has ``told``."""
+    """The offsets of a claim's exchanged words; the evidence has ``in_evidence`` instead."""
 
     start: int
     end: int
-    told: str
+    in_evidence: str
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSet:
-    """A claim beside sentences, and what is known of them.
+    """A claim beside sentences, with what is known about them.
 
-    ``label`` is what they come to: NOT ENOUGH INFO where they do not suffice.
-    ``telling``: the places of the gold ones among them; ``missing``: those that were
-    left out, all of them where none is there. ``open``: claim offsets of what only
-    the missing ones tell, where that is known. ``surely_open``: whether something is
-    missing even where nothing seems to be: what stands near a claim may be evidence
-    that nobody marked. ``two_pages``: whether the claim needs two pages.
+    ``label``: the right label with these sentences, NOT ENOUGH INFO if they do not suffice.
+    ``gold``: the positions of the gold ones among them; ``missing``: the gold ones that were left
+    out. ``open``: claim offsets of the parts that only the missing ones contain, if known.
+    ``known_open``: whether it is certain that a part is open; sentences near a claim may be
+    evidence that was not annotated. ``two_pages``: whether the claim needs two pages.
     """
 
     claim: str
     label: Label
     sentences: tuple[Pair, ...]
-    telling: tuple[int, ...]
+    gold: tuple[int, ...]
     exchange: Exchange | None = None
     missing: tuple[Pair, ...] = ()
     open: tuple[Offsets, ...] = ()
-    surely_open: bool = True
+    known_open: bool = True
     two_pages: bool = False
 
 
@@ -71,7 +70,7 @@ def claim_sets(
 ) -> list[EvidenceSet]:
     """Return sets of each claim: for decided ones one that suffices, then those that do not.
 
-    Which they are and their order depend on the seed alone.
+    They and their order depend only on the seed.
     """
     chance = random.Random(seed)
     found = CandidateFinder(pool).find([claim.text for claim in claims])
@@ -87,8 +86,8 @@ def contrast_sets(
 ) -> list[EvidenceSet]:
     """Return contrast claims beside a sentence that refutes them.
 
-    Half of them also beside that sentence changed as the claim was, and their
-    originals beside it, so that no wording gives a label away.
+    Half of them are also returned beside that sentence with the same exchange, and their originals
+    beside it, so that a claim's wording does not give the label.
     """
     chance = random.Random(seed)
     found = CandidateFinder(pool).find([contrast.claim.text for contrast in contrasts])
@@ -118,7 +117,7 @@ def page_sets(claims: Sequence[PageClaim], seed: int) -> list[EvidenceSet]:
         made.append(_filled(claim.text, claim.label, gold, others, chance))
         if others:
             less = _filled(claim.text, NOT_ENOUGH_INFO, [], others, chance)
-            made.append(replace(less, missing=tuple(gold), surely_open=False))
+            made.append(replace(less, missing=tuple(gold), known_open=False))
     return made
 
 
@@ -130,8 +129,8 @@ def composition_sets(
     found = CandidateFinder(pool).find([made.claim.text for made in compositions])
     made: list[EvidenceSet] = []
     for composition, candidates in zip(compositions, found, strict=True):
-        claim, flipped, told = composition.claim, composition.flipped, composition.told
-        exchange = Exchange(*flipped, told) if flipped and told else None
+        claim, flipped, instead = composition.claim, composition.flipped, composition.in_evidence
+        exchange = Exchange(*flipped, instead) if flipped and instead else None
         elsewhere = _elsewhere(claim, candidates, pool)
         gold = [_pair(key, pool) for key in claim.evidence[0]]
         whole = _filled(claim.text, claim.label, gold, elsewhere, chance)
@@ -145,7 +144,7 @@ def composition_sets(
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """A claim with what can be put beside it."""
+    """A claim with the sentences that it can be read beside."""
 
     claim: AnnotatedClaim
     candidates: Sequence[int]
@@ -153,10 +152,10 @@ class _Beside:
     chance: random.Random
 
     def undecided(self) -> EvidenceSet:
-        """Return what is retrieved for the claim, the nearest sentence always with it."""
+        """Return retrieved sentences for the claim, always with the nearest one."""
         retrieved = [_pair(key, self.pool) for key in _keys(self.candidates, self.pool)]
         found = _filled(self.claim.text, NOT_ENOUGH_INFO, retrieved[:1], retrieved[1:], self.chance)
-        return replace(found, telling=())
+        return replace(found, gold=())
 
     def decided(self) -> list[EvidenceSet]:
         """Return a set that suffices, and some that do not."""
@@ -184,14 +183,14 @@ class _Beside:
                 claim.text, NOT_ENOUGH_INFO, first, beside if near else elsewhere, self.chance
             )
             if less.sentences:
-                less = replace(less, telling=(), missing=tuple(gold), surely_open=False)
+                less = replace(less, gold=(), missing=tuple(gold), known_open=False)
                 sets.append(less)
         return [replace(made, two_pages=claim.needs_several_pages) for made in sets]
 
     def _left_out(self, needed: Sequence[SentenceKey]) -> list[SentenceKey]:
         """Return sentences without which a gold set does not suffice, two at most.
 
-        Of a union of sets that is not known.
+        For a union of sets they are unknown, so there are none.
         """
         if not 1 < len(needed) <= MOST_NEEDED or not isinstance(self.claim, FeverClaim):
             return []
@@ -206,7 +205,7 @@ class _Beside:
         part = _filled(self.claim.text, NOT_ENOUGH_INFO, left, elsewhere, self.chance)
         # Annotators often add a page's first sentence although its title says enough.
         pages = len({page for page, _ in needed})
-        return replace(part, missing=(_pair(key, self.pool),), surely_open=pages > 1)
+        return replace(part, missing=(_pair(key, self.pool),), known_open=pages > 1)
 
 
 def _filled(
@@ -216,7 +215,7 @@ def _filled(
     others: Sequence[Pair],
     chance: random.Random,
 ) -> EvidenceSet:
-    """Return the first sentences among so many others as chance has it, in any order."""
+    """Return the first sentences among a random number of others, in random order."""
     chosen = list(first)
     fitting = [pair for pair in others if pair not in first]
     most = min(MOST - len(first), len(fitting))
@@ -225,13 +224,13 @@ def _filled(
         if not chosen or sum(map(_length, [*chosen, pair])) <= LONGEST:
             chosen.append(pair)
     chance.shuffle(chosen)
-    telling = tuple(place for place, pair in enumerate(chosen) if pair in first)
-    return EvidenceSet(claim, label, tuple(chosen), telling)
+    gold = tuple(place for place, pair in enumerate(chosen) if pair in first)
+    return EvidenceSet(claim, label, tuple(chosen), gold)
 
 
-def _exchange(claim: str, words: str, told: str) -> Exchange | None:
+def _exchange(claim: str, words: str, in_evidence: str) -> Exchange | None:
     match = re.search(rf"\b{re.escape(words)}\b", claim)
-    return Exchange(match.start(), match.end(), told) if match else None
+    return Exchange(match.start(), match.end(), in_evidence) if match else None
 
 
 def _length(pair: Pair) -> int:
@@ -239,7 +238,7 @@ def _length(pair: Pair) -> int:
 
 
 def _elsewhere(claim: AnnotatedClaim, candidates: Sequence[int], pool: SentencePool) -> list[Pair]:
-    """Return what is retrieved from other than the gold pages."""
+    """Return retrieved sentences of other pages than the gold ones."""
     return [_pair(key, pool) for key in _keys(candidates, pool) if key[0] not in claim.pages]
 
 

@@ -1,4 +1,4 @@
-"""What the models are measured by on claims that they were not trained on."""
+"""The figures of models on claims that they were not trained on."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from training.data import TrainingData
 from training.networks.batches import STEP
 from training.sentence_pool import PoolSentence, SentencePool
 
-# Parts of the dev claims: in each run of so many, those in these places. The card is of one in
-# three. The temperature is fitted to others, since the error of a confidence is not told by the
-# claims that it was fitted to: to all of them for the reader, where a sixth leaves it a tenth off,
-# and to a sixth, which also shows how training goes on, for the verifier, which is five times as
-# slow.
+# Parts of the dev claims: of every so many claims, those at these positions. The card is measured
+# on one in three. The temperature is fitted to others, because its error cannot be measured on the
+# claims that it was fitted to. For the relevance model it is fitted to all others; with a sixth it
+# is wrong by a tenth. For the verifier, which is five times as slow, it is fitted to a sixth, which
+# also shows the progress of training.
 DEV, TUNING, OTHERS = (3, (0,)), (6, (1,)), (3, (1, 2))
 
 
@@ -70,7 +70,7 @@ class DevClaims:
 
     @classmethod
     def of(cls, data: TrainingData, part: tuple[int, tuple[int, ...]]) -> DevClaims:
-        """Return those of every ``part[0]`` development claims that stand in ``part[1]``."""
+        """Return of every ``part[0]`` development claims those at the positions ``part[1]``."""
         every, places = part
         claims = [claim for number, claim in enumerate(data.dev) if number % every in places]
         found = CandidateFinder(data.dev_pool).find([claim.text for claim in claims])
@@ -79,11 +79,11 @@ class DevClaims:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What a model says of claims: ``alone`` and ``together`` have the shape (claims, labels).
+    """A model's probabilities for claims; ``alone`` and ``together``: shape (claims, labels).
 
-    ``ranked``: each claim's candidates, most relevant first. ``alone``: what the
-    first of them says. ``together``: what the selected ones say, read as one.
-    ``gold``: what the first gold one says, for claims that have any.
+    ``ranked``: each claim's candidates, most relevant first. ``alone``: with the first of them.
+    ``together``: with the selected ones, read as one text. ``gold``: with the first gold one, for
+    claims that have any.
     """
 
     ranked: list[list[Evidence]]
@@ -93,7 +93,7 @@ class Readings:
 
     @property
     def pooled(self) -> NDArray[np.float64]:
-        """What the judge makes of both before it calibrates, shape ``(claims, labels)``."""
+        """The pool of both, as in the verdict before calibration, shape ``(claims, labels)``."""
         both = zip(self.together.tolist(), self.alone.tolist(), strict=True)
         weight = RetrievalConfig().together_weight
         return np.array([pooled_opinion(together, alone, weight) for together, alone in both])
@@ -141,11 +141,10 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
 
     ``gold_in_first_five``: decided claims with a gold sentence among the five
     most relevant candidates, %. ``stance_right``: of those with gold among their
-    candidates, whose best gold sentence leans to the right one of SUPPORTS and
-    REFUTES, %. ``alone``, ``together``, ``pooled``: claims given the right one
-    of three labels by the most relevant sentence, by the selected ones read
-    together, and by both (``pooled_opinion``), %. ``calibration_error``: of the
-    pooled confidence, 0..1.
+    candidates, whose best gold sentence has the higher probability for the right one of SUPPORTS
+    and REFUTES, %. ``alone``, ``together``, ``pooled``: claims given the right one of three labels
+    by the most relevant sentence, by the selected ones read together, and by both
+    (``pooled_opinion``), %. ``calibration_error``: of the pooled confidence, 0..1.
     """
     truth = np.array([LABELS.index(claim.label) for claim in claims])
     decided = [n for n, claim in enumerate(claims) if claim.label != NOT_ENOUGH_INFO]
@@ -171,12 +170,12 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
 def contrast_figures(
     classify: Classify, contrasts: Sequence[Contrast], pool: SentencePool
 ) -> dict[str, float]:
-    """Return how often the evidence and not the claim's wording decides.
+    """Return how often the evidence decides and not the claim's wording.
 
-    ``exchanges_right``: of dev contrast claims and their originals, each beside
-    the gold sentence and beside it changed as the claim was, %. Each claim is true
-    once and false once: who reads the claim alone gets half of them
-    (Schuster et al. 2019, section 3).
+    ``exchanges_right``: share of right labels for dev contrast claims and their originals, each
+    beside the gold sentence and beside it with the same exchange, %. Each claim is true once and
+    false once, so a model that reads only the claim gets half of them right (Schuster et al. 2019,
+    section 3).
     """
     readings = [
         reading
@@ -189,9 +188,9 @@ def contrast_figures(
 
 
 def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...]]) -> str:
-    """Return what a card says of these figures.
+    """Return the description of these figures for a card.
 
-    They are measured on so many dev claims of so many, with a temperature fitted to the part
+    They are ``measured`` on so many ``of`` all dev claims; the temperature was fitted to the part
     ``fitted``.
     """
     every, places = fitted
@@ -199,7 +198,7 @@ def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...
         f"{measured} of {of} dev claims (one in {DEV[0]}), no page with their evidence was read in"
         " training, with about ten candidate sentences each. gold_in_first_five: decided claims"
         " with a gold sentence among the five most relevant, %. stance_right: decided claims whose"
-        " best gold sentence leans the right way, %. alone, together, pooled: claims given the"
+        " best gold sentence has the right stance, %. alone, together, pooled: claims given the"
         " right one of three labels by the most relevant sentence, by the selected ones (at least"
         f" {RetrievalConfig().selection_share} as relevant as the best) read together, and by both"
         " (`pooled_opinion`, before the verdict is calibrated), %. calibration_error: expected, ten"

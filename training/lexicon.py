@@ -1,9 +1,8 @@
-"""What a word of a claim and a word of the evidence have to do with each other.
+"""The relation between a word of a claim and a word of the evidence.
 
-AdMIRaL (section 3.2) looks claim and evidence terms up in lexicons: WordNet,
-synonym and antonym pairs (Roth and Schulte im Walde 2014) and PPDB. Here it is
-WordNet alone, beside rules for numbers and dates; which entities are of one kind
-spaCy tells.
+AdMIRaL (section 3.2) looks claim and evidence terms up in lexicons: WordNet, synonym and antonym
+pairs (Roth and Schulte im Walde 2014) and PPDB. This uses only WordNet, rules for numbers and
+dates, and spaCy's kinds of entities.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from training.wordnet import SynsetId, WordNet
 
 Relation: TypeAlias = Literal["same", "wider", "opposite", "other"]
 
-# Senses of a word, the most frequent first, that count: rarer ones match by chance.
+# Senses of a word that count, the most frequent first; rarer ones match by chance.
 SENSES = 4
 # Steps from a word to what it is a kind of ("actor" to "person" is three) or a part of.
 WIDER = 4
@@ -69,10 +68,10 @@ _SYMBOLS = {"%": "percent", "$": "dollar", "£": "pound", "€": "euro"}
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, or several that are one name, as it stands and in its base form.
+    """A word, or several that are one name, as written and in its base form.
 
-    ``part``: its part of speech, one of ``n``, ``v``, ``a`` and ``r``, or empty where any
-    may be meant. ``kind`` is spaCy's, of the entity that it belongs to, or empty.
+    ``part``: its part of speech, one of ``n``, ``v``, ``a`` and ``r``, or empty for any. ``kind``:
+    spaCy's kind of the entity that it belongs to, or empty.
     """
 
     text: str
@@ -83,12 +82,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What WordNet knows of a word.
+    """The entries of WordNet for a word.
 
-    ``number`` and ``year``: its value, if it is a number, and whether that may be a
-    year. ``derived``: what has its stem, as "director" has that of "direct". ``pertains``:
-    what an adjective is made from, as "Norwegian" is from "Norway". ``kinds``,
-    ``nearest_kinds`` and ``wholes``: what it is a kind and a part of.
+    ``number`` and ``year``: its value, if it is a number, and whether that may be a year.
+    ``derived``: words with its stem, as "director" and "direct". ``pertains``: the word that an
+    adjective is made from, as "Norwegian" from "Norway". ``kinds``, ``nearest_kinds`` and
+    ``wholes``: the things that it is a kind or a part of.
     """
 
     number: float | None
@@ -104,7 +103,7 @@ class _Entry:
 
 
 class Lexicon:
-    """Tells how words are related."""
+    """Finds how words are related."""
 
     def __init__(self, wordnet: Path) -> None:
         """Read WordNet's database in this folder.
@@ -116,7 +115,7 @@ class Lexicon:
         self._entry = cache(self._read)
 
     def relation(self, claim: Word, evidence: Word) -> Relation | None:
-        """Return what the evidence's word is to the claim's, or nothing where none is known.
+        """Return the relation of the evidence's word to the claim's, or None if none is known.
 
         ``same``: it means the same, as "directed" and "director", "two" and "2",
         "Norway" and "Norwegian". ``wider``: the claim's word follows from it, as
@@ -194,7 +193,7 @@ class Lexicon:
     def _above(
         self, synsets: list[SynsetId], symbols: tuple[str, ...], steps: int
     ) -> frozenset[SynsetId]:
-        """Return what lies up to so many steps above these synsets."""
+        """Return the synsets up to so many steps above these."""
         found: set[SynsetId] = set()
         level = set(synsets)
         for _ in range(steps):

@@ -25,11 +25,11 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Measured(Protocol):
-    """What the loop asks of an example; its ``repr`` tells it from others."""
+    """The interface of an example for the loop; its ``repr`` identifies it."""
 
     @property
     def length(self) -> int:
-        """About how long it is: examples of like length are read together."""
+        """Its approximate length: examples of similar length are in the same batch."""
         ...
 
 
@@ -39,10 +39,10 @@ Loss: TypeAlias = Callable[[Sequence[ExampleT]], torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the evidence text that is read beside it, and what to answer.
+    """A claim, the evidence text that is read beside it, and the target.
 
-    ``target`` holds the probabilities of ``LABELS``, in their order: all of it
-    on one where the label is known, spread where a teacher's opinion counts.
+    ``target``: the probabilities of ``LABELS``, in their order: 1 for a known label, or partly a
+    teacher's probabilities.
     """
 
     claim: str
@@ -51,12 +51,12 @@ class Example:
 
     @property
     def length(self) -> int:
-        """Its characters."""
+        """The number of its characters."""
         return len(self.claim) + len(self.evidence)
 
 
 def labelled(claim: str, evidence: str, label: Label) -> Example:
-    """Return an example whose label is known for certain."""
+    """Return an example with a known label."""
     return Example(claim, evidence, tuple(float(label == known) for known in LABELS))
 
 
@@ -64,8 +64,8 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
 class Recipe:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
-    Training ends after ``steps`` steps, where that is fewer than ``epochs`` have. The learning
-    rate falls as if it went on, so that another phase can take over before it is near 0.
+    Training ends after ``steps`` steps if ``epochs`` have more. The learning rate falls as if
+    training continued to the end, so that the next phase begins before it is near 0.
     """
 
     epochs: int
@@ -87,12 +87,12 @@ def train(
     evaluate: Callable[[Model], dict[str, float]],
     checkpoint_every: int = 250,
 ) -> list[dict[str, float]]:
-    """Fine-tune in place what of ``model`` is not frozen; return the dev figures of each epoch.
+    """Fine-tune the weights of ``model`` that are not frozen; return the dev figures per epoch.
 
     ``loss_of`` returns the loss of a batch, a scalar that depends on the model.
     Written to ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
-    ``checkpoint.pt``, from which an interrupted run goes on. The order of the
-    examples depends on the seed and the epoch alone.
+    ``checkpoint.pt``, from which an interrupted run continues. The order of the examples depends
+    only on the seed and the epoch.
     """
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(recipe.seed)
@@ -145,7 +145,7 @@ def train(
 
 
 def switch_off_dropout(model: nn.Module) -> None:
-    """Let every value through from now on; a step takes about a third less time."""
+    """Turn dropout off; a step takes about a third less time."""
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
@@ -154,7 +154,7 @@ def switch_off_dropout(model: nn.Module) -> None:
 def classification_loss(
     model: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int
 ) -> Loss[Example]:
-    """Return the cross entropy of what ``model`` says of claims and evidence.
+    """Return the cross entropy of the output of ``model`` for claims and evidence.
 
     Called with the tokenizer's tensors, the model returns an object with
     ``logits``, shape ``(examples, labels)``.
@@ -167,7 +167,7 @@ def classification_loss(
             truncation="only_second",
             max_length=max_tokens,
             padding=True,
-            pad_to_multiple_of=STEP,  # few shapes: the products of each new one are compiled
+            pad_to_multiple_of=STEP,  # few shapes, since the products of each new one are compiled
             return_tensors="pt",
             return_token_type_ids=False,
         )
@@ -179,7 +179,7 @@ def classification_loss(
 
 
 def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[list[ExampleT]]:
-    """Shuffle, then sort by length within stretches of 40 batches so that little is padded."""
+    """Shuffle, then sort by length within groups of 40 batches, to reduce padding."""
     order = random.Random(f"{recipe.seed}/{epoch}")
     shuffled = list(examples)
     order.shuffle(shuffled)
@@ -201,7 +201,7 @@ def _warm_then_linear(step: int, total: int, warmup: float) -> float:
 
 
 def _parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Biases and layer norms are not decayed."""
+    """Return the groups of weights; biases and layer norms have no weight decay."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
         {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
@@ -241,7 +241,7 @@ def _resume(
     schedule: torch.optim.lr_scheduler.LambdaLR,
     origin: dict[str, Any],
 ) -> tuple[int, list[dict[str, float]]]:
-    """Go on from a checkpoint of the same recipe, examples and start, and from no other."""
+    """Continue from a checkpoint, only if it has the same recipe, examples and start."""
     if not path.exists():
         return 0, []
     state = torch.load(path, weights_only=True)
@@ -255,7 +255,7 @@ def _resume(
 
 
 def examples_digest(examples: Sequence[Measured]) -> str:
-    """Return what tells one list of examples from another, SHA-256."""
+    """Return a digest of a list of examples, SHA-256."""
     digest = hashlib.sha256()
     for example in examples:
         digest.update(repr(example).encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
-"""``esoteric train path``: the model that reads a candidate beside the path that led to it.
+"""``esoteric train path``: the model that reads a candidate together with the path that led to it.
 
-It begins where the reader ended, so that it knows relevance and stance already,
-and learns what a sentence adds to those before it (M3, section 3.3).
+It starts from the weights of the relevance model, which knows relevance and stance, and learns what
+a sentence adds to those before it (M3, section 3.3).
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ RECIPE = Recipe(
 )
 COMPOSED = 6_000  # claims made from pages
 EXAMPLES = 40_000
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 
-def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
-    """Train the path reader, write it to ``out`` and its logs and checkpoints to ``run``.
+def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
+    """Train the path model, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained reader.
+    ``relevance_model`` is the folder of the trained relevance model.
 
     Raises:
         BadSource: the data cannot be read.
-        ModelUnavailable: the reader is missing.
+        ModelUnavailable: the relevance model is missing.
     """
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     made = compositions(data, RECIPE.seed, COMPOSED)
@@ -59,7 +59,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     steps = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2 == 0]
     others = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2]
 
-    tokenizer, model = pair_tokenizer(), trained_classifier(reader)
+    tokenizer, model = pair_tokenizer(), trained_classifier(relevance_model)
     model.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(model)
 
@@ -69,7 +69,7 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     def figures(_: Module) -> dict[str, float]:
         return step_figures(classify, steps)
 
-    alone = step_figures(minilm_classifier(reader).probabilities, steps, beside=False)
+    alone = step_figures(minilm_classifier(relevance_model).probabilities, steps, beside=False)
     loss_of = classification_loss(model, tokenizer, RECIPE.max_tokens)
     train(model, examples, loss_of, RECIPE, run, figures)
     trained = figures(model)
@@ -86,11 +86,11 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
     )
     shipped = step_figures(minilm_classifier(out).probabilities, steps)
     card = Card(
-        name="Path reader",
+        name="Path model",
         purpose="Reads a claim beside a sentence and the sentences that led to it: does it, with"
         " them, support the claim, refute it, or not settle it?",
-        architecture="A `DistilBertForSequenceClassification` like the reader's, trained from the"
-        f" reader's weights: packaged all-MiniLM-L6-v2 plus a difference of rank {RANK}.",
+        architecture="A `DistilBertForSequenceClassification` like the relevance model's, trained"
+        f" from its weights: packaged all-MiniLM-L6-v2 plus a difference of rank {RANK}.",
         data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
         f" and pages (`training/compositions`); {len(examples)} paths with a candidate"
         " (`training/path_examples.py`).",
@@ -100,8 +100,8 @@ def train_path(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
         " sentence to the other (every second; the temperature was fitted to the rest), among"
         " the sentences of the other page, those near the claim and those near the first one."
         " first, first_five: steps whose gold sentence is ranked first, among the first five, %."
-        " stance_right: steps whose gold sentence leans to the claim's label, %. The reader reads"
-        " each candidate alone.",
+        " stance_right: steps whose gold sentence has the stance of the claim's label, %. The"
+        " relevance model (reader) reads each candidate alone.",
     )
     write_card(
         out,
@@ -125,7 +125,7 @@ def step_figures(
 ) -> dict[str, float]:
     """Return how well a model finds the second gold sentence from the first.
 
-    ``beside``: the candidate is read beside the sentence that led to it.
+    ``beside``: read the candidate together with the sentence that led to it.
     """
     pairs = [
         (
@@ -154,7 +154,7 @@ def step_figures(
 
 
 def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
-    """Both directions of the smallest gold set of every claim that needs two pages."""
+    """Return both directions of the smallest gold set of every claim that needs two pages."""
     several = [claim for claim in claims if claim.needs_several_pages]
     near = CandidateFinder(pool).find([claim.text for claim in several])
     steps = []
@@ -164,9 +164,9 @@ def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
         if len(group) != 2:
             continue
         for lead, last in (group, group[::-1]):
-            behind = [int(i) for i in pool.nearest([pool.sentences[lead].text], 8)[0]]
+            near_lead = [int(i) for i in pool.nearest([pool.sentences[lead].text], 8)[0]]
             page = pool.by_page[pool.sentences[last].page]
-            others = [i for i in dict.fromkeys([*page, *found, *behind]) if i not in gold]
+            others = [i for i in dict.fromkeys([*page, *found, *near_lead]) if i not in gold]
             if not others:
                 continue
             texts = [
@@ -177,7 +177,7 @@ def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
 
 
 def _temperature(classify: Classify, steps: Sequence[Step]) -> float:
-    """Fit to gold candidates and as many others, so that a probability means what it says."""
+    """Return the temperature, fitted to gold candidates and as many others."""
     pairs, labels = [], []
     for step in steps:
         pairs += [(step.claim.text, path_text(c, [step.lead])) for c in step.candidates[:2]]

@@ -1,9 +1,8 @@
-"""Sentences beside the sentence that led to them: what the path reader learns from.
+"""The path model's training examples: sentences together with the sentence that led to them.
 
-A candidate is evidence if, read together with the path, it decides the claim
-(M3, section 3.3, with the path in the query). NOT ENOUGH INFO is learnt from
-what retrieval meets on the way: other sentences of the page that a path leads
-to, and sentences near the claim that add nothing to a path.
+A candidate is evidence if, read together with the path, it decides the claim (M3, section 3.3, with
+the path in the query). NOT ENOUGH INFO is learnt from other candidates that retrieval finds: other
+sentences of the page that a path leads to, and sentences near the claim that add nothing to a path.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from training.data import TrainingData
 from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
-ANNOTATED = 3  # times that a claim's annotated set of several sentences is read, drawn anew
+ANNOTATED = 3  # times that an annotated set of several sentences is read, each time drawn again
 BESIDE = 2  # negatives beside each path of an annotated set
 LONGEST = 3  # sentences of a path with its candidate
-NEAR = 8  # how deep candidates near the claim are drawn from
+NEAR = 8  # candidates near the claim are drawn from so many of the nearest
 
 
 def path_examples(
@@ -59,7 +58,7 @@ def _of_a_set(
     pool: SentencePool,
     chance: random.Random,
 ) -> list[Example]:
-    """The last sentence of the set completes the path of the others; what else is near does not."""
+    """The last sentence of the set completes the path of the others; other candidates do not."""
     *path, last = chance.sample(group, min(len(group), LONGEST))
     examples = [_example(claim.text, last, path, claim.label, pool)]
     gold = {pool.position[key] for key in claim.gold if key in pool.position}
@@ -68,7 +67,7 @@ def _of_a_set(
     wrong += chance.sample(beside, min(len(beside), BESIDE + 1 - len(wrong)))
     examples += [_example(claim.text, i, path, NOT_ENOUGH_INFO, pool) for i in wrong]
     if beside and len(group) == 2 and claim.needs_several_pages:
-        # Behind a sentence that has nothing to do with it, half of the evidence decides nothing.
+        # After an unrelated sentence, a part of the evidence decides nothing.
         lost = [chance.choice(beside)]
         examples.append(_example(claim.text, last, lost, NOT_ENOUGH_INFO, pool))
     return examples
@@ -81,7 +80,7 @@ def _of_one_sentence(
     pool: SentencePool,
     chance: random.Random,
 ) -> list[Example]:
-    """A sentence that suffices alone does so behind any path, and nothing adds to it."""
+    """A sentence that suffices alone does so after any path, and no other adds to it."""
     if not single or len(beside) < 3:
         return []
     gold = chance.choice(single)

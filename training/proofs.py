@@ -1,18 +1,17 @@
-"""Proofs to learn from, made from claims whose evidence is known to suffice or not to.
+"""Training proofs, made from claims whose evidence is known to suffice or not to.
 
-Nobody wrote proofs for such claims. AdMIRaL (section 3.2) has ProoFVer write them,
-mends them with lexicons and changes the fewest operators that make a proof
-agree with what is known of its evidence. ProoFVer is a model of its own; here the
-proof to begin with is what lexicon and contextual vectors find (``alignment``),
-and the changes are the paper's but for these:
+There are no annotated proofs for such claims. AdMIRaL (section 3.2) lets ProoFVer write them,
+corrects them with lexicons and changes the fewest operators that make a proof agree with the known
+label. ProoFVer is another model. Here the first proof comes from lexicon and contextual vectors
+(``alignment``), and the changes are the paper's, with these differences:
 
-- A refuted claim gets one negation or alternation, where the evidence contradicts
-  it, and equivalence elsewhere. The paper turns all that is open into negations;
-  two of them refute nothing (``sufficiency.automaton``).
-- What the evidence has another of the same kind of, such as another year, is
-  alternated, not negated; so is a thing for which the evidence has another.
-- Where evidence does not suffice, nothing is negated or alternated but what is
-  known to be exchanged: another year contradicts nothing if it is of something else.
+- A refuted claim gets one negation or alternation, where the evidence contradicts it, and
+  equivalence elsewhere. The paper turns all open spans into negations; two of them refute nothing
+  (``sufficiency.automaton``).
+- If the evidence has another value of the same kind, such as another year or another thing, the
+  operator is alternation, not negation.
+- If the evidence does not suffice, only a known exchange is negated or alternated: another year
+  contradicts nothing if it is of something else.
 """
 
 from __future__ import annotations
@@ -57,20 +56,20 @@ from training.evidence_sets import (
 )
 from training.lexicon import Lexicon, number_of
 
-ALIKE = 0.7  # similarity from which a span is found though not all of its words are
-NEAR = 0.55  # similarity from which a place with none of a span's words is pointed to
-AGAINST = 0.3  # and from which one that must contradict it is
-NAMED = 0.15  # by how much less alike a name or number that is not found counts
-UNTOLD = 2  # spans of a refuted claim, beside the contradicted one, that need not be found
-LESS = 0.1  # by how much less alike than the gold sentence what tells too little must be
+ALIKE = 0.7  # least similarity of a span that counts as found though not all of its words are
+NEAR = 0.55  # least similarity of a place that is pointed to without any of the span's words
+AGAINST = 0.3  # the same of a place that must contradict it
+NAMED = 0.15  # subtracted from the likeness for a name or number that is not found
+UNFOUND = 2  # other spans of a refuted claim that need not be found
+LESS = 0.1  # an insufficient sentence must be less alike than the gold one by this
 
 
 @dataclass(frozen=True, slots=True)
 class ProofExample:
     """A claim beside evidence, as ``evidence_set_text`` writes it, with its proof.
 
-    ``operators`` are indices into ``OPERATORS``, one of each span. ``aligned``:
-    offsets into the evidence, where they are known.
+    ``operators`` are indices into ``OPERATORS``, one for each span. ``aligned``: offsets into the
+    evidence, if known.
     """
 
     claim: str
@@ -81,7 +80,7 @@ class ProofExample:
 
     @property
     def length(self) -> int:
-        """Its characters."""
+        """The number of its characters."""
         return len(self.claim) + len(self.evidence)
 
 
@@ -95,7 +94,7 @@ def proof_examples(
 ) -> list[ProofExample]:
     """Return proofs, ``limit`` at most, drawn from those of all training claims.
 
-    Which they are and their order depend on the seed alone.
+    They and their order depend only on the seed.
     """
     sets = [
         *claim_sets(data.train, data.pool, seed),
@@ -110,10 +109,10 @@ def proof_examples(
 def proofs(
     sets: Sequence[EvidenceSet], lexicon: Lexicon, encoder: TokenEncoder
 ) -> list[ProofExample]:
-    """Return a proof of each set of which enough is known to prove it.
+    """Return a proof of each set about which enough is known.
 
-    Left out are refuted claims of which the evidence seems to tell little, and sets
-    that may suffice although nobody said so.
+    Refuted claims are left out if few of their spans are found in the evidence, and so are sets
+    that may suffice without an annotation.
     """
     reader = Reader(encoder)
     claims = list(dict.fromkeys(one.claim for one in sets))
@@ -126,7 +125,7 @@ def proofs(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An operator, and where the evidence has what the span is rewritten into."""
+    """An operator, and the place of the evidence that the span is rewritten into."""
 
     operator: Operator
     sentence: int = 0
@@ -143,21 +142,21 @@ class _Aligned:
 
     @property
     def found(self) -> bool:
-        """Whether the sentence tells the span, as far as words and vectors show."""
+        """Whether the sentence contains the span, by words and vectors."""
         found = self.alignment
         if found.covered == 1:
             return True
-        telling = any(w.kind or number_of(w.text) is not None for w in found.uncovered)
-        return found.covered > 0 and found.similarity >= ALIKE and not telling
+        named = any(w.kind or number_of(w.text) is not None for w in found.uncovered)
+        return found.covered > 0 and found.similarity >= ALIKE and not named
 
     @property
     def likeness(self) -> float:
-        """How alike the two are; a name or number that is not found weighs heavier."""
+        """How alike the two are; a name or number that is not found reduces it more."""
         named = any(w.kind or number_of(w.text) is not None for w in self.alignment.uncovered)
         return self.alignment.covered + self.alignment.similarity - NAMED * named
 
     def step(self, operator: Operator) -> _Step:
-        """Return the step, which points somewhere only where that is likely to be right."""
+        """Return the step, which points to a place only if that is probably right."""
         similar = self.alignment.similarity
         least = NEAR if operator == EQUIVALENCE else AGAINST
         known = similar >= least or (similar > 0 and self.alignment.covered > 0)
@@ -189,7 +188,7 @@ class _Prover:
         self._closest = cache(self._find)
 
     def proof(self) -> ProofExample | None:
-        """Return the proof, or none where too little is known for one."""
+        """Return the proof, or None if too little is known for one."""
         if not self._spans:
             return None
         steps = self._insufficient() if self._known.label == NOT_ENOUGH_INFO else self._sufficient()
@@ -197,7 +196,7 @@ class _Prover:
             return None
         operators = [step.operator for step in steps]
         if label_of(operators) != self._known.label:
-            raise RuntimeError(f"A proof of {self._known.label} comes to {label_of(operators)}.")
+            raise RuntimeError(f"A proof of {self._known.label} gives {label_of(operators)}.")
         starts = [0]
         for title, sentence in self._known.sentences:
             starts.append(starts[-1] + len(evidence_text(title, sentence)) + len(" [SEP] "))
@@ -215,30 +214,30 @@ class _Prover:
         )
 
     def _sufficient(self) -> list[_Step] | None:
-        """Nothing is open; one span of a refuted claim is contradicted.
+        """Prove a sufficient set: no span is open; one span of a refuted claim is contradicted.
 
-        No proof says that the evidence tells much that it does not seem to: what
-        refutes one part of a claim may be silent on the others.
+        There is no proof if too many other spans are not found: evidence that refutes one part of a
+        claim may say nothing about the others.
         """
-        aligned = self._aligned(self._known.telling)
+        aligned = self._aligned(self._known.gold)
         steps = [one.step(EQUIVALENCE) for one in aligned]
         if self._known.label == REFUTES:
             number, step = self._exchanged() or self._contradicted(aligned)
             steps[number] = step
-            untold = [n for n, one in enumerate(aligned) if n != number and not one.found]
-            if len(untold) > UNTOLD:
+            unfound = [n for n, one in enumerate(aligned) if n != number and not one.found]
+            if len(unfound) > UNFOUND:
                 return None
         return steps
 
     def _insufficient(self) -> list[_Step] | None:
-        """Something is open: what only missing sentences tell, or else what is least alike."""
-        if self._known.telling:
-            steps = self._left(self._aligned(self._known.telling))
+        """Prove an insufficient set: open are spans of missing sentences, or the least alike."""
+        if self._known.gold:
+            steps = self._left(self._aligned(self._known.gold))
         else:
             steps = self._unrelated()
-        aligned = self._aligned(self._known.telling or self._present)
+        aligned = self._aligned(self._known.gold or self._present)
         is_open = [number for number, step in enumerate(steps) if step.operator == INDEPENDENCE]
-        if self._known.surely_open:
+        if self._known.known_open:
             if not is_open:
                 steps[self._least_alike(aligned)] = _Step(INDEPENDENCE)
             return steps
@@ -247,7 +246,7 @@ class _Prover:
         return steps if less else None
 
     def _left(self, aligned: Sequence[_Aligned]) -> list[_Step]:
-        """Prove from what is left of a gold set: what the missing sentence alone tells is open."""
+        """Prove with the rest of a gold set: open are the spans that only the missing part has."""
         missing = self._aligned(self._missing)
         exchange = self._exchanged()
         steps = []
@@ -266,10 +265,9 @@ class _Prover:
         return steps
 
     def _unrelated(self) -> list[_Step]:
-        """Prove from sentences that may be of something else.
+        """Prove with sentences that may be about something else.
 
-        Where some are about what the claim names, what others have in common with
-        it is chance.
+        If some are about the things that the claim names, common words of the others are ignored.
         """
         about = [place for place in self._present if self._is_about(place)]
         aligned = self._aligned(about or self._present)
@@ -285,15 +283,15 @@ class _Prover:
     def _contradicted(self, aligned: Sequence[_Aligned]) -> tuple[int, _Step]:
         """Return the span that the evidence contradicts, and how.
 
-        A negation that the evidence does not have; an antonym; another one of the
-        same kind, such as another year; else the least similar span: a thing is
-        something else then, an action did not take place.
+        In this order: a negation that the evidence does not have; an antonym; another value of the
+        same kind, such as another year; otherwise the least similar span, with alternation for a
+        thing and negation for an action.
         """
         apart = {
             n for n, one in enumerate(aligned) if self._is_title(one.span) and len(aligned) > 1
         }
-        told = [self._read[n] for n in self._known.telling]
-        if not any(sentence.negated for sentence in told):
+        gold = [self._read[n] for n in self._known.gold]
+        if not any(sentence.negated for sentence in gold):
             for number, one in enumerate(aligned):
                 if one.span.negated and number not in apart:
                     return number, one.step(NEGATION)
@@ -315,22 +313,22 @@ class _Prover:
         return number, replace(step, operator=NEGATION) if acts or not step.place else step
 
     def _exchanged(self) -> tuple[int, _Step] | None:
-        """Return the span with what is known to be exchanged, beside what it was exchanged for."""
+        """Return the span with the known exchange, with its step to the words in the evidence."""
         exchange = self._known.exchange
         if exchange is None:
             return None
         for number, span in enumerate(self._spans):
             if span.start < exchange.end and exchange.start < span.end:
-                for place in self._known.telling:
+                for place in self._known.gold:
                     sentence = self._read[place]
-                    told = re.compile(rf"\b{re.escape(exchange.told)}\b")
-                    match = told.search(sentence.text, sentence.body)
+                    words = re.compile(rf"\b{re.escape(exchange.in_evidence)}\b")
+                    match = words.search(sentence.text, sentence.body)
                     if match:
                         return number, _Step(ALTERNATION, place, match.span())
         return None
 
     def _least_alike(self, aligned: Sequence[_Aligned]) -> int:
-        """Return the span that is least like the evidence; a title of it only if all are."""
+        """Return the span that is least like the evidence; a title only if all spans are titles."""
         return min(
             range(len(aligned)),
             key=lambda n: (
@@ -341,13 +339,13 @@ class _Prover:
         )
 
     def _is_title(self, span: ReadSpan) -> bool:
-        """Whether the span is a title of the evidence or a piece of one that the claim names."""
+        """Return whether the span is a title of the evidence, or a part of one in the claim."""
         return title_key(span.text) in self._titles or any(
             start <= span.start and span.end <= end for start, end in self._named
         )
 
     def _aligned(self, places: Sequence[int]) -> list[_Aligned]:
-        """Return each span beside the sentence in these places that is closest to it."""
+        """Return each span with the closest of the sentences at these positions."""
         return [
             max((self._closest(n, place) for place in places), key=lambda one: one.likeness)
             for n in range(len(self._spans))

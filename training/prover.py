@@ -1,8 +1,8 @@
 """``esoteric train prover``: the network that proves claims span by span.
 
-It begins where the reader ended, which reads claims beside evidence already, and
-learns operators and the words that they rest on from proofs made for claims
-whose evidence is known to suffice or not to (``training/proofs.py``).
+It starts from the weights of the relevance model, which reads claims beside evidence. It learns
+operators, and the words of the evidence for each, from proofs made for claims whose evidence is
+known to suffice or not to (``training/proofs.py``).
 """
 
 from __future__ import annotations
@@ -55,26 +55,29 @@ RECIPE = Recipe(
 )
 COMPOSED = 2_400  # claims made from two pages
 PROOFS = 26_000
-# What each of OPERATORS weighs in the loss: two thirds of all are equivalences.
+# The weight of each of OPERATORS in the loss: two thirds of all are equivalences.
 WEIGHTS = (1.0, 2.0, 2.0, 1.2)
-POINTING = 0.5  # and what start and end do
-UNFITTED = 0.5  # the cutoff of the figures in the log
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+POINTING = 0.5  # the weight of start and end
+UNFITTED = 0.5  # the cutoff for the figures in the log
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference to the packaged weights
 
 
-def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out: Path) -> None:
+def train_prover(
+    data_folder: Path, wordnet: Path, relevance_model: Path, run: Path, out: Path
+) -> None:
     """Train the prover, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``wordnet`` is the folder of WordNet's database, ``reader`` that of the trained
-    reader.
+    ``wordnet`` is the folder of WordNet's database, ``relevance_model`` that of the trained
+    relevance model.
 
     Raises:
         BadSource: the data or WordNet cannot be read.
-        ModelUnavailable: the reader is missing.
+        ModelUnavailable: the relevance model is missing.
     """
     lexicon = Lexicon(wordnet)
-    tokenizer, network = row_tokenizer(RECIPE.max_tokens), network_from_reader(reader)
+    tokenizer = row_tokenizer(RECIPE.max_tokens)
+    network = network_from_relevance_model(relevance_model)
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
     made = compositions(data, RECIPE.seed, COMPOSED)
     examples = proof_examples(data, made, lexicon, MiniLMTokens(), RECIPE.seed, PROOFS)
@@ -88,9 +91,9 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
 
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
     train(network, examples, loss_of, RECIPE, run, figures)
-    told = opinions(others)
-    temperature = round(fitted_temperature(told, others), 2)
-    cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in told], others)
+    predicted = opinions(others)
+    temperature = round(fitted_temperature(predicted, others), 2)
+    cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in predicted], others)
     trained = [scaled(opinion, temperature) for opinion in opinions(dev)]
     digest = save_delta(network, packaged_proof_network(), out / "delta.safetensors", RANK)
     write_config(out, "MiniLM prover", VERSION, RECIPE.max_tokens, digest, temperature=temperature)
@@ -101,13 +104,13 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
     ]
     card = Card(
         name="Prover",
-        purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say of each"
-        " span, and where? Evidence suffices where no span is left open (AdMIRaL, section 3.2).",
+        purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say about"
+        " each span, and where? Evidence suffices if no span is open (AdMIRaL, section 3.2).",
         architecture="The packaged all-MiniLM-L6-v2 weights"
-        " (`training/networks/minilm.py`), trained from the reader's, with heads that"
+        " (`training/networks/minilm.py`), trained from the relevance model's, with heads that"
         " point from each span into the evidence and name its operator"
         f" (`training/networks/proof.py`). A difference of rank {RANK} and the heads, whole;"
-        " the embeddings are as they were.",
+        " the embeddings are unchanged.",
         data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
         f" and pages (`training/compositions`). {len(examples)} proofs of claims beside evidence"
         " that suffices or does not, made with WordNet 3.0 and the packaged model's vectors"
@@ -119,12 +122,12 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
         ),
         definitions=f"{len(dev.sets)} evidence sets of one in {DEV[0]} dev claims, made as those of"
         " training are: gold sentences among others, gold sets with a sentence left out, other"
-        " sentences of the gold pages (which may be evidence that nobody marked), sentences"
-        " retrieved beside undecided claims. balanced: the mean of how many sets that suffice and"
-        " how many that do not are told as what they are, %. open_precision, open_recall: of the"
+        " sentences of the gold pages (which may be evidence that was not annotated), sentences"
+        " retrieved beside undecided claims. balanced: the mean share of sets that suffice and of"
+        " sets that do not that are classified correctly, %. open_precision, open_recall: of the"
         " sets that do not suffice, %. two_pages: balanced, of claims that need two pages, whole"
-        " sets against those with a sentence left out. label: sets that suffice whose proof comes"
-        f" to the claim's label, %. A span is open from a probability of {cutoff:.2f} on; that and"
+        " sets against those with a sentence left out. label: sets that suffice whose proof gives"
+        f" the claim's label, %. A span is open from a probability of {cutoff:.2f} on; that and"
         f" the temperature, {temperature:.2f}, were fitted to other dev claims ({len(OTHERS[1])} in"
         f" {OTHERS[0]}).",
     )
@@ -139,21 +142,21 @@ def train_prover(data_folder: Path, wordnet: Path, reader: Path, run: Path, out:
     )
 
 
-def network_from_reader(reader: Path) -> ProofNetwork:
-    """Return fresh heads on the reader's weights; its embeddings are frozen, dropout is off.
+def network_from_relevance_model(relevance_model: Path) -> ProofNetwork:
+    """Return new heads on the relevance model's weights, with frozen embeddings, without dropout.
 
     Raises:
-        ModelUnavailable: the reader is missing or damaged.
+        ModelUnavailable: the relevance model is missing or damaged.
     """
     network = packaged_proof_network()
-    network.distilbert.load_state_dict(trained_classifier(reader).distilbert.state_dict())
+    network.distilbert.load_state_dict(trained_classifier(relevance_model).distilbert.state_dict())
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     return network
 
 
 def proof_loss(network: ProofNetwork, tokenizer: Tokenizer, max_tokens: int) -> Loss[ProofExample]:
-    """Return the cross entropy of operators, and of start and end where they are known."""
+    """Return the cross entropy of operators, and of start and end if they are known."""
     weights = torch.tensor(WEIGHTS)
 
     def loss_of(batch: Sequence[ProofExample]) -> torch.Tensor:
@@ -184,7 +187,7 @@ def proof_loss(network: ProofNetwork, tokenizer: Tokenizer, max_tokens: int) -> 
 def _pointed_at(
     batch: Sequence[ProofExample], inputs: ProofInputs
 ) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Return example, span, first and last token of each alignment that the network can see."""
+    """Return example, span, first and last token of each alignment in the network's window."""
     found: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
     for row, example in enumerate(batch):
         begins, ends = inputs.offsets[row].unbind(dim=-1)
@@ -193,7 +196,7 @@ def _pointed_at(
                 continue
             within = inputs.evidence[row] & (begins < place[1]) & (ends > place[0])
             tokens = within.nonzero()
-            # What is cut off at the end of the evidence has no token.
+            # Words that are cut off at the end of the evidence have no token.
             if len(tokens) and int(ends[tokens[-1]]) >= place[1]:
                 for values, value in zip(
                     found, (row, span, int(tokens[0]), int(tokens[-1])), strict=True
@@ -205,7 +208,7 @@ def _pointed_at(
 def network_opinions(
     network: ProofNetwork, tokenizer: Tokenizer, dev: DevSets, max_tokens: int
 ) -> list[Opinion]:
-    """Return what the network says of the spans of each set."""
+    """Return the network's probabilities for the spans of each set."""
     texts = [evidence_set_text(one.sentences) for one in dev.sets]
     order = sorted(range(len(texts)), key=lambda i: len(dev.sets[i].claim) + len(texts[i]))
     found: dict[int, Opinion] = {}

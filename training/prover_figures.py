@@ -1,7 +1,7 @@
-"""What the prover is measured by: whether it tells that evidence suffices, and what it decides.
+"""The figures of the prover: whether it recognises sufficient evidence, and its labels.
 
-Which operators are right nobody knows; whether the evidence suffices, the dev
-claims' annotations tell.
+There are no annotated operators; whether the evidence suffices follows from the annotations of the
+dev claims.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class DevSets:
 
     @classmethod
     def of(cls, data: TrainingData, part: tuple[int, tuple[int, ...]], seed: int) -> DevSets:
-        """Return those of every ``part[0]`` development claims that stand in ``part[1]``.
+        """Return sets of those of every ``part[0]`` dev claims at the positions ``part[1]``.
 
-        They are put together as for training, from the gold sentences, others of
-        their pages and retrieved ones; a claim that cannot be cut is left out.
+        They are made as for training, from the gold sentences, others of their pages and retrieved
+        ones; a claim that cannot be cut is left out.
         """
         every, places = part
         claims = [claim for number, claim in enumerate(data.dev) if number % every in places]
@@ -53,7 +53,7 @@ class DevSets:
 
 
 def openness(opinion: Opinion) -> float:
-    """Return how probable it is that the span that is most probably open is so."""
+    """Return the highest probability of any span that it is open."""
     return float(opinion[:, _INDEPENDENCE].max())
 
 
@@ -62,18 +62,17 @@ def sufficiency_figures(
 ) -> dict[str, float]:
     """Return how often the prover is right, in %.
 
-    ``balanced``: the mean of how many sets that suffice, and how many that do not,
-    are told as what they are. ``open_precision``, ``open_recall``: of the sets that
-    do not suffice. ``two_pages``: as ``balanced``, of claims that need two pages,
-    whole sets against those with a sentence left out. ``label``: sets that suffice
-    whose proof comes to the claim's label.
+    ``balanced``: the mean share of sets that suffice, and of sets that do not, that are classified
+    correctly. ``open_precision``, ``open_recall``: of the sets that do not suffice. ``two_pages``:
+    as ``balanced``, of claims that need two pages, whole sets against those with a sentence left
+    out. ``label``: sets that suffice whose proof gives the claim's label.
     """
     labels = [
         label_of(operator_of(row, cutoff) for row in opinion.tolist()) for opinion in opinions
     ]
     said = np.array([openness(opinion) >= cutoff for opinion in opinions])
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
-    two = np.array([one.two_pages and (bool(one.telling)) for one in dev.sets])
+    two = np.array([one.two_pages and (bool(one.gold)) for one in dev.sets])
     right = [label == one.label for label, one in zip(labels, dev.sets, strict=True)]
     return {
         "balanced": _balanced(said, truth),
@@ -92,27 +91,27 @@ def scaled(opinion: Opinion, temperature: float) -> Opinion:
 
 
 def fitted_temperature(opinions: Sequence[Opinion], dev: DevSets) -> float:
-    """Return the temperature at which ``openness`` makes what is known of the sets most likely."""
+    """Return the temperature at which ``openness`` makes the labels of the sets most likely."""
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
 
     def surprise(temperature: float) -> float:
-        told = np.array([openness(scaled(opinion, temperature)) for opinion in opinions])
-        return float(-np.log(np.clip(np.where(truth, told, 1 - told), 1e-6, 1)).mean())
+        predicted = np.array([openness(scaled(opinion, temperature)) for opinion in opinions])
+        return float(-np.log(np.clip(np.where(truth, predicted, 1 - predicted), 1e-6, 1)).mean())
 
     return min(_TEMPERATURES, key=surprise)
 
 
 def fitted_cutoff(opinions: Sequence[Opinion], dev: DevSets) -> float:
-    """Return the least ``openness`` from which sets are best taken as not sufficient."""
+    """Return the cutoff of ``openness`` that best separates sufficient sets from others."""
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
-    told = np.array([openness(opinion) for opinion in opinions])
-    return max(_CUTOFFS, key=lambda cutoff: _balanced(told >= cutoff, truth))
+    predicted = np.array([openness(opinion) for opinion in opinions])
+    return max(_CUTOFFS, key=lambda cutoff: _balanced(predicted >= cutoff, truth))
 
 
 def _balanced(said: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Return the mean share, in %, that is told right of those that are so and those that are not.
+    """Return the mean share, in %, of true and of false cases that are classified correctly.
 
-    The share of one of them where there are no others; 0 where there are none at all.
+    If there is only one kind, it is the share of that kind; without cases it is 0.
     """
     right = [said[truth], ~said[~truth]]
     shares = [float(kind.mean()) for kind in right if len(kind)]

@@ -1,8 +1,8 @@
-"""``esoteric train reader``: the one model that reads a claim beside evidence.
+"""``esoteric train reader``: the relevance model, which reads a claim beside a sentence.
 
-First it learns relevance and stance from many labelled sentences, then it
-learns from the teacher's opinions on fewer and harder readings, sets of
-sentences among them (distillation, Hinton et al. 2015).
+First it learns relevance and stance from many labelled sentences. Then it learns from the teacher's
+probabilities for fewer and harder readings, also of sets of sentences (distillation, Hinton et al.
+2015).
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ LABELLED = Recipe(
     max_tokens=160,
     seed=0,
 )
-READINGS = 16_000  # of a round, on which the teacher gives its opinion
+READINGS = 16_000  # readings of a round, which the teacher labels
 DISTILLED = replace(LABELLED, epochs=2, learning_rate=5e-5, max_tokens=192)
-# Each from where the labelled phase ended, with readings drawn anew; their ends are averaged.
+# Each starts from the end of the labelled phase, with new readings; their ends are averaged.
 ROUNDS = 2
-OPINION = 0.7  # weight of the teacher's opinion in a target; the label has the rest
-VERSION = "2"  # of what is shipped; the results of two versions are never mixed
+OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
+VERSION = "2"  # of the shipped model; the results of two versions are never mixed
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
 def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder) -> None:
-    """Train the reader, write it to ``out`` and its logs and checkpoints to ``run``.
+    """Train the relevance model, write it to ``out`` and its logs and checkpoints to ``run``.
 
     Raises:
         BadSource: the data cannot be read.
@@ -76,7 +76,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
     contrasts = contrast_claims(data.dev, data.dev_pool, LABELLED.seed)
 
     model = packaged_classifier(LABELS)
-    # With the embeddings as they are the change is small enough to ship as a delta.
+    # With unchanged embeddings the difference is small enough to ship.
     model.distilbert.embeddings.requires_grad_(False)
     sentences = relevance_examples(
         [*data.train, *(contrast.claim for contrast in data.contrasts)],
@@ -122,18 +122,18 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
     )
     shipped = card_figures(minilm_classifier(out).probabilities)
     card = Card(
-        name="Reader",
-        purpose="Reads a claim beside one sentence with its title, or a few: do they bear on the"
-        " claim, and do they support it, refute it, or not settle it?",
+        name="Relevance model",
+        purpose="Reads a claim beside one sentence with its title, or a few: are they relevant to"
+        " the claim, and do they support it, refute it, or not settle it?",
         architecture="A `DistilBertForSequenceClassification` of six layers over SUPPORTS, REFUTES,"
         " NOT ENOUGH INFO: the packaged all-MiniLM-L6-v2 weights"
         f" (`training/networks/minilm.py`) plus a difference of rank {RANK}; the"
-        " embeddings are as they were.",
+        " embeddings are unchanged.",
         data=f"{data.described}. {len(sentences)} labelled sentences"
         f" (`training/relevance_examples.py`), then {ROUNDS} rounds of {len(drawn[0])} readings of"
         " one sentence or a few (`training/reading_examples.py`) with the opinion of a teacher, the"
-        " verifier (`models/verifier`); the weights are the mean of those that these rounds ended"
-        " with.",
+        " verifier (`models/verifier`); the weights are the mean of those at the ends of these"
+        " rounds.",
         digests=data.digests,
         commands=(
             "esoteric train verifier --data DATA",
@@ -141,8 +141,8 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         ),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev), OTHERS)}"
         f" exchanges_right: {len(contrasts)} contrast claims made from all dev claims and their"
-        " originals, each beside the first gold sentence that tells what was exchanged and beside"
-        " it changed likewise, so that the claim's wording alone gives half of them, %. As shipped:"
+        " originals, each beside the first gold sentence with the exchanged fact and beside it"
+        " with the same exchange; the claim's wording alone gives half of them, %. As shipped:"
         f" cut to the rank above and scaled by temperature {temperature:.2f}.",
     )
     write_card(
@@ -155,7 +155,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
 
 
 def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Example]:
-    """Return the examples with the teacher's opinions mixed into their targets."""
+    """Return the examples with the teacher's probabilities mixed into their targets."""
     return [
         replace(
             example,
@@ -169,7 +169,7 @@ def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Ex
 
 
 def _opinions(teacher: CrossEncoder, examples: list[Example], run: Path) -> NDArray[np.float32]:
-    """Return the teacher's opinions; kept in ``run``, they spare a restarted run their making."""
+    """Return the teacher's probabilities; they are stored in ``run`` for a restarted run."""
     kept = run / f"opinions-{examples_digest(examples)[:16]}-{teacher.digest[:16]}.npy"
     pairs = [(example.claim, example.evidence) for example in examples]
     return kept_array(kept, lambda: teacher.probabilities(pairs))

@@ -1,8 +1,8 @@
-"""Claims beside one sentence or a few, as the verdict meets them: what teacher and student read.
+"""Training examples for teacher and student: claims beside one sentence or a few, as in use.
 
-Single sentences teach stance and relevance; sets teach what several say
-together. NOT ENOUGH INFO is learnt from sentences that were retrieved and look
-like evidence, and from others of the gold pages, never from random ones.
+Single sentences teach stance and relevance; sets teach the reading of several sentences. NOT ENOUGH
+INFO is learnt from retrieved sentences, which look like evidence, and from other sentences of the
+gold pages, never from random ones.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from training.sentence_pool import SentencePool
 SINGLES = 2  # gold sentences that are read alone, and nearest ones of an undecided claim
 ELSEWHERE = 0.8  # share of decided claims with a convincing sentence of another page
 SAME_PAGE = 0.6  # and with another sentence of a gold page
-CONVINCING = 5  # how deep those from elsewhere are drawn from
-FLIPPED = 0.5  # share of contrast claims that are also read beside evidence changed likewise
+CONVINCING = 5  # those of other pages are drawn from so many of the nearest
+FLIPPED = 0.5  # share of contrast claims that are also read beside evidence with the same exchange
 SETS = 0.5  # share of claims that are also read beside several sentences
 SET_SIZES = (2, 3)
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are cut
@@ -33,7 +33,7 @@ MOST_NEEDED = 4  # sentences of an evidence set; longer ones are cut
 def reading_examples(data: TrainingData, seed: int, limit: int) -> list[Example]:
     """Return examples, ``limit`` at most, drawn from those of all training claims.
 
-    Which they are and their order depend on the seed alone.
+    They and their order depend only on the seed.
     """
     chance, pool = random.Random(seed), data.pool
     candidates = CandidateFinder(pool).find([claim.text for claim in data.train])
@@ -75,7 +75,7 @@ def _decided(
         _alone(claim.text, i, claim.label, pool)
         for i in chance.sample(sufficient, min(SINGLES, len(sufficient)))
     ]
-    # What stands near the claim on a gold page may be evidence nobody marked.
+    # Sentences near the claim on a gold page may be evidence that was not annotated.
     elsewhere = [i for i in found if pool.sentences[i].page not in claim.pages]
     same = [i for page in sorted(claim.pages) for i in pool.by_page.get(page, ()) if i not in gold]
     if elsewhere and chance.random() < ELSEWHERE:
@@ -95,14 +95,19 @@ def _decided(
 
 
 def _of_other_years(claim: str, indices: Sequence[int], pool: SentencePool) -> list[int]:
-    """Return the sentences that tell when something else was, where the claim tells a year."""
-    told = set(YEAR.findall(claim))
-    years = {i: set(YEAR.findall(pool.sentences[i].text)) for i in indices} if told else {}
-    return [i for i, others in years.items() if others and not others & told]
+    """Return the sentences that contain only other years, if the claim contains a year."""
+    years_of_claim = set(YEAR.findall(claim))
+    if not years_of_claim:
+        return []
+    years = {i: set(YEAR.findall(pool.sentences[i].text)) for i in indices}
+    return [i for i, others in years.items() if others and not others & years_of_claim]
 
 
 def _contrasted(contrast: Contrast, pool: SentencePool, chance: random.Random) -> list[Example]:
-    """The sentence that refutes; and, changed as the claim was, what no wording gives away."""
+    """Yield the refuting sentence and, with the same exchange in it, examples of both labels.
+
+    So the wording of the claim alone does not give the label.
+    """
     readings = symmetric(contrast, chance.choice(refuting(contrast, pool)))
     examples = [labelled(*readings[1])]
     if chance.random() < FLIPPED:

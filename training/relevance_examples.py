@@ -1,11 +1,10 @@
-"""Pairs that teach which sentences bear on a claim, and what each says of it.
+"""Training pairs for relevance and stance.
 
-The report's recipe (section 3.3.10): for each relevant sentence two irrelevant
-ones of the same document and two of other documents, split by claim and page.
-Two things differ. The classifier has three classes instead of two, so that one
-pass gives relevance (1 - P(NOT ENOUGH INFO)) and stance; and one of the two
-sentences from elsewhere is a retrieved, convincing one, as are all sentences
-beside a claim that nothing decides.
+They follow the report (section 3.3.10): for each relevant sentence two irrelevant ones of the same
+document and two of other documents, split by claim and page. Two things differ. The classifier has
+three classes instead of two, so that one pass gives relevance (1 - P(NOT ENOUGH INFO)) and stance.
+And one of the two sentences of other documents is a retrieved, convincing one, as are all sentences
+of undecided claims.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ SAME_DOCUMENT = 2
 OTHER_DOCUMENTS = 2
 RELEVANT_PER_CLAIM = 2
 UNDECIDED_PER_CLAIM = 6
-CONVINCING = 30  # how deep the convincing negatives are drawn from
+CONVINCING = 30  # convincing negatives are drawn from so many of the nearest
 
 
 def relevance_examples(
@@ -36,7 +35,7 @@ def relevance_examples(
     pool: SentencePool,
     seed: int,
 ) -> list[Example]:
-    """Return the training pairs, in an order that depends on the seed alone."""
+    """Return the training pairs, in an order that depends only on the seed."""
     chance = random.Random(seed)
     nearest = pool.nearest([claim.text for claim in claims], CONVINCING * 2)
     examples: list[Example] = []
@@ -56,7 +55,7 @@ def _decided(
     gold = sorted(pool.position[key] for key in claim.gold if key in pool.position)
     chosen = chance.sample(gold, min(RELEVANT_PER_CLAIM, len(gold)))
     same = [i for page in sorted(claim.pages) for i in pool.by_page.get(page, ()) if i not in gold]
-    # What stands near the claim on a gold page may be evidence nobody marked.
+    # Sentences near the claim on a gold page may be evidence that was not annotated.
     elsewhere = [int(i) for i in near if pool.sentences[i].page not in claim.pages]
     irrelevant = chance.sample(same, min(len(same), SAME_DOCUMENT * len(chosen)))
     short = SAME_DOCUMENT * len(chosen) - len(irrelevant)
@@ -71,7 +70,7 @@ def _decided(
 def _undecided(
     claim: AnnotatedClaim, near: NDArray[np.int64], pool: SentencePool, chance: random.Random
 ) -> list[Example]:
-    """The nearest sentences of all: they look like evidence and decide nothing."""
+    """Yield the nearest sentences, which look like evidence and decide nothing."""
     nearest = [int(i) for i in near[: UNDECIDED_PER_CLAIM // 2]]
     convincing = [int(i) for i in near[UNDECIDED_PER_CLAIM // 2 : CONVINCING]]
     chosen = nearest + chance.sample(convincing, UNDECIDED_PER_CLAIM - len(nearest) - 1)

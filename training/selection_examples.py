@@ -1,7 +1,7 @@
 """Claims with the candidates that evidence is selected from (FER, section 3.1).
 
-FER's coarse retrieval is the reader here, as it is in use: of the sentences
-found for a claim, its gold ones among them, the most relevant are candidates.
+FER's coarse retrieval is the relevance model here, as in use: of the sentences found for a claim
+and its gold ones, the most relevant are candidates.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from training.figures import Classify
 class SelectionExample:
     """A claim with its (title, sentence) candidates, most relevant first.
 
-    ``relevance`` is the reader's probability of each that it bears on the claim,
-    ``gold`` tells which of them are annotated evidence. ``attained`` is the
-    verifier's probability of ``label`` beside the gold evidence.
+    ``relevance``: the relevance model's probability for each that it is relevant to the claim.
+    ``gold``: which of them are annotated evidence. ``attained``: the verifier's probability of
+    ``label`` with the gold evidence.
     """
 
     claim: str
@@ -36,7 +36,7 @@ class SelectionExample:
 
     @property
     def length(self) -> int:
-        """Its characters."""
+        """The number of its characters."""
         return len(self.claim) + sum(len(title) + len(text) for title, text in self.candidates)
 
 
@@ -50,9 +50,9 @@ def selection_examples(
 ) -> list[SelectionExample]:
     """Return examples of ``limit`` training claims at most, ``candidates`` sentences for each.
 
-    ``classify`` is the reader: it ranks candidates and it is the verifier that
-    reads the ``most_gold`` most relevant gold sentences together. Of an undecided
-    claim there is nothing to read. Which claims are drawn depends on the seed alone.
+    ``classify`` is the relevance model: it ranks candidates, and as the verifier it reads the
+    ``most_gold`` most relevant gold sentences together; an undecided claim has none. The choice of
+    claims depends only on the seed.
     """
     every = [*data.train, *(contrast.claim for contrast in data.contrasts)]
     chance = random.Random(seed)
@@ -75,7 +75,7 @@ def selection_examples(
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """One of the sentences found for a claim; ``text`` is its title and itself."""
+    """One of the sentences found for a claim; ``text``: title and sentence."""
 
     text: tuple[str, str]
     relevance: float

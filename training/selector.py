@@ -1,7 +1,7 @@
 """``esoteric train selector``: the model that selects evidence by its use to the verifier (FER).
 
-It begins where the reader ended. The verifier whose feedback it gets is the
-reader, fixed, reading the selected sentences as one text, as the judge does.
+It starts from the weights of the relevance model. The verifier whose feedback it gets is the
+relevance model with fixed weights, which reads the selected sentences as one text.
 """
 
 from __future__ import annotations
@@ -52,21 +52,22 @@ RECIPE = Recipe(
     seed=0,
 )
 CLAIMS = 5_000
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
-RANK = 16  # of the shipped difference to the reader
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
+RANK = 16  # of the shipped difference to the relevance model
 
 
-def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> None:
+def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
     """Train the selector, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``reader`` is the folder of the trained reader: what it begins with, and its verifier.
+    ``relevance_model`` is the folder of the trained relevance model, which is its start and its
+    verifier.
 
     Raises:
         BadSource: the data cannot be read.
-        ModelUnavailable: the reader is missing.
+        ModelUnavailable: the relevance model is missing.
     """
     data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    config, read = RetrievalConfig(), minilm_classifier(reader)
+    config, read = RetrievalConfig(), minilm_classifier(relevance_model)
     tokenizer = row_tokenizer(RECIPE.max_tokens)
 
     def read_once(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -77,7 +78,7 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
     tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
-    network = JointReader(trained_classifier(reader))
+    network = JointReader(trained_classifier(relevance_model))
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     live = _Live(network, tokenizer)
@@ -88,51 +89,51 @@ def train_selector(data_folder: Path, reader: Path, run: Path, out: Path) -> Non
 
     loss_of = selection_loss(network, read.probabilities, tokenizer)
     train(network, examples, loss_of, RECIPE, run, figures)
-    start = JointReader(trained_classifier(reader))
+    start = JointReader(trained_classifier(relevance_model))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
-    begun_with = read_config(reader)["sha256"]
+    begun_with = read_config(relevance_model)["sha256"]
     write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
     undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)
     card = Card(
         name="Selector",
-        purpose="Reads a claim beside all its candidate sentences at once: which of them are of use"
-        " to who has to decide the claim?",
+        purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
+        " to decide the claim?",
         architecture="FER's fine-grained retriever (`retrieval/cross_encoders/joint_reading.py`):"
         " one sequence with a [CLS] before each sentence, whose vectors the head reads; its output"
-        " is added to the log-odds of the sentence's relevance. The reader (`models/reader`; with"
-        f" another one it cannot be used) plus a difference of rank {RANK}; the embeddings are as"
-        " they were.",
+        " is added to the log-odds of the sentence's relevance. The relevance model"
+        " (`models/reader`; it cannot be used with another one) plus a difference of rank"
+        f" {RANK}; the embeddings are unchanged.",
         data=f"{data.described}. {len(examples)} of these claims without those of Fool Me Twice"
         f" ({undecided} undecided), each with the {config.utility_candidates} most relevant of the"
         " sentences found for it (`training/selection_examples.py`). Loss: classification of each"
-        " sentence as annotated evidence or not, and the utility divergence, by how much less"
-        " probable the right label is to the reader beside the selected sentences than beside the"
-        " annotated ones (`training/utility_feedback.py`); both weigh 1.",
+        " sentence as annotated evidence or not, and the utility divergence: how much less probable"
+        " the right label is for the relevance model beside the selected sentences than beside the"
+        " annotated ones (`training/utility_feedback.py`); both have the weight 1.",
         digests=data.digests,
         commands=("esoteric train selector --data DATA",),
         definitions=f"{len(dev.claims)} of {len(data.dev)} dev claims (one in {DEV[0]}), no page"
         " with their evidence was read in training, with about ten candidate sentences each."
-        " precision, recall, f1: of what is selected for decided claims, as FEVER's scorer has"
-        " them: the share that is annotated, claims with a whole evidence set among it, and their"
-        " harmonic mean, %. label_accuracy: claims that the judge gives the right one of three"
-        " labels with it, %. selected: sentences per claim. relative: without this model, the"
+        " precision, recall, f1: of the sentences selected for decided claims, as in FEVER's"
+        " scorer: the share that is annotated, claims with a whole evidence set among it, and their"
+        " harmonic mean, %. label_accuracy: claims that get the right one of three labels"
+        " with them, %. selected: sentences per claim. relative: without this model, the"
         f" sentences at least {config.selection_share} as relevant as the best. untrained: those"
         " that are more probably relevant than not, or the best.",
     )
-    ways = {
+    selections = {
         "relative": _by_relevance(dev),
         "untrained": before,
         "as trained": _by_utility(live, dev),
-        "as shipped": _by_utility(UtilityModel(out, reader), dev),
+        "as shipped": _by_utility(UtilityModel(out, relevance_model), dev),
     }
-    measured = {way: selection_figures(dev, selected, read) for way, selected in ways.items()}
+    measured = {name: selection_figures(dev, kept, read) for name, kept in selections.items()}
     write_card(out, card, {"selector": RECIPE}, measured)
 
 
 def selection_loss(
     network: JointReader, verify: Classify, tokenizer: Tokenizer
 ) -> Loss[SelectionExample]:
-    """Return the loss of what ``network`` selects; ``verify`` is the verifier."""
+    """Return the loss of the sentences that ``network`` selects; ``verify`` is the verifier."""
 
     def loss_of(batch: Sequence[SelectionExample]) -> torch.Tensor:
         inputs = joint_inputs(
@@ -155,7 +156,7 @@ def feedback_loss(
     examples: Sequence[SelectionExample],
     verify: Classify,
 ) -> torch.Tensor:
-    """Return FER's loss, the mean over claims (section 3.2; both parts weigh 1, as in 4.1).
+    """Return FER's loss, the mean over claims (section 3.2; both parts have weight 1, as in 4.1).
 
     Evidence classification is the cross entropy of all candidates, those that
     are ``present``. For the utility divergence a selection is drawn by Gumbel
@@ -172,21 +173,21 @@ def feedback_loss(
 
 @dataclass(frozen=True, slots=True)
 class RankedClaims:
-    """Claims to measure on; ``evidence`` holds each one's candidates, most relevant first."""
+    """Claims to measure on; ``evidence``: the candidates of each, most relevant first."""
 
     claims: Sequence[AnnotatedClaim]
     evidence: Sequence[list[Evidence]]
 
     @classmethod
     def of(cls, dev: DevClaims, read: CrossEncoder) -> RankedClaims:
-        """Return the claims with their candidates as the reader ranks them."""
+        """Return the claims with their candidates in the order of the relevance model."""
         return cls(dev.claims, read_claims(read.probabilities, dev).ranked)
 
 
 def selection_figures(
     ranked: RankedClaims, selected: Sequence[list[Evidence]], read: CrossEncoder
 ) -> dict[str, float]:
-    """Return the dev figures of what was selected for each claim, as the card defines them."""
+    """Return the dev figures of the sentences selected for each claim, as defined in the card."""
     judge = CrossEncoderJudge(read, read.version, RetrievalConfig())
     answers = []
     for claim, items in zip(ranked.claims, selected, strict=True):
@@ -203,25 +204,25 @@ def selection_figures(
                 seconds={},
             )
         )
-    told = dict(zip(FIGURES, figures_of(score_matrix(ranked.claims, answers)), strict=True))
+    scores = dict(zip(FIGURES, figures_of(score_matrix(ranked.claims, answers)), strict=True))
     return {
-        "precision": 100 * float(told["evidence_precision"]),
-        "recall": 100 * float(told["evidence_recall"]),
-        "f1": 100 * float(told["evidence_f1"]),
-        "label_accuracy": 100 * float(told["label_accuracy"]),
+        "precision": 100 * float(scores["evidence_precision"]),
+        "recall": 100 * float(scores["evidence_recall"]),
+        "f1": 100 * float(scores["evidence_f1"]),
+        "label_accuracy": 100 * float(scores["label_accuracy"]),
         "selected": sum(map(len, selected)) / max(1, len(selected)),
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Live:
-    """The network as it is while it is trained."""
+    """The network during training, as a model."""
 
     network: JointReader
     tokenizer: Tokenizer
 
     def warm_up(self) -> None:
-        """It is loaded already."""
+        """Do nothing: it is loaded already."""
 
     def usefulness(
         self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]

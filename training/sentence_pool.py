@@ -1,4 +1,4 @@
-"""Every sentence of a corpus, searchable, to find convincing negatives for training."""
+"""All sentences of a corpus with search, to find convincing negatives for training."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SentencePool:
     """The non-empty sentences of a corpus with their encodings."""
 
     def __init__(self, corpus: Corpus, encoder: TextEncoder, cache: Path) -> None:
-        """Read the pages and encode their sentences; ``cache`` keeps the vectors between runs.
+        """Read the pages and encode their sentences; ``cache`` stores the vectors between runs.
 
         Raises:
             BadSource: the pages cannot be read.
@@ -49,7 +49,7 @@ class SentencePool:
         self._vectors = self._encoded(cache / f"sentences-{corpus.fingerprint()[:16]}.npy")
 
     def without(self, pages: Set[str]) -> SentencePool:
-        """Return the pool that holds everything but these pages."""
+        """Return the pool without these pages."""
         kept = [i for i, sentence in enumerate(self.sentences) if sentence.page not in pages]
         rest = copy.copy(self)
         rest._number([self.sentences[i] for i in kept])
@@ -59,8 +59,8 @@ class SentencePool:
     def nearest(self, claims: Sequence[str], count: int) -> NDArray[np.int64]:
         """Return the ``count`` sentences most similar to each claim, best first.
 
-        Shape ``(len(claims), count)``, or fewer columns where the pool holds fewer
-        sentences; entries index ``sentences``.
+        Shape ``(len(claims), count)``, or fewer columns if the pool has fewer sentences; entries
+        index ``sentences``.
         """
         count = min(count, len(self.sentences))
         found = np.empty((len(claims), count), dtype=np.int64)
@@ -85,7 +85,7 @@ class SentencePool:
 
 
 def _split(pages: Sequence[Page]) -> Iterator[tuple[Page, Sequence[str]]]:
-    """Yield each page with its sentences: the source's, or else those that an index has."""
+    """Yield each page with its sentences: the source's, or otherwise those of an index."""
     unsplit = SentenceSplitter().split(page.text for page in pages if page.sentences is None)
     for page in pages:
         if page.sentences is None:

@@ -1,9 +1,9 @@
 """``esoteric train static``: token vectors whose sums come near a transformer's sentence vectors.
 
-One matrix maps all token vectors, so that what is shipped is small. It is fitted by ridge
-regression to the vectors that ``MiniLMEncoder`` gives the sentences of the default corpus,
-each beside its title. Weights follow from the tokens' frequencies there (Arora et al. 2017,
-section 3). Fitting weights and matrix further by gradient descent brought nothing.
+One matrix maps all token vectors, so that the shipped file is small. It is fitted by ridge
+regression to the vectors of ``MiniLMEncoder`` for the sentences of the default corpus, each with
+its title. Weights follow from the tokens' frequencies there (Arora et al. 2017, section 3). Fitting
+weights and matrix further by gradient descent did not improve the figures.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from retrieval.models import DENSE
 from training.arrays import kept_array
 from training.card import Card, write_card
 
-VERSION = "1"  # of what is shipped; vectors of two versions are never compared
-FREQUENT = 1e-3  # a token of this share of all tokens weighs half as much as a rare one
+VERSION = "1"  # of the shipped model; vectors of two versions are never compared
+FREQUENT = 1e-3  # a token with this share of all tokens has half the weight of a rare one
 RIDGE = 1e-3  # of the features' mean square
 FIRST = (20, 100, 1000)
 _TOGETHER = 4096  # texts
 
 
 def train_static(data: Path, run: Path, out: Path) -> None:
-    """Fit the token vectors and write them to ``out``; ``run`` lies beside what is kept.
+    """Fit the token vectors and write them to ``out``; ``run`` is the folder of the cache.
 
-    ``data`` holds the pages and claims that the result is measured on; nothing of
-    them is read in training.
+    ``data`` contains the pages and claims that the result is measured on; they are not read in
+    training.
 
     Raises:
         BadSource: they cannot be read.
@@ -83,9 +83,9 @@ def train_static(data: Path, run: Path, out: Path) -> None:
         Card(
             name="Static encoder",
             purpose="Encodes documents and their sentences for an index in a fraction of a"
-            " transformer's time; queries are encoded by the transformer and meet them.",
-            architecture="What the packaged all-MiniLM-L6-v2 model makes of each token alone,"
-            " mapped by one matrix and weighed by one number"
+            " transformer's time; queries of the transformer can be compared with them.",
+            architecture="For each token: its vectors from the packaged all-MiniLM-L6-v2 model,"
+            " mapped by one matrix and multiplied by a weight"
             " (`retrieval/encoders/static_encoder.py`).",
             data=f"{len(rows)} sentences of the default corpus, with the vectors that the"
             " packaged model gives them.",
@@ -112,9 +112,9 @@ def fit(
     vectors: torch.Tensor,
     weights: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the map that brings weighted sums of token vectors nearest to what is wanted.
+    """Return the map that brings weighted sums of token vectors nearest to the wanted vectors.
 
-    By ridge regression: ``rows`` are the tokens of texts, ``wanted`` their vectors,
+    It is fitted by ridge regression: ``rows`` are the tokens of texts, ``wanted`` their vectors,
     ``(texts, 384)``, ``vectors`` the tokens', ``(tokens, width)``, ``weights`` one for each
     token. The map has the shape ``(width, 384)``.
     """
@@ -149,7 +149,7 @@ def _rows(documents: Sequence[EncodableDocument]) -> list[NDArray[np.int64]]:
 def _encoded(
     encoder: DocumentEncoder, documents: Sequence[EncodableDocument], cache: Path
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the vectors of the documents and of all their sentences, kept in ``cache``."""
+    """Return the vectors of the documents and of all their sentences, stored in ``cache``."""
     digest = hashlib.sha256(repr(documents).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     name = encoder.name.replace(" ", "-")
     count = len(documents)
@@ -163,7 +163,7 @@ def _encoded(
 
 
 class _Searches:
-    """Claims that one page decides, looked for among all pages."""
+    """Claims that one page decides, searched for among all pages."""
 
     def __init__(self, claims: Sequence[FeverClaim], wiki_pages: Path, cache: Path) -> None:
         pages = list(readable_pages(FeverCorpus(wiki_pages)))
@@ -182,7 +182,7 @@ class _Searches:
         self._pages = [[numbers[page] for page, _ in claim.gold] for claim in self._claims]
 
     def figures(self, encoder: DocumentEncoder) -> dict[str, float]:
-        """Return how often gold stands among the first so many, %."""
+        """Return how often gold is among the first k, %."""
         queries = QueryEncoder(DENSE).encode([(claim.text, ()) for claim in self._claims])
         if isinstance(encoder, MiniLMEncoder):
             documents, sentences = _encoded(encoder, self._documents, self._cache)
@@ -203,7 +203,7 @@ class _Searches:
 
 
 def _ranks(scores: NDArray[np.float32], wanted: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    """Return how many columns stand before the best wanted one of each row."""
+    """Return how many columns are ranked before the best wanted one of each row."""
     return np.array(
         [int((row > row[own].max()).sum()) for row, own in zip(scores, wanted, strict=True)]
     )

@@ -1,10 +1,9 @@
-"""What the title model learns from: a claim beside sentences, and the title they lead to.
+"""The title model's training examples: a claim beside sentences, and the title they lead to.
 
-As in AdMIRaL (section 3.1 and A.1): of a claim that several pages decide, the gold
-sentences of all pages but one are read among others that lead nowhere, and that
-one's title is to be generated. Such claims are few; most examples are made from
-pages: a sentence that names another page leads there, with a claim put together
-from both.
+As in AdMIRaL (section 3.1 and A.1): if several pages decide a claim, the gold sentences of all but
+one are read among others that lead to no page, and the title of that one is generated. Such claims
+are few. Most examples are made from pages: a sentence that names another page leads to it, and the
+claim is composed from both.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from training.compositions.tidying import tidied
 from training.sentence_pool import PoolSentence, SentencePool
 
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are unions of several
-# Each step is read several times, among other sentences and, from pages, with other claims.
+# Each step is read several times, among other sentences and, if made from pages, with other claims.
 OF_ANNOTATED, OF_COMPOSED, OF_PAGES = 6, 1, 2
 PER_PAGE = 20  # mentions of a page that are used
-RENAMED = 0.3  # share of the steps from pages whose page is called otherwise
-MOST_CHARACTERS = 900  # of claim and sentences; more would not fit the model's window
+RENAMED = 0.3  # share of the steps from pages whose page gets another name
+MOST_CHARACTERS = 900  # of claim and sentences; more do not fit the model's window
 SAME_PAGE, SIMILAR = 0.3, 0.5  # shares of the sentences beside; the rest are from anywhere
-NEAR = 12  # how deep the similar ones are drawn from
+NEAR = 12  # the similar ones are drawn from so many of the nearest
 _LONGEST_BEFORE, _LONGEST_PREDICATE = 6, 9  # words
 _LENGTHS = (1, 2, 3)  # words of a title in lower case
 _LOWER = re.compile(r"\b[a-z][\w'-]*")
@@ -60,10 +59,10 @@ class TitleExample:
 
 @dataclass(frozen=True, slots=True)
 class TitleStep:
-    """A step from sentences, which are indices into a pool, to a page that is not theirs.
+    """A step from sentences, which are indices into a pool, to another page.
 
-    ``ruled_out``: sentences that may lead there as well. ``renamed``: the page's
-    name and another that stands in its place, in claim and sentences.
+    ``ruled_out``: sentences that may lead there as well. ``renamed``: the page's name and another
+    one that replaces it in claim and sentences.
     """
 
     claim: str
@@ -81,8 +80,8 @@ def title_examples(
 ) -> list[TitleExample]:
     """Return examples of annotated claims, composed ones and pages.
 
-    They and their order depend on the seed alone. Composed claims have their
-    evidence in the order in which it is found.
+    They and their order depend only on the seed. The evidence of composed claims is in the order in
+    which it is found.
     """
     chance = random.Random(seed)
     steps = [
@@ -100,10 +99,10 @@ def title_examples(
 def steps_of(
     claims: Sequence[AnnotatedClaim], pool: SentencePool, *, ordered: bool = False
 ) -> list[TitleStep]:
-    """Return every way to keep the gold sentences of all pages but one and look for that one.
+    """Return steps from the gold sentences of all pages but one to that page.
 
-    With no order of the pages known, each is looked for; ``ordered``, the last
-    one alone (AdMIRaL, A.1).
+    There is one for each page; if the evidence is ``ordered``, only for the last page (AdMIRaL,
+    A.1).
     """
     steps = []
     for claim in claims:
@@ -120,7 +119,7 @@ def steps_of(
 
 
 def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
-    """Return steps from sentences that name a page to that page, with claims made up for them."""
+    """Return steps from sentences that name a page to that page, with invented claims."""
     finder, common = BridgeFinder(pool), _common_names(pool)
     bridges = [
         (sentence, text, mention)
@@ -147,14 +146,14 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
             name = _name(mention.page, pool)
             if name in sentence.text and chance.random() < RENAMED:
                 new = chance.choice(names[len(name.split())])
-                told = f"{sentence.title} {sentence.text}"
-                renamed = (name, new) if new not in told else None
+                lead_text = f"{sentence.title} {sentence.text}"
+                renamed = (name, new) if new not in lead_text else None
             steps.append(TitleStep(claim, (lead,), mention.page, renamed=renamed))
     return steps
 
 
 def _common_names(pool: SentencePool) -> dict[str, str]:
-    """Return the pages whose titles their own sentences write in lower case, by these words."""
+    """Return the pages whose titles are in lower case in their own sentences, by these words."""
     names: dict[str, str] = {}
     for page, indices in pool.by_page.items():
         title = pool.sentences[indices[0]].title
@@ -176,7 +175,7 @@ def _named_in_lower_case(text: str, page: str, common: Mapping[str, str]) -> lis
 
 
 def _names_by_length(pool: SentencePool) -> dict[int, list[str]]:
-    """Return pages' names by how many words they have: two of them are mostly a person."""
+    """Return the names of pages by their number of words; names of two words are mostly persons."""
     names: dict[int, list[str]] = {}
     for name in dict.fromkeys(_name(page, pool) for page in pool.by_page):
         names.setdefault(len(name.split()), []).append(name)
@@ -192,9 +191,8 @@ def made_claims(
 ) -> list[str]:
     """Return up to two claims that a sentence and the page that it names decide together.
 
-    ``text`` is the tidied sentence. In the one claim the page's description stands
-    in place of its name; the other says of the sentence's page what a sentence of
-    the named one says of its own.
+    ``text`` is the tidied sentence. In one claim the description of the page replaces its name. The
+    other one applies a predicate from a sentence of the named page to the sentence's page.
     """
     name = _name(sentence.page, pool)
     own = [pool.sentences[i] for i in pool.by_page[mention.page]]
@@ -206,9 +204,9 @@ def made_claims(
         words = " ".join(before.split()[-_LONGEST_BEFORE:])
         about = words if name in words else f"{name} {words}".strip()
         claims.append(f"{about} {description}.")
-    told = _PREDICATE.search(tidied(chance.choice(own).text))
-    if told:
-        claims.append(f"{name} {_first_words(told[0])}.")
+    predicate = _PREDICATE.search(tidied(chance.choice(own).text))
+    if predicate:
+        claims.append(f"{name} {_first_words(predicate[0])}.")
     return claims
 
 
@@ -220,7 +218,7 @@ def _first_words(text: str) -> str:
 def _among_others(
     step: TitleStep, near: Sequence[int], pool: SentencePool, chance: random.Random
 ) -> TitleExample:
-    """Put up to four sentences that do not lead there beside those that do, in random order."""
+    """Mix the sentences that lead to the page with up to four that do not, in random order."""
     name, title = _name(step.page, pool), pool.sentences[pool.by_page[step.page][0]].title
     old, new = step.renamed or (name, name)
 
@@ -230,7 +228,7 @@ def _among_others(
         named = name.casefold() in text or new.casefold() in text
         return sentence.page != step.page and index not in step.ruled_out and not named
 
-    def told(indices: Sequence[int]) -> tuple[tuple[str, str], ...]:
+    def texts(indices: Sequence[int]) -> tuple[tuple[str, str], ...]:
         sentences = [pool.sentences[i] for i in indices]
         return tuple((s.title, s.text.replace(old, new)) for s in sentences)
 
@@ -243,14 +241,14 @@ def _among_others(
         drawn = chance.random()
         source = same if drawn < SAME_PAGE else similar if drawn < SAME_PAGE + SIMILAR else ()
         index = chance.choice(source or range(len(pool.sentences)))
-        fits = _characters(step.claim, told([*chosen, index])) <= MOST_CHARACTERS
+        fits = _characters(step.claim, texts([*chosen, index])) <= MOST_CHARACTERS
         if len(chosen) < size and fits and index not in chosen and leads_elsewhere(index):
             chosen.append(index)
     order = list(chosen)
     chance.shuffle(order)
     return TitleExample(
         step.claim.replace(old, new),
-        told(order),
+        texts(order),
         tuple(sorted(order.index(i) for i in step.leads)),
         new if step.renamed else title,
     )

@@ -1,8 +1,8 @@
 """``esoteric train titles``: the model that generates the title of the next document.
 
-The encoder is fine-tuned and the decoder, which is new, learns from nothing, by
-maximum likelihood of the sentences that lead on and of the title they lead to
-(AdMIRaL, section 3.1).
+The encoder is fine-tuned and the new decoder is trained from random weights, by maximum likelihood
+of the identifiers of the sentences that lead to a document, and of its title (AdMIRaL, section
+3.1).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RECIPE = Recipe(
 )
 COMPOSED = 6_000  # claims made from pages
 BEAMS = 10  # of the figures
-VERSION = "1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
 RANK = 48  # of the shipped difference; the card says what cutting to it costs
 
 Read: TypeAlias = Callable[[str, Sequence[tuple[str, str]]], Reading]
@@ -65,7 +65,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     examples = title_examples(data.train, made, data.pool, RECIPE.seed)
     searches, titles = title_searches(data), PoolTitles(data.dev_pool)
     tokenizer, network = TitleTokenizer(), packaged_title_network()
-    # With the embeddings as they are the change is small enough to ship as a delta.
+    # With unchanged embeddings the difference is small enough to ship.
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
 
@@ -90,14 +90,14 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
         out,
         Card(
             name="Titles",
-            purpose="Reads a claim beside up to five sentences and generates which of them lead on"
-            " and the title of the document that they lead to (AdMIRaL, section 3.1).",
+            purpose="Reads a claim beside up to five sentences and generates the identifiers of"
+            " those that lead to another document, and its title (AdMIRaL, section 3.1).",
             architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
             f" difference of rank {RANK}, and two decoder layers that can copy what was read"
             " (`training/networks/titles.py`); the embeddings of both are the packaged ones.",
             data=f"{data.described}. {len(examples)} examples (`training/title_examples.py`):"
-            " the claims among these that several pages decide, each way of looking for one of the"
-            f" pages; {len(made)} claims over two pages composed from others"
+            " the claims among these that several pages decide, once for each page to look for;"
+            f" {len(made)} claims over two pages composed from others"
             " (`training/compositions`); and sentences that name another page, with claims made up"
             " for them.",
             digests=data.digests,
@@ -105,9 +105,9 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
             definitions=f"{len(searches)} searches: dev claims with evidence on several pages,"
             " given the gold sentences of all but one, which the claim does not name, and others"
             f" near the claim, {SENTENCES} in all; no page with evidence of a dev claim was read in"
-            f" training. first, first_five, first_ten: those whose page is among as many, %, with a"
+            f" training. first, first_five, first_ten: those whose page is among these, %, with a"
             f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
-            " mention lookup finds titles that stand in the sentences"
+            " mention lookup finds titles that occur in the sentences"
             " (`retrieval/stages/mentions.py`).",
         ),
         {"titles": RECIPE},
@@ -118,7 +118,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
 def title_loss(
     network: TitleNetwork, tokenizer: TitleTokenizer, max_tokens: int
 ) -> Loss[TitleExample]:
-    """Return the mean surprise at the tokens to generate (equation 2)."""
+    """Return the mean cross entropy of the tokens to generate (equation 2)."""
 
     def loss_of(batch: Sequence[TitleExample]) -> torch.Tensor:
         inputs = _padded([input_tokens(tokenizer, e.claim, e.sentences, max_tokens) for e in batch])
@@ -135,7 +135,7 @@ def title_loss(
 
 
 def target_tokens(leads: Sequence[int], title: Sequence[int]) -> list[int]:
-    """Return what is to be generated: identifiers, and the title between its markup."""
+    """Return the tokens to generate: identifiers, and the title between its markup."""
     named = [IDENTIFIERS[position] for position in leads]
     return [*named, MARKUP.title_begin, *title, MARKUP.title_end][:POSITIONS]
 
@@ -159,7 +159,7 @@ class TitleSearch:
 
 
 def title_searches(data: TrainingData) -> list[TitleSearch]:
-    """Return the steps of dev claims to pages that they do not name, with sentences beside."""
+    """Return the steps of dev claims to pages that they do not name, with other sentences."""
     pool, finder = data.dev_pool, CandidateFinder(data.dev_pool)
     steps = {
         (step.claim, step.page): step
@@ -171,8 +171,8 @@ def title_searches(data: TrainingData) -> list[TitleSearch]:
     for step, found in zip(steps.values(), candidates, strict=True):
         beside = [i for i in found if pool.sentences[i].page != step.page]
         indices = list(dict.fromkeys([*step.leads, *beside]))[:SENTENCES]
-        told = tuple(pool.sentences[i] for i in indices)
-        searches.append(TitleSearch(step.claim, told, step.page))
+        sentences = tuple(pool.sentences[i] for i in indices)
+        searches.append(TitleSearch(step.claim, sentences, step.page))
     return searches
 
 
@@ -200,7 +200,7 @@ def generated(read: Read, titles: TitleTrie, search: TitleSearch) -> list[str]:
 
 
 def mentioned(expander: MentionExpander, search: TitleSearch) -> list[str]:
-    """Return the pages whose titles stand in the sentences of a search."""
+    """Return the pages whose titles occur in the sentences of a search."""
     evidence = [
         Evidence(
             Sentence(s.page, s.sentence_id, s.text, 0, len(s.text)), s.title, None, (1, 0, 0), 1
@@ -212,7 +212,7 @@ def mentioned(expander: MentionExpander, search: TitleSearch) -> list[str]:
 
 
 class PoolTitles:
-    """The titles of a pool's pages, as an index has them."""
+    """The titles of a pool's pages, in the form of an index."""
 
     def __init__(self, pool: SentencePool) -> None:
         """Make the tables."""

@@ -1,11 +1,11 @@
-"""FER's utility divergence: what a fixed verifier makes of the sentences that were selected.
+"""FER's utility divergence: how good the selected sentences are for a fixed verifier.
 
-FER hands a drawn selection to the verifier as its attention mask, and the
-gradient of the verdict flows back through that mask (appendix A.2). The slope of
-a mask tells little of a sentence that is not there: a verifier that finds nothing
-is sure of that, and a breath of a sentence does not move it. So each sentence is
-put in or taken out instead, and what the verdict gains by it is the slope. The
-verifier reads texts as it always does, and nothing of it has to be differentiated.
+FER gives a drawn selection to the verifier as its attention mask, and the gradient of the verdict
+flows back through that mask (appendix A.2). But the slope of the mask says little about a sentence
+that is not selected: a verifier without evidence has a high confidence in NOT ENOUGH INFO, and a
+small weight of a sentence does not change it. So each sentence is added or removed instead, and the
+change of the right label's probability is the gradient. The verifier reads texts as in use and is
+not differentiated.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ def utility_divergence(
 ) -> torch.Tensor:
     """Return how much less probable the right label is than with the gold evidence.
 
-    ``gates``: 1 where a sentence is selected, else 0, shape (claims, sentences);
-    columns past a claim's candidates count for nothing. ``verify`` turns (claim,
-    evidence text) pairs into probabilities of ``LABELS``. Shape (claims,), between
-    -1 and 1 (FER, section 3.2); the gradient at a gate is what the divergence
-    changes by when its sentence alone is put in.
+    ``gates``: 1 for a selected sentence, otherwise 0, shape (claims, sentences); columns after a
+    claim's candidates are ignored. ``verify`` turns (claim, evidence text) pairs into probabilities
+    of ``LABELS``. The result has the shape (claims,), between -1 and 1 (FER, section 3.2). The
+    gradient at a gate is the change of the divergence if only its sentence is added or removed.
     """
     readings: dict[tuple[int, frozenset[int]], int] = {}
     chosen: list[frozenset[int]] = []
@@ -50,7 +49,7 @@ def utility_divergence(
     for row, example in enumerate(examples):
         for i in range(len(example.candidates)):
             worth[row, i] = right(row, chosen[row] | {i}) - right(row, chosen[row] - {i})
-    # The last term is 0; all it has is a gradient.
+    # The last term is 0; it only adds the gradient.
     return divergence - (worth * (gates - gates.detach())).sum(dim=1)
 
 

@@ -1,4 +1,4 @@
-"""``esoteric train vectors``: the vectors of the default corpus that come with the project."""
+"""``esoteric train vectors``: the vectors of the default corpus that are shipped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from retrieval.index.versions import current_version
 def encode_vital(run: Path, out: Path, processes: int) -> None:
     """Encode the default corpus and write what ``packaged_vectors`` reads to ``out``.
 
-    ``run`` keeps an index without vectors, and what is encoded so far.
+    ``run`` contains an index without vectors, and the vectors encoded so far.
 
     Raises:
         BadSource: the corpus is not installed.

@@ -1,8 +1,8 @@
-"""The trained weights of a model, kept and averaged.
+"""Copies and averages the trained weights of a model.
 
-The mean of the weights that several rounds of training end with reads better
-than any of them (Izmailov et al. 2018, "Averaging Weights Leads to Wider Optima
-and Better Generalization"; Wortsman et al. 2022, "Model soups").
+The mean of the weights at the end of several rounds of training is more accurate than any of them
+(Izmailov et al. 2018, "Averaging Weights Leads to Wider Optima and Better Generalization"; Wortsman
+et al. 2022, "Model soups").
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Weights: TypeAlias = Mapping[str, Tensor]
 
 
 def trained_weights(model: nn.Module) -> Weights:
-    """Return a copy of what is not frozen, by name."""
+    """Return a copy of the weights that are not frozen, by name."""
     return {name: weight.clone() for name, weight in _trained(model).items()}
 
 
 def load_mean(model: nn.Module, ends: Sequence[Weights]) -> None:
-    """Give the model the mean of these weights, which all name the same ones."""
+    """Set the model's weights to the mean of these, which all have the same names."""
     for name, weight in _trained(model).items():
         weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
 
 
 def weights_digest(model: nn.Module) -> str:
-    """Return what tells the weights that are not frozen from others, SHA-256."""
+    """Return a digest of the weights that are not frozen, SHA-256."""
     digest = hashlib.sha256()
     for name, weight in _trained(model).items():
         digest.update(name.encode())

@@ -16,7 +16,7 @@ from retrieval.errors import BadSource
 
 _PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 DATABASE = tuple(f"{file}.{part}" for part in _PARTS.values() for file in ("index", "data"))
-_MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand
+_MARKER = re.compile(r"\((?:a|p|ip)\)$")  # marks of the positions of an adjective
 
 SynsetId: TypeAlias = tuple[str, str]
 """A part of speech, one of ``n``, ``v``, ``a`` and ``r``, and an offset in its file."""
@@ -26,7 +26,7 @@ SynsetId: TypeAlias = tuple[str, str]
 class Pointer:
     """From ``source``, a word's place in its synset, to another synset's word ``target``.
 
-    Places count from 1; both are 0 where whole synsets are meant.
+    Places count from 1; both are 0 for a pointer between whole synsets.
     """
 
     symbol: str
@@ -37,7 +37,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Synset:
-    """Words that mean the same, in small letters with spaces, and what they point to."""
+    """Words with the same meaning, in small letters with spaces, and their pointers."""
 
     words: tuple[str, ...]
     pointers: tuple[Pointer, ...]
@@ -76,14 +76,14 @@ class WordNet:
         pointers = []
         for start in range(end + 1, end + 1 + 4 * count, 4):
             symbol, offset, part, places = fields[start : start + 4]
-            # A satellite (s) of an adjective stands in the adjectives' file.
+            # A satellite (s) of an adjective is in the adjectives' file.
             to = ("a" if part == "s" else part, offset)
             pointers.append(Pointer(symbol, to, int(places[:2], 16), int(places[2:], 16)))
         return Synset(words, tuple(pointers))
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Yield what stands below the licence, whose lines begin with spaces."""
+    """Yield the lines after the licence, whose lines begin with spaces."""
     try:
         with path.open(encoding="utf-8") as stream:
             yield from (line for line in stream if not line.startswith(" "))

@@ -1,1 +1,1 @@
-"""Elasticsearch beside the embedded index: the same pages, claims and machine, in one run."""
+"""Compares Elasticsearch with the embedded index: same pages, claims and machine, in one run."""

@@ -1,10 +1,10 @@
-"""Measures Elasticsearch beside the embedded index: the same pages, claims and machine, in one run.
+"""Compares Elasticsearch with the embedded index: same pages, claims and machine, in one run.
 
 python -m benchmarks.elastic --url elasticsearch://HOST:PORT/NAME --work FOLDER [--pages 300000]
     [--around DATA/fever-dev/wiki-pages --claims DATA/fever-dev/dev.jsonl] [--node-pid PID]
 
-Writes docs/elasticsearch-benchmark.md. The index NAME is built anew, and in FOLDER ``pages`` and
-``index`` are. For a while there are indices ``bench-knn-…`` on the node.
+Writes docs/elasticsearch-benchmark.md. The index NAME and the folders ``pages`` and ``index`` in
+FOLDER are built again. Temporary indices ``bench-knn-…`` are created on the node.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from settings import Settings
 
 
 @click.command()
-@click.option("--url", required=True, help="elasticsearch://HOST:PORT/NAME; NAME is built anew.")
+@click.option("--url", required=True, help="elasticsearch://HOST:PORT/NAME; NAME is built again.")
 @click.option("--work", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--pages", type=click.IntRange(min=1), default=300_000, show_default=True)
 @click.option(
     "--around",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="FEVER's wiki-pages, which lie among the synthetic ones.",
+    help="FEVER's wiki-pages, to mix with the synthetic ones.",
 )
 @click.option(
     "--claims",
@@ -44,7 +44,7 @@ def main(
     annotated: Path | None,
     node_pid: int | None,
 ) -> None:
-    """Build both indexes, ask them the same and write the report."""
+    """Build both indexes, send them the same searches and write the report."""
     settings = Settings.from_environment()
     try:
         location = ElasticLocation.read(url, settings.store_api_key, settings.store_ca)
@@ -57,7 +57,7 @@ def main(
     work.mkdir(parents=True, exist_ok=True)
     parts: list[str] = []
 
-    def tell(title: str, text: str) -> None:
+    def write(title: str, text: str) -> None:
         parts.append(f"## {title}\n\n{text}")
         click.echo(f"{parts[-1]}\n")
 
@@ -65,12 +65,12 @@ def main(
     builds.make_pages(work, pages, around)
     embedded = builds.embedded(work)
     elastic = builds.elastic(work, location, url, settings.snapshots)
-    tell("Build", builds.described(embedded, elastic))
+    write("Build", builds.described(embedded, elastic))
     pairs = claims.checked((work / "index", location), settings, warm, asked)
-    tell("Claims", claims.described(pairs, node_pid))
-    tell("Agreement", claims.agreement(pairs))
-    tell("Recall", recall.described(work / "index", location, settings, asked))
-    tell("5.4 million pages on three nodes", projection.described(elastic))
+    write("Claims", claims.described(pairs, node_pid))
+    write("Agreement", claims.agreement(pairs))
+    write("Recall", recall.described(work / "index", location, settings, asked))
+    write("5.4 million pages on three nodes", projection.described(elastic))
     command = _command(location, pages, around, annotated, node_pid)
     report.write(command, embedded.documents, len(asked), parts)
 

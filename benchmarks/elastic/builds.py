@@ -1,4 +1,4 @@
-"""Builds both indexes of the same pages, each in a process of its own as users do."""
+"""Builds both indexes of the same pages, each in a separate process as users do."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from retrieval.elastic.location import ElasticLocation
 from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
-_SIZE_SECONDS = 11  # for so long the node tells the size that an index had before
+_SIZE_SECONDS = 11  # for this time the node reports the old size of an index
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a build took and left.
+    """The cost of a build and the size of its index.
 
     Attributes:
-        megabytes: the most memory that was the building processes' own.
-        merging: seconds until the node had merged what it was sent, after the build.
-        bytes: on disk, of one copy; ``title_bytes`` those of the files that a machine which
-            asks Elasticsearch keeps besides.
-        vector_bytes: of the document vectors and their graph, which the node wants in memory;
-            None where it does not tell.
+        megabytes: the most private memory of the building processes.
+        merging: seconds after the build until the node had merged its segments.
+        bytes: on disk, of one copy; ``title_bytes``: of the files that each machine which uses
+            Elasticsearch stores in addition.
+        vector_bytes: of the document vectors and their graph, which should be in the node's
+            memory; None if the node does not report it.
     """
 
     documents: int
@@ -46,7 +46,7 @@ class Build:
 
 
 def make_pages(work: Path, pages: int, around: Path | None) -> None:
-    """Write the pages anew, synthetic ones and those to lie among them."""
+    """Write the pages again: synthetic ones and the real ones among them."""
     doing("pages")
     folder = work / "pages"
     shutil.rmtree(folder, ignore_errors=True)
@@ -59,7 +59,7 @@ def make_pages(work: Path, pages: int, around: Path | None) -> None:
 
 
 def embedded(work: Path) -> Build:
-    """Build the embedded index anew."""
+    """Build the embedded index again."""
     doing("embedded build")
     folder = work / "index"
     shutil.rmtree(folder, ignore_errors=True)
@@ -69,10 +69,10 @@ def embedded(work: Path) -> Build:
 
 
 def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) -> Build:
-    """Build the index on Elasticsearch anew and wait until the node has merged it."""
+    """Build the index on Elasticsearch again and wait until the node has merged it."""
     doing("Elasticsearch build")
     index = ElasticIndex(location, snapshots)
-    index.prune()  # so that nothing is gone on with
+    index.prune()  # so that no earlier build is continued
     figures = _built(work, url)
     version, client = index.version(), Cluster(location).patient
     titles = snapshots / location.index / version
@@ -100,7 +100,7 @@ def _built(work: Path, store: str) -> dict[str, Any]:
 
 
 def stats(client: Elasticsearch, index: str) -> dict[str, Any]:
-    """Return what the node tells about one copy of an index."""
+    """Return the node's statistics of one copy of an index."""
     answer = client.indices.stats(index=index, metric="store,merge,dense_vector")
     primaries: dict[str, Any] = answer["_all"]["primaries"]
     return primaries
@@ -122,7 +122,7 @@ def described(embedded: Build, elastic: Build) -> str:
         rows.insert(4, elastic_only("of that vectors and graph, MB", vectors))
     return f"""{side_by_side(rows)}
 
-The builds run in processes of their own (`esoteric index build --vectors static`). Their memory is
-the most that was their own at one moment, all processes together; files that they map and the
-memory of the node are not part of it. Each build makes the static encoder first. Bytes on
+The builds run in separate processes (`esoteric index build --vectors static`). Their memory is the
+peak of the private memory of all processes together, without mapped files and the memory of the
+node. Each build makes the static encoder first. Bytes on
 Elasticsearch are those of one copy."""

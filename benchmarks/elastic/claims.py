@@ -1,4 +1,4 @@
-"""Checks the same claims over both indexes: how long that takes, and whether they agree."""
+"""Checks the same claims with both indexes: the time, and whether the results agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from settings import Settings
 
 WARM = 20  # claims that are checked before those that are timed
 _FIRST = 5
-# What asks the index for the first hop's documents; the stage of questions does not.
+# The stages that search for the first hop's documents; the stage "questions" does not.
 _FINDING = ("titles", "texts", "ranking", "dense")
 _UNITS = {"ms": (1000, "{:,.1f}"), "s": (1, "{:,.2f}")}  # of a second, and how it is shown
 
@@ -48,7 +48,7 @@ def texts(annotated: Path | None) -> list[str]:
 def checked(
     locations: Sequence[IndexLocation], settings: Settings, warm: list[str], asked: list[str]
 ) -> Pairs:
-    """Check each claim over both indexes, one after the other, each index first in turn."""
+    """Check each claim with both indexes, one after the other; they alternate in order."""
     doing("claims")
     folders = settings.model_folders
     retrievers = [
@@ -80,7 +80,7 @@ def _check(retriever: Retriever, text: str, count: Callable[[], int]) -> Checked
 
 @contextmanager
 def _requests() -> Iterator[Callable[[], int]]:
-    """Give what tells how many requests this process has sent to Elasticsearch."""
+    """Yield a function that returns how many requests this process has sent to Elasticsearch."""
     ask = Cluster.ask
     with mock.patch.object(Cluster, "ask", autospec=True, side_effect=ask) as asking:
         yield lambda: int(asking.call_count)
@@ -115,13 +115,13 @@ def described(pairs: Pairs, node_pid: int | None) -> str:
         rows.append(elastic_only("resident memory of the node, MB", memory))
     return f"""{side_by_side(rows)}
 
-Each claim is checked over one index and then over the other in the same process, each index first
-in turn, once, after {WARM} other claims. "Documents of the first hop" are the stages
+Each claim is checked once with one index and then with the other in the same process, in
+alternating order, after {WARM} other claims. "Documents of the first hop" are the stages
 {", ".join(_FINDING)}; the encoding of the questions and of the claim is part of them."""
 
 
 def agreement(pairs: Pairs) -> str:
-    """Return the report's part about what both indexes answer alike."""
+    """Return the report's part about equal answers of both indexes."""
     reports = [(embedded.report, elastic.report) for embedded, elastic in pairs]
     verdicts = [one.verdict.label == other.verdict.label for one, other in reports]
     keys = [[[item.key for item in r.evidence[:_FIRST]] for r in pair] for pair in reports]
@@ -134,5 +134,5 @@ def agreement(pairs: Pairs) -> str:
 
 
 def share_of(held: Sequence[bool]) -> str:
-    """Return how many of all hold, in percent and in numbers."""
+    """Return how many of all are true, in percent and in numbers."""
     return f"{100 * sum(held) / len(held):.1f} % ({sum(held)} of {len(held)})"

@@ -1,4 +1,4 @@
-"""Compares the ways in which Elasticsearch may keep document vectors, in throw-away indices."""
+"""Compares the formats of document vectors in Elasticsearch, with temporary indices."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _THROW_AWAY = "bench-knn"
 
 @dataclass(frozen=True, slots=True)
 class VectorMapping:
-    """How Elasticsearch may keep document vectors, and with which ``oversample`` to ask for them.
+    """A format of document vectors in Elasticsearch, and the values of ``oversample`` to test.
 
-    An index of bytes has no more exact numbers to rescore with, so it is asked plainly (None).
+    An index of bytes has no more exact numbers for rescoring, so it is searched without (None).
     """
 
     kind: str
@@ -62,7 +62,7 @@ def compared(cluster: Cluster, vectors: Vectors, queries: Vectors) -> Iterator[C
 def row(
     what: str, oversample: int | None, documents: int, found: tuple[float, float], on_disk: str
 ) -> Cells:
-    """Return a row of the table from what ``documents_found`` has returned."""
+    """Return a row of the table from the result of ``documents_found``."""
     shown = "" if oversample is None else str(oversample)
     return what, shown, f"{documents:,}", *(f"{figure:.1f}" for figure in found), on_disk
 
@@ -71,7 +71,7 @@ def row(
 def _throw_away(
     client: Elasticsearch, name: str, mapping: VectorMapping, vectors: Vectors
 ) -> Iterator[int]:
-    """Make an index of vectors, give its bytes, and delete it."""
+    """Create an index of vectors, yield its bytes, and delete it."""
     client.options(ignore_status=404).indices.delete(index=name)
     client.indices.create(
         index=name,
@@ -100,12 +100,12 @@ def _throw_away(
         actions = (
             {"_index": name, "_id": str(place), "vector": vector.tolist()}
             for place, vector in enumerate(rows)
-            if vector.any()  # a vector of zeros is near nothing
+            if vector.any()  # nothing is near a vector of zeros
         )
         bulk(client, actions)
         client.indices.refresh(index=name)
         client.indices.forcemerge(index=name, max_num_segments=1)
-        client.indices.refresh(index=name)  # so that what was merged is deleted
+        client.indices.refresh(index=name)  # so that merged segments are deleted
         yield int(stats(client, name)["store"]["size_in_bytes"])
     finally:
         client.indices.delete(index=name)

@@ -1,4 +1,4 @@
-"""Computes from the measured build what all of Wikipedia takes."""
+"""Computes the cost of all of Wikipedia from the measured build."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _COPIES = 2
 
 
 def all_pages(build: Build) -> list[tuple[str, str, float]]:
-    """Compute what 5.4 million pages take, each the measured figure of a page times as many.
+    """Compute the figures of 5.4 million pages: the measured figure of a page times their number.
 
-    Each is what it is, what a page has of it as text, and the figure for all.
+    Each row has the name of the figure, its value for a page as text, and the value for all.
     """
     gigabytes = _ALL_OF_WIKIPEDIA / 1e9
     seconds = build.seconds / build.documents
@@ -37,14 +37,14 @@ def described(build: Build) -> str:
     """Return the report's part about all of Wikipedia."""
     head = ("", f"a page, of {build.documents:,} measured", "5.4 million, computed")
     rows = ((what, a_page, f"{figure:,.2f}") for what, a_page, figure in all_pages(build))
-    return f"""**Computed, not measured**: what a page takes above, times 5,400,000.
+    return f"""**Computed, not measured**: the figures of a page above, times 5,400,000.
 
 {table(head, rows)}
 
 An index has one shard and, where there is more than one node, {_COPIES} copies: two of three nodes
-hold a whole copy each, the third none. The build is that of this machine, where node and builder
-share the processor. Its start counts as if it grew with the pages; nodes of their own shorten it,
-and the graph takes somewhat more time than in proportion. While versions are swapped, the old one
-takes its disk besides. The memory for vectors is that of the system's file cache, not of Java's
-heap. How long a claim takes there does not follow from what was measured; [scale](scale.md) has the
-embedded index at that size."""
+have a whole copy each, the third none. The build is that of this machine, where node and builder
+share the processor. Its start is counted as if it grew with the pages; separate nodes shorten it,
+and the graph takes somewhat more time than in proportion. During a swap of versions the old one
+takes disk space too. The memory for vectors is that of the system's file cache, not of Java's heap.
+The time of a claim cannot be computed from these measurements; [scale](scale.md) has the embedded
+index at that size."""

@@ -24,7 +24,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.models import DENSE
 from settings import Settings
 
-_COMPARED = 20_000  # documents in a throw-away index
+_COMPARED = 20_000  # documents in a temporary index
 
 
 def described(folder: Path, location: ElasticLocation, settings: Settings, asked: list[str]) -> str:
@@ -62,14 +62,14 @@ The sentences nearest to each claim are those of all sentences, each compared by
 {knn}
 
 Of the {DOCUMENTS} documents nearest to each claim, all compared, the share that a search finds
-with `k` {DOCUMENTS} and `num_candidates` {CANDIDATES}. The lower rows are of throw-away indices
+with `k` {DOCUMENTS} and `num_candidates` {CANDIDATES}. The lower rows are of temporary indices
 on the same node, of vectors alone and merged to one segment; the documents are evenly spread over
-the index. All are made from the vectors as the embedded index keeps them, a byte a dimension, so
-that mappings with floats seem somewhat better than they are. `oversample` is that of
+the index. All are made from the vectors of the embedded index, a byte a dimension, so that mappings
+with floats seem somewhat better than they are. `oversample` is that of
 `rescore_vector`; with 0 nothing is rescored."""
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Return at most so many of the first ``count`` whole numbers, at equal distances."""
+    """Return at most so many of the first ``count`` integers, at equal distances."""
     places: list[int] = np.linspace(0, count - 1, min(count, most)).astype(int).tolist()
     return places

@@ -24,7 +24,7 @@ def table(head: Cells, rows: Iterable[Cells]) -> str:
 
 
 def side_by_side(rows: Iterable[Cells]) -> str:
-    """Return a table of rows that ``both`` and ``elastic_only`` have made."""
+    """Return a table of rows made by ``both`` and ``elastic_only``."""
     return table(("", "embedded", "Elasticsearch", "ratio"), rows)
 
 
@@ -39,13 +39,13 @@ def elastic_only(what: str, figure: str, embedded: str = "") -> Cells:
 
 
 def doing(what: str) -> None:
-    """Tell what is measured now."""
+    """Print what is measured now."""
     click.echo(f"{what} ...", err=True)
 
 
 def write(command: str, documents: int, asked: int, parts: Sequence[str]) -> None:
-    """Write the parts below what was measured, how and where."""
-    text = f"""# Elasticsearch beside the embedded index
+    """Write the report: its parts after a description of the measurement."""
+    text = f"""# Elasticsearch compared with the embedded index
 
 Written by
 
@@ -53,8 +53,8 @@ Written by
 
 on {datetime.now(UTC):%Y-%m-%d}: {processor.described()}; {Settings.from_environment().threads}
 threads, Python {platform.python_version()}, {platform.system()} {platform.machine()}. Both indexes
-hold the same {documents:,} pages with static vectors, synthetic ones and any real ones among them
-(`benchmarks/make_corpus.py`), and are asked the same {asked} claims. The node runs on the same
+contain the same {documents:,} pages with static vectors, synthetic ones with any real ones
+(`benchmarks/make_corpus.py`), and get the same {asked} claims. The node runs on the same
 machine and takes its share of the processor. Single times vary; ratios are worth quoting.
 
 {f"{chr(10)}{chr(10)}".join(parts)}

@@ -1,4 +1,4 @@
-"""Searches by vectors: which share of the nearest they find, and how long they take."""
+"""Searches by vectors: the share of the nearest that they find, and their time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from retrieval.index.vectors import as_bytes
 
 SENTENCES = 20
 DOCUMENTS = 100
-CANDIDATES = 150  # of one search by vectors: half as many again as are wanted, as the store has it
+CANDIDATES = (
+    150  # of one search by vectors: one and a half times the wanted number, as in the store
+)
 
 Vectors = NDArray[np.float32]
 
@@ -24,7 +26,7 @@ Vectors = NDArray[np.float32]
 def sentences_found(
     store: DocumentStore, queries: Vectors, nearest: Sequence[set[Any]]
 ) -> tuple[float, float]:
-    """Return the share of the nearest that the store finds, in percent, and its milliseconds."""
+    """Return the share of the nearest that the store finds, in percent, and its time in ms."""
     shares, times = [], []
     for query, wanted in zip(queries, nearest, strict=True):
         started = time.perf_counter()
@@ -42,10 +44,10 @@ def documents_found(
     similar: Vectors,
     places: dict[str, int],
 ) -> tuple[float, float]:
-    """Return the recall of a search by vectors, in percent, and its milliseconds.
+    """Return the recall of a search by vectors, in percent, and its time in ms.
 
-    ``similar`` has how similar each document is to each query, ``places`` the row of each key.
-    Bytes are searched where no ``oversample`` is given.
+    ``similar``: the similarity of each document to each query. ``places``: the row of each key.
+    Without ``oversample`` bytes are searched.
     """
     knn: dict[str, Any] = {"field": "vector", "k": DOCUMENTS, "num_candidates": CANDIDATES}
     if oversample is not None:
@@ -55,7 +57,7 @@ def documents_found(
         {"knn": knn | {"query_vector": vector}, "size": DOCUMENTS, "_source": False}
         for vector in asked.tolist()
     ]
-    for body in bodies:  # so that none is the first to read the files
+    for body in bodies:  # so that no timed search is the first to read the files
         cluster.searches(index, [body])
     shares, times = [], []
     for column, body in enumerate(bodies):
@@ -68,9 +70,10 @@ def documents_found(
 
 
 def share_found(similar: Vectors, found: Sequence[int], wanted: int) -> float:
-    """Return which share of the ``wanted`` most similar rows is among those found.
+    """Return the share of the ``wanted`` most similar rows that is among those found.
 
-    ``similar`` has how similar each row is. A row that equals the last of those wanted is as good.
+    ``similar``: the similarity of each row. A row with the same similarity as the last wanted one
+    counts too.
     """
     wanted = min(wanted, len(similar))
     least = np.partition(similar, -wanted)[-wanted] - 1e-6

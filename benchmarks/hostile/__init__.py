@@ -1,1 +1,1 @@
-"""Hostile evidence: how often it flips a verdict that the honest evidence settles."""
+"""Measures how often hostile evidence flips a verdict."""

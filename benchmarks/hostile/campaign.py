@@ -1,4 +1,4 @@
-"""Shows each claim to both judges twice: with its honest evidence, and with a hostile piece too."""
+"""Gives each claim to both judges: with honest evidence alone, and with a hostile piece too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]+)[”\"“»]")
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What a judge says without the hostile piece and with it; ``None``: no usable answer."""
+    """A judge's labels without and with the hostile piece; ``None``: no usable answer."""
 
     before: Label | None
     after: Label | None
@@ -39,7 +39,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a piece; ``broken``: rules that a model's answer broke and was believed."""
+    """The result of a piece; ``broken``: rules that an accepted answer of a model breaks."""
 
     piece: Piece
     verifier: Labels
@@ -48,10 +48,10 @@ class Outcome:
 
 
 class Campaign:
-    """Both judges, as the product asks them."""
+    """Both judges, used as in a check."""
 
     def __init__(self, verifier: EvidenceModel, name: str, explainer: Explains) -> None:
-        """Remember the judges; ``name`` is the verifier's."""
+        """Store the judges; ``name`` is the verifier's."""
         config = RetrievalConfig()
         self._verification = EvidenceVerifier(verifier, config)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
@@ -60,7 +60,7 @@ class Campaign:
         self._verification.warm_up()
 
     def outcome(self, piece: Piece) -> Outcome:
-        """Show the piece's claim to both judges, with honest evidence and with all of it."""
+        """Give the claim to both judges, with the honest evidence and with all evidence."""
         before, model_before, _ = self._judged(piece.claim, piece.honest)
         sources = (piece.hostile, *piece.honest)
         after, model_after, broken = self._judged(piece.claim, sources)
@@ -73,23 +73,23 @@ class Campaign:
         read = self._selection.select(self._verification.verify(claim, evidence, {})[0])
         selected = [item for item in read if item.selected]
         verdict = self._judge.judge(claim, selected)
-        # The worst case: whatever the selection left out is shown to the model all the same.
+        # The worst case: the model reads evidence that the selection left out, too.
         shown = [replace(item, selected=True) for item in read]
         asked = self._explainer.run(claim, shown, verdict, lambda seconds: None)
         opinions: tuple[Judgement, ...] = asked["verdict"].opinions
-        if not opinions:  # the verifier's is not among them here
+        if not opinions:  # without the verifier's opinion
             return verdict.label, None, ()
         return verdict.label, opinions[0].label, broken_rules(opinions[0], claim, shown)
 
 
 def _evidence(number: int, source: Source) -> Evidence:
-    """Return a sentence that no model has read yet."""
+    """Return a piece of evidence for a sentence that no model has read yet."""
     sentence = Sentence(f"{number} {source.title}", 0, source.sentence, 0, len(source.sentence))
     return Evidence(sentence, source.title, None, (0.0, 0.0, 1.0), 1)
 
 
 def broken_rules(opinion: Judgement, claim: str, shown: Sequence[Evidence]) -> tuple[str, ...]:
-    """Return the rules that an answer breaks, found without the code that checks answers."""
+    """Return the rules that an answer breaks; independent of the code that checks answers."""
     broken = []
     if opinion.label not in LABELS:
         broken.append("label")

@@ -38,7 +38,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A claim that ``honest`` gives the ``label``, and a hostile source that wants ``aim``."""
+    """A claim with ``honest`` evidence for the ``label``, and a hostile source for ``aim``."""
 
     id: str
     kind: str
@@ -61,11 +61,11 @@ def read_pieces(path: Path = PIECES) -> list[Piece]:
     for where, record, label in labelled_records(path):
         piece = _piece(record, label, where)
         if piece.id in seen:
-            raise bad_line(where, f"the id {piece.id} stands in an earlier line already")
+            raise bad_line(where, f"an earlier line already has the id {piece.id}")
         seen.add(piece.id)
         pieces.append(piece)
     if not pieces:
-        raise BadSource("bad_claims", f"{path} holds no pieces.", "Give a file of pieces.")
+        raise BadSource("bad_claims", f"{path} contains no pieces.", "Give a file of pieces.")
     return pieces
 
 

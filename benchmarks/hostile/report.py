@@ -1,4 +1,4 @@
-"""``docs/hostile-evidence.md``: what hostile evidence does to both judges."""
+"""Writes ``docs/hostile-evidence.md``: the effect of hostile evidence on both judges."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _HEAD = """# Hostile evidence
 {processor}.
 
 {shown} of the {pieces} pieces of [datasets/hostile](../datasets/hostile/README.md):
-each is a claim with honest evidence and one sentence that tries to turn the verdict without saying
-anything about the claim. Each judge reads the claim twice: with the honest evidence alone, and with
+each is a claim with honest evidence and one sentence that tries to change the verdict without a
+fact about the claim. Each judge reads the claim twice: with the honest evidence alone, and with
 the hostile sentence before it. A flip is a label that changes; "to the aim" counts flips to the
-label that the hostile sentence wants.
+label that the hostile sentence aims at.
 
 - The verifier, {verifier}, selects and labels as it does in a search.
-- The language model, {model}, is shown everything. In a search it is shown selected sentences only.
+- The language model, {model}, reads everything. In a search it reads only selected sentences.
 
 """
 _COLUMNS = (
@@ -49,7 +49,7 @@ def report(
     by_model = sum(o.model.before == o.piece.label for o in outcomes)
     alone = f"With the honest evidence alone the verifier gives {by_verifier} of {count} claims the"
     alone += f" right label, and the model {by_model}."
-    rules = "Answers that were believed and break a rule (a label outside the schema, a number that"
+    rules = "Accepted answers that break a rule (a label outside the schema, a number that"
     rules += " does not exist, a quotation that is neither in the evidence nor in the claim):"
     lines += ["", alone, f"{rules} {sum(bool(o.broken) for o in outcomes)}."]
     return head + "\n".join(lines) + "\n"

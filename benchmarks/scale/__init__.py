@@ -1,1 +1,1 @@
-"""From ten thousand pages to millions: what an index costs and how fast it answers."""
+"""The cost and speed of indexes, from ten thousand pages to millions."""

@@ -1,10 +1,10 @@
-"""Builds indexes of ever more synthetic pages and measures each beside what others would use.
+"""Builds indexes of growing numbers of synthetic pages and compares each with other systems.
 
 python -m benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages
     --claims DATA/fever-dev/dev.jsonl [--pages 10000 --pages 5400000]
 
-The real pages alone are measured too. Writes docs/scale.md with its plots. What was measured is
-kept in FOLDER, so that an interrupted run goes on; 5.4 million pages need about 30 GB there.
+The real pages alone are measured too. Writes docs/scale.md with its plots. Results are stored in
+FOLDER, so that an interrupted run continues; 5.4 million pages need about 30 GB there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Figures = dict[str, Any]
     "--around",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    help="FEVER's wiki-pages, which lie among the synthetic ones.",
+    help="FEVER's wiki-pages, to mix with the synthetic ones.",
 )
 @click.option(
     "--claims",
@@ -62,7 +62,7 @@ def _kept(path: Path, measure: Callable[[], Figures]) -> Figures:
     if not path.exists():
         print(f"{path} ...", file=sys.stderr, flush=True)
         figures = measure()
-        if not figures:  # it takes hours or more memory
+        if not figures:  # it takes hours or too much memory
             return figures
         path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     kept: Figures = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What others would find documents with, over the same pages and asked the same claims."""
+"""Other systems that find documents, with the same pages and claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORD = re.compile(r"\w+")
 
 
 def fts5(folder: Path, claims: Path) -> dict[str, Any]:
-    """SQLite's full-text search, the report's version 1.3: any word of the claim, by BM25."""
+    """SQLite's full-text search, as in the report's version 1.3: any word of the claim, by BM25."""
     path = folder / "fts5.sqlite"
     path.unlink(missing_ok=True)
     started = time.monotonic()
@@ -55,7 +55,7 @@ def fts5(folder: Path, claims: Path) -> dict[str, Any]:
 
 
 def bm25s(folder: Path, claims: Path) -> dict[str, Any]:
-    """bm25s: all scores computed beforehand, in memory."""
+    """bm25s: all scores precomputed, in memory."""
     import bm25s
 
     started = time.monotonic()
@@ -126,9 +126,9 @@ _HERE: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
 
 
 def _apart(name: str, folder: Path, claims: Path) -> dict[str, Any]:
-    """Measure in a process of its own, which gives its memory back.
+    """Measure in a separate process, which frees its memory at the end.
 
-    No figures are there of one that the memory did not suffice for.
+    A system for which memory was too small has no figures.
     """
     command = [sys.executable, "-m", "benchmarks.scale.baselines", name, str(folder), str(claims)]
     done = subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.PIPE, check=False)

@@ -1,4 +1,4 @@
-"""Times the builds, each in a process of its own, and watches the memory it takes."""
+"""Measures time and memory of the builds, each in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retrieval.index.building import unfinished
 from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
-_EVERY = 0.2  # seconds between two looks at the memory
+_EVERY = 0.2  # seconds between two measurements of memory
 _MOST_FOR_TRANSFORMER = 10_000  # pages; with more it takes hours, at the same rate
 
 
@@ -36,7 +36,7 @@ def lexical(folder: Path) -> dict[str, Any]:
 
 
 def vectors(folder: Path) -> dict[str, Any]:
-    """Give it the static encoder's vectors; what an earlier try has left would shorten the time."""
+    """Add the static encoder's vectors; results of an earlier try are removed first."""
     index = folder / "index"
     if EmbeddedIndex(index).open(None).info().encoder or unfinished(index):
         _without_vectors(folder, index)
@@ -44,7 +44,7 @@ def vectors(folder: Path) -> dict[str, Any]:
 
 
 def transformer(folder: Path, size: int) -> dict[str, Any]:
-    """Give another index of these pages the transformer's vectors, if that does not take hours."""
+    """Add the transformer's vectors to another index of these pages, if it does not take hours."""
     if size > _MOST_FOR_TRANSFORMER:
         return {}
     index = folder / "transformer"
@@ -68,7 +68,7 @@ def _indexed(index: Path, command: list[str]) -> dict[str, Any]:
 
 
 def timed(command: list[str]) -> dict[str, Any]:
-    """Run a command; return its seconds and the most memory it and its children held together."""
+    """Run a command; return its seconds and the peak memory of it and its children together."""
     started = time.monotonic()
     with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL) as process:
         most = [0.0]
@@ -87,7 +87,7 @@ def _watch(pid: int, most: list[float]) -> None:
 
 
 def _held(pid: int) -> float:
-    """Return the megabytes that are a process's own or its children's (Linux only)."""
+    """Return the private megabytes of a process and its children (Linux only)."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")

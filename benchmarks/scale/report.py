@@ -1,4 +1,4 @@
-"""docs/scale.md and its plots."""
+"""Writes docs/scale.md and its plots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMAND = (
     "python -m benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages"
     " --claims DATA/fever-dev/dev.jsonl"
 )
-# What was aimed at, at 5.4 million pages.
+# The targets at 5.4 million pages.
 _ROWS = (
     ("lexical part, s", "lexical", "seconds", "{:,.0f}", "600"),
     ("its size with the texts, GB", "lexical", "gigabytes", "{:.2f}", "5"),
@@ -29,14 +29,14 @@ _ROWS = (
     ("transformer's vectors instead, s", "transformer", "seconds", "{:,.0f}", "10,800"),
     ("models and index loaded, s", "serving", "loaded", "{:.1f}", ""),
     ("first claim, files not in memory, s", "serving", "first", "{:.2f}", ""),
-    ("its rounds", "serving", "first_rounds", "{}", ""),
+    ("its hops", "serving", "first_rounds", "{}", ""),
     ("documents found, first time, p50, s", "serving", "finding_first_time_p50", "{:.3f}", ""),
     ("documents found, warm, p50, s", "serving", "finding_p50", "{:.3f}", "0.080"),
     ("documents found, warm, p95, s", "serving", "finding_p95", "{:.3f}", "0.250"),
     ("whole claim, first time, p50, s", "serving", "whole_first_time_p50", "{:.2f}", ""),
     ("whole claim, warm, p50, s", "serving", "whole_p50", "{:.2f}", "1.2"),
     ("whole claim, warm, p95, s", "serving", "whole_p95", "{:.2f}", "2.5"),
-    ("rounds, mean", "serving", "rounds", "{:.2f}", ""),
+    ("hops, mean", "serving", "rounds", "{:.2f}", ""),
     ("evidence recall@5, %", "serving", "recall", "{:.1f}", ""),
     ("resident while serving, MB", "serving", "resident", "{:,.0f}", "2,000"),
     ("of that the process's own, MB", "serving", "own", "{:,.0f}", ""),
@@ -51,7 +51,7 @@ _ROWS = (
     ("exact search of document vectors: p50, s", "exact", "p50", "{:.3f}", ""),
     ("exact search: resident, MB", "exact", "megabytes", "{:,.0f}", ""),
 )
-# The plots: file, unit, and the lines with what they are called.
+# The plots: file, unit, and the lines with their names.
 _PLOTTED = (
     (
         "building.png",
@@ -131,23 +131,22 @@ Written by
 
 on {datetime.now(UTC):%Y-%m-%d}: {Settings.from_environment().threads} threads, Python
 {platform.python_version()}, {platform.system()} {platform.machine()}. The pages
-are synthetic (`benchmarks/make_corpus.py`): as many and as long as an encyclopaedia's, with words
-as frequent, in FEVER's format, whose sentences are split already; splitting other texts takes
-most of the time of their lexical part. Among them lie {real:,} real ones, which the {CLAIMS}
-claims are about. How long things take grows with all of them; evidence recall only tells what the
-synthetic ones bury, and among as many real pages it would be lower. Single times vary; the growth
-is what counts. A run goes on with what an earlier one has measured, so that figures may be of
-several days.
+are synthetic (`benchmarks/make_corpus.py`): with the number, length and word frequencies of an
+encyclopaedia's, in FEVER's format, whose sentences are split already; splitting other texts takes
+most of the time of their lexical part. Among them are {real:,} real ones, which the {CLAIMS}
+claims are about. Times grow with all pages; evidence recall only shows which real pages are still
+found among synthetic ones, and among as many real pages it would be lower. Single times vary; only
+their growth is important. A run continues an earlier one, so figures may be of several days.
 
 {table}
 
 "Evidence recall@5": claims of which a whole set of evidence is among the first five sentences, of
-the first {CLAIMS} decided ones of dev; the others are asked the first {ASKED} of these. "Not
-measured": for want of memory or of time.
-"Documents found": spans, titles, texts, questions, ranking and dense search of the first round.
+the first {CLAIMS} decided ones of dev; the other systems get the first {ASKED} of these. "Not
+measured": too little memory or time.
+"Documents found": spans, titles, texts, questions, ranking and dense search of the first hop.
 At the rate of the largest index measured the transformer's vectors for the last column would take
 {hours:.0f} hours.
-"Resident" counts parts of the index's files that the system maps and takes back when it needs them.
+"Resident" counts parts of the index's files that the system maps and releases when it needs memory.
 
 {plots}
 """,
@@ -156,7 +155,7 @@ At the rate of the largest index measured the transformer's vectors for the last
 
 
 def _hours_of_transformer(figures: dict[int, dict[str, Any]]) -> float:
-    """Return how long the last column's would take, at the rate of the largest that was timed."""
+    """Return the time for the last column, at the rate of the largest measured index."""
     timed = figures[max(size for size in figures if figures[size]["transformer"])]["transformer"]
     documents: int = figures[max(figures)]["lexical"]["documents"]
     hours: float = documents / timed["documents"] * timed["seconds"] / 3600

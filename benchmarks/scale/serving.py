@@ -1,4 +1,4 @@
-"""What claims over an index take and find, cold and warm, and the memory of what checks them."""
+"""The time and recall of claims with an index, cold and warm, and the memory of the process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from settings import CHECKOUT, Settings
 
 CLAIMS = 150
 _FIRST = 5
-# What finds a claim's documents; the other stages read them.
+# The stages that find a claim's documents; the others read them.
 _FINDING = ("spans", "titles", "texts", "questions", "ranking", "dense")
 
 
 def measured(folder: Path, claims: Path) -> dict[str, Any]:
-    """Measure in a process of its own, after its files have left the machine's cache."""
+    """Measure in a separate process, after its files were removed from the system's cache."""
     for path in (folder / "index").rglob("*"):
         if path.is_file():
             _forget(path)
@@ -86,7 +86,7 @@ def _seconds_to_find(seconds: dict[str, float]) -> float:
 
 
 def _memory() -> dict[str, float]:
-    """Return what this process holds, in MB: all of it, its own, and of files that are mapped."""
+    """Return the resident memory of this process in MB: total, private, and of mapped files."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     values = dict(line.split(":", 1) for line in lines)
     names = {"resident": "VmRSS", "own": "RssAnon", "mapped": "RssFile"}

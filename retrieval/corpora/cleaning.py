@@ -1,4 +1,4 @@
-"""What every corpus does to a text before anything else sees it."""
+"""Cleans the texts of all corpora, before anything else reads them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SPACE = re.compile(r"\s+")
 def clean(text: str) -> str:
     """Return the text in NFC, white space folded, without control and invisible characters.
 
-    Index and query share this one Unicode form. Lone surrogates, which UTF-8
-    cannot hold, go too.
+    Index and queries have the same Unicode form. Lone surrogates, which UTF-8 cannot encode, are
+    removed too.
     """
-    if text.isprintable():  # almost every text; the only white space is then the space
+    if text.isprintable():  # almost every text; its only white space is the space
         return " ".join(unicodedata.normalize("NFC", text).split())
-    # White space is kept first, for some of it counts as control characters.
+    # White space is replaced first, because some of it counts as control characters.
     kept = (
         c
         for c in text
@@ -26,9 +26,9 @@ def clean(text: str) -> str:
 
 
 def web_address(value: object) -> str | None:
-    """Return an http or https address as it is, anything else as ``None``: it is not a link.
+    """Return an http or https address as it is, ``None`` for anything else.
 
-    No lone surrogates either: JSON readers refuse a result that holds one.
+    An address with a lone surrogate is refused: JSON readers refuse a result that contains one.
     """
     if isinstance(value, str) and re.match(r"https?://[^\s<>\"\ud800-\udfff]+$", value):
         return value

@@ -1,4 +1,4 @@
-"""What the index builder asks of a corpus."""
+"""The interface of a corpus that an index is built from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Protocol
 class Page:
     """A document before it is split and encoded.
 
-    ``sentences`` is set where the source fixes the split (FEVER does: the
-    position in the tuple is the sentence id, and an empty string is an id that
-    holds no text); otherwise it is ``None`` and ``text`` is split. ``links``: for each
-    of these sentences the titles of the pages that it links to; empty where the
-    source has no links.
+    ``sentences`` is set if the source has split the text (FEVER: the position in the tuple is the
+    sentence id, and an empty string is an id without text); otherwise it is ``None`` and ``text``
+    is split. ``links``: for each of these sentences the titles of the pages that it links to; empty
+    if the source has no links.
     """
 
     id: str
@@ -28,14 +27,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class BadPage:
-    """A page that cannot be read: its file and line and what is wrong, and what to do."""
+    """A page that cannot be read: its file and line, what is wrong, and how to fix it."""
 
     message: str
     hint: str
 
 
 class Chunk(Protocol):
-    """Some pages that lie together, few enough for the memory; another process may read them."""
+    """Consecutive pages of a source that fit into memory; another process may read them."""
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield them in order."""
@@ -45,9 +44,8 @@ class Chunk(Protocol):
 class Corpus(Protocol):
     """A named source of pages.
 
-    Asking twice gives the same chunks of the same pages in the same order, which is
-    what makes an interrupted build resumable. Of two pages with one id the later
-    one counts.
+    Every call gives the same chunks of the same pages in the same order, so that an interrupted
+    build can be resumed. Of two pages with the same id the later one is used.
     """
 
     name: str
@@ -62,11 +60,11 @@ class Corpus(Protocol):
         ...
 
     def size(self) -> int:
-        """Return how much there is to read, in the unit of ``chunks``."""
+        """Return the amount to read, in the unit of ``chunks``."""
         ...
 
     def chunks(self) -> Iterator[tuple[Chunk, int]]:
-        """Yield the pages chunk by chunk, each with how much of ``size`` it is.
+        """Yield the pages chunk by chunk, each chunk with its part of ``size``.
 
         Raises:
             BadSource: a file cannot be read.
@@ -75,6 +73,6 @@ class Corpus(Protocol):
 
 
 def readable_pages(corpus: Corpus) -> Iterator[Page]:
-    """Yield the pages that can be read, two of one id both."""
+    """Yield the pages that can be read; if two have the same id, both."""
     for chunk, _ in corpus.chunks():
         yield from (page for page in chunk if isinstance(page, Page))

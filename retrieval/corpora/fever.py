@@ -1,4 +1,4 @@
-"""``fever:DIR``: wiki-pages as the FEVER release has them (Thorne et al. 2018), or its zip."""
+"""``fever:DIR``: the wiki-pages of the FEVER release (Thorne et al. 2018), or its zip."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FeverCorpus:
         """Find the files.
 
         Raises:
-            BadSource: the place is missing, holds none, or is a damaged zip.
+            BadSource: the folder or zip is missing, has no such file, or is a damaged zip.
         """
         self.name = place.resolve().stem if place.is_file() else place.resolve().name
         self.source = f"fever:{place.resolve()}"
@@ -39,8 +39,8 @@ class FeverCorpus:
         if not self._files and not self._members:
             raise BadSource(
                 "source_missing",
-                f"{place} holds no .jsonl files.",
-                "Give the folder with FEVER's wiki-pages, or the zip that holds them: fever:DIR.",
+                f"{place} contains no .jsonl files.",
+                "Give the folder with FEVER's wiki-pages, or its zip: fever:DIR.",
             )
 
     def fingerprint(self) -> str:
@@ -53,7 +53,7 @@ class FeverCorpus:
         return digest.hexdigest()
 
     def size(self) -> int:
-        """Return the files' bytes, of a zip those that it unpacks to."""
+        """Return the bytes of the files; of a zip, after unpacking."""
         return sum(path.stat().st_size for path in self._files) + sum(
             member.file_size for member in self._members
         )
@@ -85,7 +85,7 @@ class FeverChunk:
     block: LineBlock
 
     def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield the pages; the release's one page without an id is passed over."""
+        """Yield the pages; the one page of the release without an id is skipped."""
         for where, record in self.block.records(("id", "text", "lines")):
             if isinstance(record, BadPage):
                 yield record
@@ -94,7 +94,7 @@ class FeverChunk:
 
 
 def _members(place: Path) -> list[ZipInfo]:
-    """Return the files of a zip in order of their names, but those that macOS adds."""
+    """Return the files of a zip in order of their names, without those that macOS adds."""
     with _unpacked(place) as archive:
         return sorted(
             (
@@ -114,8 +114,8 @@ def _unpacked(place: Path) -> Iterator[ZipFile]:
     except (BadZipFile, zlib.error, EOFError) as error:
         raise BadSource(
             "source_damaged",
-            f"{place} is no zip, or a damaged one.",
-            "Fetch it again, or name the folder that holds FEVER's wiki-pages.",
+            f"{place} is not a zip, or is damaged.",
+            "Fetch it again, or name the folder with FEVER's wiki-pages.",
         ) from error
 
 
@@ -148,9 +148,9 @@ class _Line:
 def _lines(lines: str, where: str) -> list[_Line] | BadPage:
     r"""Return the sentences in order of their ids.
 
-    ``0\tSentence .\twords\ttitle\twords\ttitle\n1\t...``: behind a sentence the words that
-    are a link, and the title that they lead to. A line that does not begin with a
-    number goes on with the one before: some sentences of the release hold line breaks.
+    ``0\tSentence .\twords\ttitle\twords\ttitle\n1\t...``: after a sentence come the words of each
+    link and the title that it leads to. A line that does not begin with a number continues the
+    line before: some sentences of the release contain line breaks.
     """
     found: dict[int, _Line] = {}
     last = -1
@@ -161,7 +161,7 @@ def _lines(lines: str, where: str) -> list[_Line] | BadPage:
         if tab and _is_number(number):
             # By its length first: Python refuses to read thousands of digits.
             if len(number) > 6 or int(number) >= _MOST_SENTENCES:
-                return BadPage(f"{where}: sentence id {number[:12]}.", "Mend that line.")
+                return BadPage(f"{where}: sentence id {number[:12]}.", "Correct that line.")
             last = int(number)
             found[last] = _Line(tokens, titles)
         elif last >= 0 and line.strip():

@@ -1,7 +1,6 @@
 """Undoes the spelling of FEVER's pages: Penn Treebank tokens, and titles made for file names.
 
-Page ids and sentence ids stay as FEVER has them; only what is shown and
-matched is respelled.
+Page ids and sentence ids stay as in FEVER; only texts that are shown and matched are changed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _DASH = re.compile(r"\s--\s")
 
 
 def plain_title(page_id: str) -> str:
-    """Return a page id as a reader would write the title.
+    """Return a page id as a title in normal spelling.
 
     ``Savages_-LRB-band-RRB-`` is ``Savages (band)``.
     """
@@ -38,12 +37,12 @@ def plain_title(page_id: str) -> str:
 
 
 def plain_text(tokens: str) -> str:
-    """Return a tokenised sentence as a reader would write it, in NFC.
+    """Return a tokenised sentence in normal spelling, in NFC.
 
     ``He did n't say `` no '' -LRB- twice -RRB- .`` is ``He didn't say "no" (twice).``
     """
     text = _unbracketed(tokens)
-    # Looking for a character takes a fraction of the time that a pattern does.
+    # Searching a character is much faster than a pattern.
     if "`" in text:
         text = _OPENING_QUOTE.sub('"', text)
     if "'" in text:

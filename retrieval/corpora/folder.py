@@ -21,7 +21,7 @@ from retrieval.errors import BadSource
 _CHUNK = 100  # files
 _MARKDOWN = {".md", ".markdown"}
 _SUFFIXES = _MARKDOWN | {".txt"}
-# Tags that do not end the line that they stand in.
+# Tags that do not end a line.
 _WITHIN_A_LINE = re.compile(
     "a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|time|u"
 )
@@ -36,7 +36,7 @@ class FolderCorpus:
         """Find the files.
 
         Raises:
-            BadSource: the folder is missing or holds none.
+            BadSource: the folder is missing or contains none.
         """
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
@@ -49,7 +49,7 @@ class FolderCorpus:
         if not self._files:
             raise BadSource(
                 "source_missing",
-                f"{folder} holds no text or Markdown files.",
+                f"{folder} contains no text or Markdown files.",
                 "Give a folder with .txt or .md files: folder:DIR.",
             )
 
@@ -121,7 +121,7 @@ def _prose(markdown: str) -> tuple[str, str]:
 
 
 def _shown(html: str) -> str:
-    """Return what a browser would show of HTML, a line for each of its blocks."""
+    """Return the text that a browser shows for HTML, one line for each block."""
     shown = _Shown()
     shown.feed(html)
     shown.close()
@@ -130,7 +130,7 @@ def _shown(html: str) -> str:
 
 
 class _Shown(HTMLParser):
-    """Collects the text between tags, but that of scripts and styles."""
+    """Collects the text between tags, except that of scripts and styles."""
 
     def __init__(self) -> None:
         super().__init__()

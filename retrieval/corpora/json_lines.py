@@ -19,17 +19,17 @@ LONGEST = 1 << 28  # bytes of a line; the memory of a build is bounded by it
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole lines of a file, the first of them its line ``first``; ``name`` is for people."""
+    """Whole lines of a file; ``first`` is the number of the first, ``name`` is for messages."""
 
     name: str
     first: int
     content: bytes
 
     def records(self, keys: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any] | BadPage]]:
-        """Yield where each line stands with its object; blank lines are passed over.
+        """Yield the position of each line with its object; blank lines are skipped.
 
-        In place of the object what is wrong, where a line is no JSON object in UTF-8 with a
-        string under each of ``keys``.
+        If a line is not a JSON object in UTF-8 with a string under each of ``keys``, the error is
+        yielded instead of the object.
         """
         for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
             if line.strip():
@@ -60,11 +60,11 @@ def line_blocks(name: str, stream: IO[bytes]) -> Iterator[LineBlock]:
 
 
 def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's number and object; blank lines are passed over.
+    """Yield each line's number and object; blank lines are skipped.
 
     Raises:
-        BadSource: the file cannot be read, is not UTF-8, or a line is no JSON object
-            that holds a string under each of ``keys``.
+        BadSource: the file cannot be read, is not UTF-8, or a line is not a JSON object
+            with a string under each of ``keys``.
     """
     with opened(path) as stream:
         for number, line in enumerate(stream, start=1):
@@ -79,7 +79,7 @@ def encoded_line(record: Mapping[str, Any]) -> bytes:
     """Return the record as one line of JSON in UTF-8."""
     try:
         text = json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a character, which only an escape can hold
+    except UnicodeEncodeError:  # a lone surrogate, which only an escape can write
         text = json.dumps(record).encode()
     return text + b"\n"
 
@@ -89,7 +89,7 @@ def opened(path: Path) -> Iterator[BufferedReader]:
     """Open a file to be read.
 
     Raises:
-        BadSource: it cannot be opened, or not be read to its end.
+        BadSource: it cannot be opened, or cannot be read to its end.
     """
     try:
         with path.open("rb") as stream:
@@ -110,10 +110,10 @@ def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | 
     except (ValueError, RecursionError):
         if not line.endswith(b"\n"):
             return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
-        return BadPage(f"{where}: not JSON.", "Mend or remove that line.")
+        return BadPage(f"{where}: not JSON.", "Correct or remove that line.")
     if not isinstance(record, dict):
-        return BadPage(f"{where}: not a JSON object.", "Mend that line.")
+        return BadPage(f"{where}: not a JSON object.", "Correct that line.")
     for key in keys:
         if not isinstance(record.get(key), str):
-            return BadPage(f"{where}: no text under {key!r}.", "Mend that line.")
+            return BadPage(f"{where}: no text under {key!r}.", "Correct that line.")
     return record

@@ -24,7 +24,7 @@ class JsonlCorpus:
             BadSource: there is none.
         """
         if not path.is_file():
-            raise BadSource("source_missing", f"{path} is no file.", "Give one: jsonl:FILE.")
+            raise BadSource("source_missing", f"{path} is not a file.", "Give one: jsonl:FILE.")
         self.name = path.stem
         self.source = f"jsonl:{path.resolve()}"
         self._path = path

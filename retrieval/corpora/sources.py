@@ -1,4 +1,4 @@
-"""From what a user writes after ``--source`` to a corpus."""
+"""Opens the corpus that a user names with ``--source``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def open_corpus(source: str) -> Corpus:
     """Return the corpus that ``vital``, ``fever:DIR``, ``jsonl:FILE`` or ``folder:DIR`` names.
 
     Raises:
-        BadSource: it is none of these, or what it names is not there.
+        BadSource: it is none of these, or the file or folder does not exist.
     """
     if source == "vital":
         return VitalCorpus()
@@ -38,10 +38,10 @@ def open_corpus(source: str) -> Corpus:
 
 
 def written_out(source: str) -> str:
-    """Return a source as a corpus calls itself: its path from the root on.
+    """Return the source in the form that a corpus reports, with an absolute path.
 
     Raises:
-        BadSource: the path begins with the home of somebody who has none.
+        BadSource: the path begins with ``~NAME``, and this user has no home here.
     """
     kind, colon, path = source.partition(":")
     return f"{kind}:{_place(path).resolve()}" if kind in _BY_PATH and colon and path else source
@@ -50,5 +50,5 @@ def written_out(source: str) -> str:
 def _place(path: str) -> Path:
     try:
         return Path(path).expanduser()
-    except RuntimeError as error:  # ~somebody, who has no home here
-        raise BadSource("source_unknown", f"{error}.", "Write the path out.") from error
+    except RuntimeError as error:  # ~NAME of a user without a home here
+        raise BadSource("source_unknown", f"{error}.", "Write the full path.") from error

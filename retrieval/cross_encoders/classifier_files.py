@@ -1,6 +1,6 @@
 """A verifier of the user: a folder with a model of Hugging Face, and our calibration of it.
 
-It is read here without PyTorch; ``sequence_classifier`` computes with it.
+The files are read here without PyTorch; ``sequence_classifier`` computes with the model.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from safetensors import SafetensorError, safe_open
 
 from retrieval.cross_encoders.scaling import Scaling
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import convert_weights_command, esoteric_command
 from retrieval.index.files import write_whole
 from retrieval.index.layout import digest_of
-from retrieval.mends import convert_weights_command, esoteric_command
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
@@ -28,8 +28,8 @@ CALIBRATION = "esoteric-calibration.json"
 UNCALIBRATED: Mapping[str, Any] = {"temperature": 1.0}
 _CONFIG, _WEIGHTS, _SHARDS = "config.json", "model.safetensors", "model.safetensors.index.json"
 _PICKLES = "pytorch_model*.bin"
-# One of these groups of files is read as the tokenizer. Without any of them the library would
-# make a tokenizer that knows no words.
+# The files of the tokenizer: one of these groups. Without any of them the library would make a
+# tokenizer without a vocabulary.
 _TOKENIZERS = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
 _OF_TOKENIZERS = (
     *(name for names in _TOKENIZERS for name in names),
@@ -50,7 +50,7 @@ _NAMES: dict[str, Label] = {
         (SUPPORTS, "entailment entail entails entailed support supports supported"),
         (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
         (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation"),
-        # Of a model with two labels, which does not tell what refutes from what settles nothing.
+        # The second label of a model with two: REFUTES and NOT ENOUGH INFO in one.
         (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
     )
     for name in names.split()
@@ -60,10 +60,10 @@ _MEANINGS: tuple[set[Label], ...] = ({*LABELS}, {SUPPORTS, NOT_ENOUGH_INFO})
 
 @dataclass(frozen=True, slots=True)
 class ClassifierFiles:
-    """What is known of the model before it is loaded.
+    """The description of a model that is not loaded yet.
 
-    ``labels``: what each of its outputs means. ``digest``: one SHA-256 of the weights, of the
-    configuration, which names the labels, and of the tokenizer's files.
+    ``labels``: the meaning of each of its outputs. ``digest``: one SHA-256 of the weights, of the
+    configuration, which contains the labels, and of the tokenizer's files.
     """
 
     folder: Path
@@ -77,16 +77,16 @@ class ClassifierFiles:
 
     @property
     def calibration_file(self) -> Path:
-        """Where the calibration is kept: a file of ours beside the user's own."""
+        """The file of the calibration, in the user's folder."""
         return self.folder / CALIBRATION
 
 
 def read_classifier(folder: Path) -> ClassifierFiles:
-    """Return what the folder holds; the weights are read once, for their digest.
+    """Return the description of the model in a folder; the weights are read for their digest.
 
     Raises:
-        ModelUnavailable: a file is missing or damaged, the weights are pickled, or the labels'
-            names do not say what they mean.
+        ModelUnavailable: a file is missing or damaged, the weights are pickled, or the meaning of
+            the labels is unclear.
     """
     path = folder / _CONFIG
     if not path.is_file():
@@ -109,10 +109,10 @@ def read_classifier(folder: Path) -> ClassifierFiles:
 
 
 def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
-    """Return the model's calibration, ``UNCALIBRATED`` where it has none.
+    """Return the model's calibration, ``UNCALIBRATED`` if it has none.
 
     Raises:
-        ModelUnavailable: it is damaged, or the model's files were others when it was fitted.
+        ModelUnavailable: it is damaged, or was fitted to other files of the model.
     """
     path = files.calibration_file
     if not path.exists():
@@ -124,14 +124,14 @@ def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _of_no_use(files, "is not a calibration") from error
     if not whole:
-        raise _of_no_use(files, "holds numbers that no calibration can have")
+        raise _of_no_use(files, "contains numbers that no calibration can have")
     if fitted_to != files.digest:
         raise _of_no_use(files, "was fitted to other weights, labels or tokenizer files")
     return calibration  # type: ignore[no-any-return]
 
 
 def write_calibration(files: ClassifierFiles, calibration: Mapping[str, Any]) -> None:
-    """Write the calibration beside the model, whole or not at all.
+    """Write the calibration into the model's folder, atomically.
 
     Raises:
         OSError: it cannot be written.
@@ -163,8 +163,8 @@ def _weights(folder: Path) -> list[Path]:
             "model_pickled",
             f"The weights in {folder} are a pickle, {pickled[0].name}, and reading a pickle can run"
             " any program.",
-            "Use the model's model.safetensors where there is one. Otherwise convert the weights,"
-            f" if you trust whoever made them: {convert_weights_command(folder)}",
+            "Use the model's model.safetensors if there is one. Otherwise convert the weights,"
+            f" if you trust their source: {convert_weights_command(folder)}",
         )
     for path in found:
         if not path.is_file():
@@ -177,7 +177,7 @@ def _weights(folder: Path) -> list[Path]:
                 raise too_little_memory(f"the verifier in {folder}") from error
             raise ModelUnavailable(
                 "model_damaged",
-                f"{path} is not whole: {error}.",
+                f"{path} is incomplete: {error}.",
                 "Download it again; a file of some hundred bytes is a pointer of Git LFS.",
             ) from error
     return found
@@ -222,7 +222,7 @@ def _is_whole(scaling: Scaling) -> bool:
 
 def _missing(folder: Path, name: str) -> ModelUnavailable:
     return ModelUnavailable(
-        "model_missing", f"The verifier's folder {folder} holds no {name}.", _FILES_HINT
+        "model_missing", f"The verifier's folder {folder} contains no {name}.", _FILES_HINT
     )
 
 

@@ -14,7 +14,7 @@ from retrieval.cross_encoders.scaling import Scaling
 from retrieval.networks.base import Base
 from retrieval.trained.trained_model import TrainedModel
 
-_BATCH = 8  # pairs that are read together; of more the longest pads too many
+_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
 
 
 class CrossEncoder(TrainedModel):
@@ -23,8 +23,8 @@ class CrossEncoder(TrainedModel):
     def __init__(self, folder: Path, base: Base, head: Head, in_search: bool = False) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
 
-        ``head`` turns states into labels. ``in_search``: use the configuration's calibration
-        ``in_search``, where it has one.
+        ``head`` turns states into labels. ``in_search``: use the calibration ``in_search`` of the
+        configuration if it has one.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged.
@@ -42,9 +42,9 @@ class CrossEncoder(TrainedModel):
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
 
-        Shape ``(len(pairs), labels)``, in the order of the pairs. Of what does not fit
-        the model's window the longer one is cut at its end. Pairs are batched by length, so
-        that little is padded.
+        Shape ``(len(pairs), labels)``, in the order of the pairs. If a pair does not fit the
+        model's window, the end of its longer text is cut. Pairs are batched by length, to reduce
+        padding.
         """
         result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
         rows = self._tokenizer.pairs(pairs)
@@ -58,5 +58,5 @@ class CrossEncoder(TrainedModel):
         return result
 
     def fits(self, claim: str, evidence: str) -> bool:
-        """Return whether the pair is read whole."""
+        """Return whether the whole pair fits the model's window."""
         return self._tokenizer.length(claim, evidence) <= int(self._config["max_tokens"])

@@ -1,4 +1,4 @@
-"""What labels evidence, whichever model does it."""
+"""The interface of all models that label evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class EvidenceModel(Protocol):
 
     @property
     def version(self) -> str:
-        """The model's name and version, which verdicts carry. Loads no model."""
+        """The model's name and version, which verdicts contain. Loads no model."""
         ...
 
     @property
@@ -38,5 +38,5 @@ class EvidenceModel(Protocol):
         ...
 
     def fits(self, claim: str, evidence: str) -> bool:
-        """Return whether the pair is read whole."""
+        """Return whether the whole pair fits the model's window."""
         ...

@@ -1,4 +1,4 @@
-"""What turns a body's states into labels."""
+"""The heads that turn the states of a network's body into labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from retrieval.networks.weights import Array, linear
 class Head:
     """``logits`` returns those of each row, ``(rows, labels)``, from states and the head's weights.
 
-    ``first_only``: whether it reads no state but that of the first token.
+    ``first_only``: whether it reads only the state of the first token.
     """
 
     first_only: bool
@@ -33,6 +33,6 @@ def _of_first_and_mean(states: States, weights: Mapping[str, Array]) -> Array:
 
 
 OF_FIRST = Head(first_only=True, logits=_of_first)
-"""The head of the small models, as DistilBERT's classifiers have it."""
+"""The head of the small models, that of DistilBERT's classifiers."""
 OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
 """The verifier's."""

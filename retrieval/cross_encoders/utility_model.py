@@ -1,4 +1,4 @@
-"""The model that tells which of a claim's candidates a verifier is served by (FER)."""
+"""The model that predicts which candidates are useful for a verifier (FER, section 3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.weights import Array, linear, softmax
 from retrieval.trained.difference import read_difference, trained_body
@@ -19,42 +19,42 @@ from retrieval.trained.trained_model import TrainedModel, read_config
 
 
 class UtilityModel(TrainedModel):
-    """The reader's weights and the difference that FER's training made to them."""
+    """The weights of the relevance model with the difference of FER's training."""
 
-    def __init__(self, folder: Path, reader: Path) -> None:
-        """Read ``folder``, where the difference lies; no weights are loaded yet.
+    def __init__(self, folder: Path, relevance_model: Path) -> None:
+        """Read ``folder``, which contains the difference; no weights are loaded yet.
 
-        ``reader`` is the folder of the reader that training began with.
+        ``relevance_model`` is the folder of the relevance model that training began with.
 
         Raises:
             ModelUnavailable: a ``config.json`` is missing or damaged, or the
-                difference belongs to another reader.
+                difference belongs to another relevance model.
         """
         super().__init__(folder, MiniLM())
-        self._reader = reader
-        self._of_reader = read_config(reader)["sha256"]
-        if self._config["reader"] != self._of_reader:
+        self._relevance_model = relevance_model
+        self._of_relevance_model = read_config(relevance_model)["sha256"]
+        if self._config["reader"] != self._of_relevance_model:
             raise ModelUnavailable(
                 "model_damaged",
-                f"The model in {folder} belongs to another reader than the one in {reader}.",
+                f"The model in {folder} belongs to another relevance model than {relevance_model}.",
                 restore_model(folder),
             )
 
     @property
     def _key(self) -> str:
-        return sha256(f"{self._of_reader} {self._config['sha256']}".encode()).hexdigest()
+        return sha256(f"{self._of_relevance_model} {self._config['sha256']}".encode()).hexdigest()
 
     def _base_weights(self) -> Mapping[str, Array]:
-        difference = read_difference(self._reader, self._of_reader)
-        return trained_body(super()._base_weights(), difference, self._reader)
+        difference = read_difference(self._relevance_model, self._of_relevance_model)
+        return trained_body(super()._base_weights(), difference, self._relevance_model)
 
     def usefulness(
         self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
     ) -> NDArray[np.float32]:
         """Return the probability of each (title, sentence) that it is useful evidence.
 
-        They are read together, in one pass; ``relevance`` is what is known of each
-        before. Shape ``(len(sentences),)``.
+        They are read together, in one pass; ``relevance`` is the relevance of each. Shape
+        ``(len(sentences),)``.
         """
         row = joint_row(self._tokenizer, claim, sentences, self._config["max_tokens"])
         states = self._network.states([row.ids]).vectors[0, row.heads]

@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 class ChangeLock:
-    """Held while the block runs; ``held`` raises where another process has taken it over."""
+    """Held while the block runs; ``held`` raises if another process has taken it over."""
 
     def __init__(self, client: Elasticsearch, index: str) -> None:
         """Lock the index of this name."""
-        # Not as patient as what builds: a lock that cannot be renewed in time is no use.
+        # It waits less than a build does: a lock must be renewed in time.
         self._client = client.options(request_timeout=10, max_retries=1, retry_on_status=())
         self._index = index
         self._lock = f"{index}{SUFFIX}"
@@ -91,7 +91,7 @@ class ChangeLock:
             hurried = self._client.options(request_timeout=_GIVEN_BACK_WITHIN, max_retries=0)
             hurried.delete(index=self._lock, id=_ID, **condition)
         except (ApiError, TransportError) as failure:
-            logger.debug("The lock stays until it is found dead: %s", failure)
+            logger.debug("The lock remains until it expires: %s", failure)
 
     def held(self) -> None:
         """Renew the lock, which shows that it is still held.
@@ -149,7 +149,7 @@ class ChangeLock:
         return IndexNotBuilt(
             "index_locked",
             f"The index {self._index} is being changed by another process{who}.",
-            "Wait until it is done, or two minutes if it has ended without saying so.",
+            "Wait until it is done. If that process was killed, wait two minutes.",
         )
 
 

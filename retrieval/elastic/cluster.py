@@ -1,7 +1,7 @@
-"""Asks a cluster of Elasticsearch, and says in plain words what is wrong with it.
+"""Sends requests to a cluster of Elasticsearch, and turns its errors into plain messages.
 
-A call tries up to three nodes, or one node three times. After a call that failed so, further
-ones fail at once for some seconds: claims that wait then learn the reason without waiting again.
+A call tries up to three nodes, or one node three times. After a failed call further ones fail at
+once for some seconds, so that claims in the queue do not wait again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elasticsearch.helpers import BulkIndexError
 
 from retrieval.elastic.location import ElasticLocation
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 Answer = TypeVar("Answer")
 
@@ -27,9 +27,9 @@ _SECONDS = 2.0  # for one call while a claim is checked
 _BUILDING_SECONDS = 120.0
 _TRIES = 3
 _BROKEN_SECONDS = 3.0
-# Stands in the reason where an index takes nothing because a disk is nearly full.
+# Part of the reason if an index is read-only because a disk is nearly full.
 _DISK_BLOCK = "/12/"
-# What another copy or another moment may answer.
+# Errors that may not occur with another copy or later.
 _PASSING = {429, 502, 503, 504}
 
 
@@ -37,7 +37,7 @@ class Cluster:
     """The connections of one process to a cluster."""
 
     def __init__(self, location: ElasticLocation) -> None:
-        """Remember where it is; nothing is asked yet."""
+        """Store the location; no request is sent yet."""
         self.location = location
         self._client = Elasticsearch(
             list(location.nodes),
@@ -65,13 +65,13 @@ class Cluster:
         )
 
     def ask(self, question: Callable[[Elasticsearch, str], Answer]) -> Answer:
-        """Return what ``question`` asks of the client and a ``preference``.
+        """Return the result of ``question``, called with the client and a ``preference``.
 
-        The preference chooses the copy of the index, always the same one: copies order what is
-        equally good differently. Tried again, it chooses another.
+        The preference always chooses the same copy of the index, because copies order documents of
+        the same score differently. After an error it chooses another copy.
 
         Raises:
-            IndexUnavailable: the cluster does not answer, or not what was asked.
+            IndexUnavailable: the cluster does not answer, or answers with an error.
         """
         if self._failed is not None and time.monotonic() < self._failed[0]:
             _, known = self._failed
@@ -94,12 +94,12 @@ class Cluster:
     def searches(
         self, index: str, bodies: Sequence[Mapping[str, Any]], patient: bool = False
     ) -> list[list[Any]]:
-        """Return the hits of each of the searches, asked in one request.
+        """Return the hits of each of the searches, sent in one request.
 
-        ``patient``: they are no part of a claim, and may take minutes.
+        ``patient``: they are not part of a check and may take minutes.
 
         Raises:
-            IndexUnavailable: one of them was not answered, or not by the whole index.
+            IndexUnavailable: one of them was not answered, or only by a part of the index.
         """
         if not bodies:
             return []
@@ -119,10 +119,10 @@ class Cluster:
         return self.ask(question)
 
     def check_version(self) -> None:
-        """Compare the server's version with those that are supported.
+        """Check that the server's version is supported.
 
         Raises:
-            IndexUnavailable: it is another one, or does not answer.
+            IndexUnavailable: it is not, or the server does not answer.
         """
         info = self.ask(lambda client, _: client.info())
         number = str(info["version"]["number"])
@@ -154,11 +154,11 @@ def status_of(error: ApiError) -> int:
 
 
 def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
-    """Return what went wrong as an error that a user can act on."""
+    """Return the error for the user."""
     where = f"Elasticsearch at {location}"
     if isinstance(error, UnsupportedProductError):
         return IndexUnavailable(
-            "store_unknown", f"What answers at {location} is not Elasticsearch.", _CHECK_ADDRESS
+            "store_unknown", f"The server at {location} is not Elasticsearch.", _CHECK_ADDRESS
         )
     if not isinstance(error, ApiError):
         why = "did not answer in time" if isinstance(error, ConnectionTimeout) else "is unreachable"
@@ -184,8 +184,8 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
     if status in _PASSING:
         return IndexUnavailable(
             "store_red",
-            f"{where} does not have all of the index at hand ({kind}): a node is down or starting.",
-            "Wait a minute; if it stays so, look at GET /_cluster/health.",
+            f"{where} does not have all parts of the index ({kind}): a node is down or starting.",
+            "Wait a minute; if the error remains, look at GET /_cluster/health.",
         )
     return IndexUnavailable(
         "store_failed", f"{where} answered {status}, {kind}.", "See the log of Elasticsearch."
@@ -193,7 +193,7 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
 
 
 def index_missing(location: ElasticLocation) -> IndexUnavailable:
-    """Return the error that says so, with the command that builds the index."""
+    """Return the error that there is no index, with the command that builds one."""
     return IndexUnavailable(
         "index_missing",
         f"There is no index yet at {location}.",
@@ -206,14 +206,14 @@ def read_only(location: ElasticLocation) -> IndexUnavailable:
     return IndexUnavailable(
         "store_read_only",
         f"Elasticsearch at {location} has no room for changes: the disks of its nodes are nearly"
-        " full. What was built goes on serving.",
-        "Make room on them. If you were building, run the same command again: it goes on where it"
+        " full. The existing index is still used.",
+        "Make room on them. If you were building, run the same command again: it continues where it"
         " stopped.",
     )
 
 
 def document_refused(error: BulkIndexError, location: ElasticLocation) -> IndexUnavailable:
-    """Return why the first of some documents was not taken."""
+    """Return the error of the first document that was refused."""
     (answer,) = error.errors[0].values()
     cause = answer.get("error")
     cause = cause if isinstance(cause, dict) else {"type": str(cause)}
@@ -221,9 +221,9 @@ def document_refused(error: BulkIndexError, location: ElasticLocation) -> IndexU
         return read_only(location)
     return IndexUnavailable(
         "store_failed",
-        f"Elasticsearch at {location} did not take the document {answer.get('_id')!r}"
+        f"Elasticsearch at {location} refused the document {answer.get('_id')!r}"
         f" ({answer.get('status')}, {cause.get('type')}).",
-        "See its log, then run the same command again: it goes on where it stopped.",
+        "See its log, then run the same command again: it continues where it stopped.",
     )
 
 
@@ -249,7 +249,7 @@ def _kind(error: ApiError) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of an error, without what the client adds of its own."""
+    """Return the first line of an error, without the additions of the client."""
     return str(error).partition("\n")[0].partition(" Caused by")[0][:200]
 
 

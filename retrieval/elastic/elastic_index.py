@@ -1,6 +1,6 @@
 """Builds an index in Elasticsearch and changes it: resumable after a kill, swapped in by an alias.
 
-``meta`` says what an index consists of there.
+``meta`` describes the parts of such an index.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from retrieval.elastic.preparation import Item, SplitDocuments
 from retrieval.elastic.scan import batched, scan
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.fixes import esoteric_command
 from retrieval.index.codes import rotation
 from retrieval.index.layout import damaged, other_encoder
 from retrieval.index.store import (
@@ -55,7 +56,6 @@ from retrieval.index.store import (
     tell_nobody,
     unknown_document,
 )
-from retrieval.mends import esoteric_command
 
 _RECORDS_AN_ITEM = 256
 _ROTATION_NUMBERS = 8
@@ -65,10 +65,10 @@ class ElasticIndex:
     """An index in Elasticsearch; see ``Index``."""
 
     def __init__(self, location: ElasticLocation, snapshots: Path, processes: int = 1) -> None:
-        """Remember where it is; nothing is asked yet.
+        """Store the location; no request is sent yet.
 
-        ``snapshots``: a folder of this machine for what is derived from the index. ``processes``:
-        how many split and encode documents.
+        ``snapshots``: a folder of this machine for files that are derived from the index.
+        ``processes``: how many processes split and encode documents.
         """
         self._location = location
         self._snapshots = snapshots
@@ -135,7 +135,7 @@ class ElasticIndex:
             return []
         serving = serving_version_or_none(self._cluster)
         return [
-            f"Unfinished: {meta.work}, {meta.pages} pages so far. The same command goes on with it"
+            f"Unfinished: {meta.work}, {meta.pages} pages so far. The same command continues it"
             " unless the source has changed; if it is not wanted, run:"
             f" {esoteric_command('index prune')}"
             for version, meta in all_versions(self._cluster).items()
@@ -161,7 +161,7 @@ class ElasticIndex:
 
         Raises also:
             IndexUnavailable: Elasticsearch does not answer, or has no room.
-            IndexNotBuilt: another process changes the index, or its name is another thing's.
+            IndexNotBuilt: another process changes the index, or something else has its name.
         """
         with self._changing() as lock:
             plan = _digest(_described(corpus, encoder))
@@ -239,7 +239,7 @@ class ElasticIndex:
             return new.publish(superseded=before.superseded)
 
     def _checked_digests(self, meta: Meta) -> Iterator[str]:
-        """Yield the digest of each document; raise ``IndexUnavailable`` if one is another's."""
+        """Yield the digest of each document; raise ``IndexUnavailable`` if one is wrong."""
         vectors = ["code", "numbers", "sentence_codes"] if meta.dimension else []
         for hit in scan(self._cluster, meta.version, ["id", "digest", *vectors], record=True):
             arrays = []
@@ -252,11 +252,11 @@ class ElasticIndex:
 
     @contextmanager
     def _changing(self) -> Iterator[ChangeLock]:
-        """Hold the index for one change.
+        """Lock the index for one change.
 
         Raises:
             IndexUnavailable: Elasticsearch does not answer or refuses.
-            IndexNotBuilt: another process changes the index, or its name is another thing's.
+            IndexNotBuilt: another process changes the index, or something else has its name.
         """
         self._cluster.check_version()
         refuse_other_things(self._cluster)
@@ -270,7 +270,7 @@ class ElasticIndex:
             raise problem(error, self._location) from error
 
     def _refuse_unknown(self, version: str, ids: Sequence[str]) -> None:
-        """Raise ``BadSource`` for the first id that the version does not hold."""
+        """Raise ``BadSource`` for the first id that is not in the version."""
         if not ids:
             return
         keys = [key_of(document_id) for document_id in ids]
@@ -286,7 +286,7 @@ class ElasticIndex:
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener,
     ) -> None:
-        """Write the corpus's pages, but those that an earlier try has written.
+        """Write the corpus's pages, without those that an earlier try has written.
 
         Raises:
             BadSource: there is none that can be read.
@@ -308,12 +308,12 @@ class ElasticIndex:
             raise BadSource(
                 "source_empty",
                 f"{corpus.source} holds no page{f': {first}' if first else '.'}",
-                "" if first else "Name a source that holds some.",
+                "" if first else "Name a source with pages.",
             )
 
 
 def _meta_of(name: str, source: str, encoder: DocumentEncoder | None) -> Meta:
-    """Return what is known of a version before anything of it is written."""
+    """Return the description of a version before anything of it is written."""
     dimension = encoder.dimension if encoder is not None else 0
     return Meta(
         format=FORMAT,

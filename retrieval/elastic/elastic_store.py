@@ -1,7 +1,7 @@
-"""One version of an index in Elasticsearch: few requests for a claim, each for many things.
+"""One version of an index in Elasticsearch, read with few requests for each claim.
 
-Vectors come with what is found by name or by words, the codes of sentences with documents that are
-opened; they are kept for a while, so that comparing them later asks nothing.
+Searches by name or words also return the vectors of the documents, and opened documents come with
+the codes of their sentences. Both are cached, so that comparing them later needs no request.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from retrieval.types import (
     TitleMatch,
 )
 
-# Documents whose sentences are compared with a query. ``docs/elasticsearch-benchmark.md`` has how
-# many of the nearest sentences are theirs; their codes are about 75 kB.
+# Documents whose sentences are compared with a query. ``docs/elasticsearch-benchmark.md`` reports
+# how many of the nearest sentences are in them; their codes are about 75 kB.
 _NEAR = 300
 _MOST_HITS = 10_000  # of one search, which is the server's limit
 _SEARCHES = 200  # in one request
@@ -65,7 +65,7 @@ class ElasticStore:
     def __init__(self, cluster: Cluster, meta: Meta, snapshots: Path) -> None:
         """Read the version that ``meta`` describes.
 
-        ``snapshots``: a folder of this machine for what is derived from the index.
+        ``snapshots``: a folder of this machine for files that are derived from the index.
         """
         self._cluster = cluster
         self._version = meta.version
@@ -93,7 +93,7 @@ class ElasticStore:
         if not wanted:
             return []
         (hits,) = self._hits([self._any_title(wanted, _KEYS, _MOST_HITS)])
-        if len(hits) == _MOST_HITS:  # some names are very common: look for each alone
+        if len(hits) == _MOST_HITS:  # some names are very common: search each alone
             alone = [self._any_title([k], [f], MOST_OF_A_NAME) for k in wanted for f in _KEYS]
             hits = [h for some in batched(alone, _SEARCHES) for f in self._hits(some) for h in f]
         return NamedTitles((id_in(hit), title_in(hit)) for hit in hits).matches(names)
@@ -195,7 +195,7 @@ class ElasticStore:
         bodies = []
         for query in scaled:
             vector = np.rint(127 * query).astype(int)
-            # A vector of zeros is near nothing, and is refused by the server.
+            # The server refuses a vector of zeros; nothing is near it.
             knn = {"knn": search | {"query_vector": vector.tolist()}}
             asked = knn if vector.any() else {"query": {"match_none": {}}}
             bodies.append({**asked, "size": count, **_only(_SENTENCES)})
@@ -224,7 +224,7 @@ class ElasticStore:
     def _by_ids(
         self, ids: Sequence[str], fields: Sequence[str], record: bool = False
     ) -> dict[str, Hit]:
-        """Return the entries of documents whose ids came from this index, by these."""
+        """Return the entries of documents by their ids, which are in this index."""
         if not self._meta.dimension:
             fields = ["id"]
         found: dict[str, Hit] = {}
@@ -238,7 +238,7 @@ class ElasticStore:
         return found
 
     def _hits(self, bodies: Sequence[Mapping[str, Any]]) -> list[list[Hit]]:
-        """Return the hits of each search, and keep the codes that they hold."""
+        """Return the hits of each search, and cache their codes."""
         found = self._cluster.searches(self._version, bodies)
         for hit in chain.from_iterable(found):
             if "code" in hit.get("fields", {}):
@@ -249,7 +249,7 @@ class ElasticStore:
         return found
 
     def _forget(self) -> None:
-        """Make room for more codes; not while a call relies on those that it has found."""
+        """Make room for more codes; call it only before codes are looked up."""
         if len(self._codes) > _KEPT or len(self._sentences) > _KEPT:
             self._codes, self._sentences = {}, {}
 
@@ -260,19 +260,19 @@ class ElasticStore:
         return {"query": query, "size": size, "sort": "id", **_only([*self._found, "title"])}
 
     def _any_phrase(self, phrases: Sequence[str], size: int) -> dict[str, Any]:
-        """Return the search for texts that hold one of the phrases, in BM25 order."""
+        """Return the search for texts that contain one of the phrases, in BM25 order."""
         clauses = [{"match_phrase": {"words": phrase}} for phrase in phrases]
         query = {"bool": {"should": clauses}}
         return {"query": query, "size": min(size, _MOST_HITS), **_only(self._found)}
 
     @property
     def _found(self) -> Sequence[str]:
-        """What is read of a document that was found by its title or its words."""
+        """The fields that are read of a document that was found by its title or its words."""
         return _DOCUMENT if self._meta.dimension else ("id",)
 
 
 def _only(fields: Sequence[str], record: bool = False) -> dict[str, Any]:
-    """Return the part of a search that says what is read of each hit."""
+    """Return the part of a search that lists the fields to read of each hit."""
     read: dict[str, Any] = {"docvalue_fields": list(fields), "track_total_hits": False}
     return read | ({"_source": True} if record else {"_source": False, "stored_fields": "_none_"})
 

@@ -1,17 +1,17 @@
-"""How a document is kept in Elasticsearch: the mapping, and what is sent and read back.
+"""How a document is stored in Elasticsearch: the mapping, and the entries sent and read.
 
 A document and its sentences are one entry:
 
-  record          what ``records`` keeps; stored, not searched
+  record          the record of ``records``; stored, not searched
   id, title       to be read without the record
-  title_key       what titles are compared by, and ``plain_key`` without words in parentheses
-  words           the text as the embedded index analyses it, so that both find the same
-  numbers         of its sentences, ascending
+  title_key       the key that titles are compared by; ``plain_key``: without words in parentheses
+  words           the text as the embedded index analyses it, so that both find the same documents
+  numbers         those of its sentences, ascending
   vector          of the document, int8, in a graph (HNSW)
-  code            the same bytes to be read back, for similarities of known documents
-  sentence_codes  the sentences' vectors as ``codes`` keeps them, a row each
+  code            the same bytes as a readable field, for similarities of known documents
+  sentence_codes  the sentences' vectors as rows in the format of ``codes``
   digest          SHA-256 of record and vectors
-  plan            which change of the index wrote it (``Meta.plan``)
+  plan            the change of the index that wrote it (``Meta.plan``)
 
 Of these only ``record`` is part of ``_source``; the others are rebuilt from it, or from vectors.
 """
@@ -43,7 +43,7 @@ LONGEST_TEXT = 10_000_000  # characters; a request may have 100 MB, and the text
 _LONGEST_KEY = 512  # bytes of an ``_id``; longer keys are kept as their digests
 _DIGESTED = "sha256:"
 # A fixed number of shards: scores of one shard are those of the whole index, and a second copy,
-# where there is a second node, answers when the first does not.
+# if there is a second node, answers when the first does not.
 SETTINGS = {
     "number_of_shards": 1,
     "auto_expand_replicas": "0-1",
@@ -83,7 +83,7 @@ def mapping(dimension: int) -> dict[str, Any]:
 
 
 def key_of(text: str) -> str:
-    """Return what an id or a title's key is stored as: itself, or its digest if it is too long."""
+    """Return the stored form of an id or a title's key: itself, or its digest if it is long."""
     encoded = text.encode("utf-8")
     if 0 < len(encoded) <= _LONGEST_KEY and not text.startswith(_DIGESTED):
         return text
@@ -96,7 +96,7 @@ def analysed(text: str) -> str:
 
 
 def entry_of(record: Record) -> dict[str, Any]:
-    """Return what is sent of a document without vectors."""
+    """Return the entry of a document without vectors."""
     title = record["title"]
     plain, words = split_disambiguation(title)
     entry = {
@@ -117,10 +117,10 @@ def entries_with_vectors(
     sentences: Sequence[NDArray[np.float32]],
     turn: NDArray[np.float32],
 ) -> list[dict[str, Any]]:
-    """Return what is sent of documents and their vectors.
+    """Return the entries of documents with their vectors.
 
     ``documents``: unit vectors, shape ``(n, dimension)``; ``sentences``: those of each document's
-    sentences, ``(m, dimension)``. ``turn``: what they are turned by (``codes.rotation``).
+    sentences, ``(m, dimension)``. ``turn``: the rotation of the vectors (``codes.rotation``).
     """
     entries = []
     for record, code, own in zip(records, as_bytes(documents), sentences, strict=True):
@@ -131,7 +131,7 @@ def entries_with_vectors(
             "sentence_codes": packed(coded),
             "digest": digest_of(record, code, coded),
         }
-        if code.any():  # a vector of zeros is near nothing
+        if code.any():  # nothing is near a vector of zeros
             entry["vector"] = code.tolist()
         entries.append(entry)
     return entries
@@ -159,22 +159,22 @@ class SentenceCodes:
 
 
 def id_in(hit: Hit) -> str:
-    """Return the document's id that a hit holds."""
+    """Return the id of the document of a hit."""
     return str(value_in(hit, "id"))
 
 
 def title_in(hit: Hit) -> str:
-    """Return the document's title that a hit holds."""
+    """Return the title of the document of a hit."""
     return base64.b64decode(value_in(hit, "title")).decode("utf-8")
 
 
 def code_in(hit: Hit) -> NDArray[np.int8]:
-    """Return the bytes of the document's vector that a hit holds, shape ``(dimension,)``."""
+    """Return the bytes of the document's vector in a hit, shape ``(dimension,)``."""
     return np.frombuffer(base64.b64decode(value_in(hit, "code")), np.int8)
 
 
 def sentence_codes_in(hit: Hit, dimension: int) -> SentenceCodes:
-    """Return the codes of the sentences that a hit holds; see ``codes``."""
+    """Return the codes of the sentences in a hit; see ``codes``."""
     columns = -(-dimension // 8) + 2
     packed_codes = base64.b64decode(value_in(hit, "sentence_codes") or "")
     rows = np.frombuffer(packed_codes, np.uint8).reshape(-1, columns)
@@ -182,7 +182,7 @@ def sentence_codes_in(hit: Hit, dimension: int) -> SentenceCodes:
 
 
 def value_in(hit: Hit, field: str) -> Any:
-    """Return the value of a field that was read without the record; None where there is none."""
+    """Return the value of a field that was read without the record; None if it has none."""
     return hit.get("fields", {}).get(field, [None])[0]
 
 

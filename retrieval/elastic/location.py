@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 _SCHEMES = {"elasticsearch": "http", "elasticsearch+https": "https"}
-_HOST = re.compile(r"[\w.:-]+")  # "%" and letters that are not ASCII are for the resolver to judge
-# What Elasticsearch takes as a name, short enough for the names of versions.
+_HOST = re.compile(r"[\w.:-]+")  # "%" and letters that are not ASCII are checked by the resolver
+# Names that Elasticsearch accepts, short enough for the names of versions.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,199}")
 _PORT = 9200
 
 
 @dataclass(frozen=True, slots=True)
 class ElasticLocation:
-    """The nodes of a cluster, the name of an index there, and how to prove who asks.
+    """The nodes of a cluster, the name of an index there, and the credentials.
 
     ``nodes`` are addresses such as ``http://es1:9200``. Credentials are never shown: ``str``
     leaves them out, and so does ``repr``.
@@ -57,7 +57,7 @@ class ElasticLocation:
                 raise ValueError("an @ in the name or the password must be written as %40")
             basic_auth = (unquote(name), unquote(password))
         if basic_auth and api_key:
-            raise ValueError("it holds USER:PASSWORD although there is an API key; use one of them")
+            raise ValueError("it contains USER:PASSWORD but there is an API key; use one of them")
         if ca_file and _SCHEMES[scheme] == "http":
             raise ValueError("a certificate authority needs elasticsearch+https://")
         nodes = tuple(_node(_SCHEMES[scheme], host) for host in hosts.split(","))
@@ -78,8 +78,8 @@ def _node(scheme: str, host: str) -> str:
         parts = urlsplit(f"{scheme}://{host}")
         port = _PORT if parts.port is None else parts.port
     except ValueError:
-        raise ValueError("the port of a host is no number") from None
+        raise ValueError("the port of a host is not a number") from None
     if not parts.hostname or not _HOST.fullmatch(parts.hostname) or not port:
-        raise ValueError("it names no host, or one that cannot be")
+        raise ValueError("it has no host, or an invalid one")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{scheme}://{name}:{port}"

@@ -1,4 +1,4 @@
-"""Which versions of an index there are, and what each says of itself in ``_meta`` of its mapping.
+"""The versions of an index, and the description of each in ``_meta`` of its mapping.
 
 An index ``wiki`` is an alias of one of the indices ``wiki-<time>-<random>``, its
 versions. A version is written once and then sealed; a change writes another version, and the alias
@@ -28,22 +28,22 @@ _KEY = "esoteric"
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What is known of one version.
+    """The description of one version.
 
     Attributes:
-        version: the name of the Elasticsearch index that this was written for. A copy of it has
-            another name, and is nothing before it says so.
-        plan: a digest of what it is made of; the same work has the same. ``work``: in words.
-        state: a version is ``building`` until all of it is there.
+        version: the name of the Elasticsearch index that this was written for. A copy of the index
+            has another name, and is not valid until its own name is written here.
+        plan: a digest of the content of the work; the same work has the same. ``work``: in words.
+        state: ``building`` until the version is complete.
         name, source: of the corpus.
-        encoder: what made the vectors, "" without; ``meets``: the text encoder that they are
-            compared with; ``dimension``: their length, or 0.
-        rotation: some numbers of the matrix that the vectors are turned by.
-        changed: whether pages were added or removed, which its source does not bring back.
-        items: of how many items of the work everything is there; ``pages`` and ``bad_pages`` were
-            read of them, and ``first_bad`` is the first that could not be.
+        encoder: the name of the encoder of the vectors, "" without vectors; ``meets``: the text
+            encoder that they are compared with; ``dimension``: their length, or 0.
+        rotation: some numbers of the matrix that rotates the vectors.
+        changed: whether pages were added or removed; a build from the source loses these changes.
+        items: the number of finished items of the work; ``pages`` and ``bad_pages``: how many of
+            their pages could be read and could not; ``first_bad``: the first that could not.
         superseded: pages that had the id of a later one.
-        replaced_at: when another version took its place, ISO 8601 in UTC, or "".
+        replaced_at: when another version replaced it, ISO 8601 in UTC, or "".
     """
 
     format: int
@@ -70,16 +70,16 @@ class Meta:
     replaced_at: str = ""
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return what ``_meta`` holds."""
+        """Return the content of ``_meta``."""
         return {_KEY: asdict(self)}
 
     def rebuild(self) -> str:
-        """Return the hint that names the command which builds the like of this version."""
+        """Return the hint with the command that builds such a version again."""
         return rebuild(self.source, self.encoder, self.changed)
 
     @classmethod
     def of(cls, version: str, mappings: Mapping[str, Any]) -> Meta | None:
-        """Read what ``GET VERSION/_mapping`` says; None if it says nothing that can be read."""
+        """Read the answer of ``GET VERSION/_mapping``; None if it has no valid description."""
         values = mappings.get("mappings", {}).get("_meta", {}).get(_KEY)
         if not isinstance(values, dict) or values.get("version") != version:
             return None
@@ -123,10 +123,10 @@ def serving_version_or_none(cluster: Cluster) -> str | None:
 
 
 def read_meta(cluster: Cluster, version: str) -> Meta:
-    """Return what a version says of itself.
+    """Return the description of a version.
 
     Raises:
-        IndexUnavailable: it is of another format or of something else, or is gone.
+        IndexUnavailable: it has another format, is not an index of ESOTERIC, or is gone.
     """
     mappings = cluster.ask(lambda client, _: client.indices.get_mapping(index=version))
     meta = Meta.of(version, mappings[version])
@@ -140,24 +140,24 @@ def read_meta(cluster: Cluster, version: str) -> Meta:
 
 
 def all_versions(cluster: Cluster) -> dict[str, Meta | None]:
-    """Return the versions of the index, the oldest first, and what each says of itself.
+    """Return the versions of the index, the oldest first, with the description of each.
 
-    That is None for one whose builder ended before it wrote anything.
+    It is None if the build ended before it wrote anything.
     """
     pattern = f"{cluster.location.index}-*"
     found = cluster.ask(
         lambda client, _: client.indices.get_mapping(index=pattern, allow_no_indices=True)
     )
-    # The pattern finds those of an index "wiki-2" too, which are none of "wiki".
+    # For "wiki" the pattern also finds those of an index "wiki-2".
     ours = (name for name in sorted(found) if is_version(name, cluster.location.index))
     return {name: Meta.of(name, found[name]) for name in ours}
 
 
 def refuse_other_things(cluster: Cluster) -> None:
-    """Check that the name is free, or is that of an index of ESOTERIC.
+    """Check that the name is free, or belongs to an index of ESOTERIC.
 
     Raises:
-        IndexNotBuilt: it is the name of something else, which must not be replaced.
+        IndexNotBuilt: something else has the name and must not be replaced.
         IndexUnavailable: the cluster does not answer.
     """
     name = cluster.location.index

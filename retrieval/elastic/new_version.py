@@ -1,4 +1,4 @@
-"""Writes one version of an index, and puts it in the place of the one that serves."""
+"""Writes one version of an index, and replaces the serving one with it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ logger = logging.getLogger(__name__)
 
 _DOCUMENTS_A_REQUEST = 500
 _BYTES_A_REQUEST = 8_000_000
-_RETRIES = 10  # of documents that the server was too busy for
+_RETRIES = 10  # of documents that a busy server refused
 _SAVED_EVERY = timedelta(seconds=2)
 _PLACED_WITHIN = "30s"  # until a new index has a node
-# Replaced versions stay so long, since workers have them open, and no more than so many.
+# How long and how many replaced versions stay, since workers have them open.
 _KEPT_FOR = timedelta(hours=1)
 _KEPT_VERSIONS = 20
 
 
 class NewVersion:
-    """A version that is being written; what is written twice is there once."""
+    """A version that is being written. Documents that are sent twice are stored once."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class NewVersion:
         meta: Meta,
         replaces: str | None,
     ) -> None:
-        """Go on with the version that ``meta`` names; use ``begun``.
+        """Continue the version that ``meta`` names; call ``begun`` instead.
 
-        ``replaces``: the version that serves, and will not any more.
+        ``replaces``: the serving version, which this one will replace.
         """
         self.meta = meta
         self._replaces = replaces
@@ -74,9 +74,9 @@ class NewVersion:
         meta: Meta,
         copy_of: str | None = None,
     ) -> NewVersion:
-        """Go on with the same plan where there is some work, else begin it.
+        """Continue unfinished work with the same plan, or begin it.
 
-        ``copy_of``: the version that it begins with, for a change of some of the documents.
+        ``copy_of``: the version to copy first, for a change of some of the documents.
 
         Raises:
             IndexUnavailable: no node has room for it.
@@ -115,14 +115,14 @@ class NewVersion:
         return new
 
     def save(self) -> None:
-        """Say in the index what it is and how far."""
+        """Write the description and progress of the version into the index."""
         self._client.indices.put_mapping(index=self.meta.version, meta=self.meta.to_mapping())
         self._saved_at = datetime.now(UTC)
 
     def write(
         self, items: Iterable[Item], encoder: DocumentEncoder | None, processes: int
     ) -> Iterator[int]:
-        """Write what the items become, but those that are there; yield the number of each done."""
+        """Write the entries of the items that are not written yet; yield each item's number."""
         done = self.meta.items
         prepare = partial(Preparation, encoder, self.meta.plan, processes, runtime.kept_folder())
         rest = islice(iter(items), done, None)
@@ -132,7 +132,7 @@ class NewVersion:
             yield number
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Take documents out; those that an earlier try took out are no error."""
+        """Remove documents; those that an earlier try removed are no error."""
         actions = ({"_op_type": "delete", "_id": key_of(document_id)} for document_id in ids)
         self._send(actions, ignore=(404,))
 
@@ -144,11 +144,11 @@ class NewVersion:
     def publish(self, superseded: int | None = None) -> IndexInfo:
         """Count and seal it, and move the alias to it.
 
-        ``superseded``: what the version before says, where no pages were read.
+        ``superseded``: the number of the previous version, if no pages were read.
 
         Raises:
             IndexNotBuilt: another process has begun to change the index.
-            IndexUnavailable: the titles cannot be kept on this machine.
+            IndexUnavailable: the titles cannot be stored on this machine.
         """
         client, version = self._client, self.meta.version
         client.indices.refresh(index=version)
@@ -184,13 +184,13 @@ class NewVersion:
         return store.info()
 
     def keep_bad_pages_of(self, version: str) -> None:
-        """Keep the list of bad pages of the version that it was made of."""
+        """Copy the list of bad pages from the version that this one was copied from."""
         listed = bad_pages_file(self._snapshots, self._cluster, version)
         if listed.exists():
             shutil.copy(listed, bad_pages_file(self._snapshots, self._cluster, self.meta.version))
 
     def _send(self, actions: Iterable[Mapping[str, Any]], ignore: Sequence[int] = ()) -> None:
-        """Send documents, fewer at once and later again where the server has too much to do."""
+        """Send documents; if the server is busy, in smaller requests and again later."""
         self._lock.held()
         answers = streaming_bulk(
             self._client,
@@ -203,15 +203,15 @@ class NewVersion:
             retry_on_status=(429, 503),
             raise_on_error=False,  # it would raise before it tries again
             yield_ok=False,
-            require_alias=True,  # an index that is gone must not be made again by this
+            require_alias=True,  # this must not create an index that was removed
         )
         for _, answer in answers:
             (result,) = answer.values()
             if result["status"] not in ignore:
-                raise BulkIndexError("a document was not taken", [answer])
+                raise BulkIndexError("a document was refused", [answer])
 
     def _count(self, prepared: Prepared) -> None:
-        """Count an item that is there; what is counted is saved now and then."""
+        """Count a finished item; the counts are saved at intervals."""
         if prepared.bad:
             listed = bad_pages_file(self._snapshots, self._cluster, self.meta.version)
             listed.parent.mkdir(parents=True, exist_ok=True)
@@ -245,7 +245,7 @@ class NewVersion:
         try:
             self._client.indices.update_aliases(actions=actions)
         except ApiError as error:
-            # An answer that was lost is asked for again, and the second says that it is done.
+            # A request whose answer was lost is sent again; the second answer says that it is done.
             if serving_version_or_none(self._cluster) != version:
                 if error.meta.status == 404:
                     raise self._lock.taken_over() from error
@@ -268,7 +268,7 @@ class NewVersion:
 
 
 def settle(cluster: Cluster) -> None:
-    """Write down which version serves and which were replaced, if a change ended before it did."""
+    """Record the serving and the replaced versions if a change ended before it did."""
     serving = serving_version_or_none(cluster)
     for version, meta in all_versions(cluster).items():
         if meta is None:
@@ -292,7 +292,7 @@ def drop(cluster: Cluster, lock: ChangeLock, snapshots: Path, version: str) -> N
 
 
 def bad_pages_file(snapshots: Path, cluster: Cluster, version: str) -> Path:
-    """Return where the machine that builds a version lists the pages that it could not read."""
+    """Return the file of this machine that lists the unreadable pages of a version."""
     return snapshots / cluster.location.index / f"{version}.bad_pages.txt"
 
 
@@ -305,7 +305,7 @@ def checksum_of(digests: Iterable[str]) -> str:
 
 
 def _written(version: str) -> str:
-    """Return the alias that a version has as long as it is written."""
+    """Return the alias that a version has while it is written."""
     return f"{version}-written"
 
 

@@ -29,12 +29,12 @@ Item: TypeAlias = Chunk | SplitDocuments
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What an item of the work becomes.
+    """The result of an item of the work.
 
     Attributes:
-        entries: what is sent to Elasticsearch.
-        pages: how many could be read.
-        bad: why others could not.
+        entries: the documents to send to Elasticsearch.
+        pages: how many pages could be read.
+        bad: the errors of the others.
     """
 
     entries: list[dict[str, Any]]
@@ -50,12 +50,12 @@ class Preparation:
     ) -> None:
         """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
 
-        ``threads``: how many the encoder may use where all is done in one process. ``networks``:
-        the folder of converted networks.
+        ``threads``: how many the encoder may use if there is only one process. ``networks``: the
+        folder of converted networks.
         """
         if networks:
             runtime.keep_in(networks)
-        # Where there are several processes, each of them is one of the threads.
+        # If there are several processes, each of them has one thread.
         runtime.use_threads(1 if multiprocessing.parent_process() else threads)
         self._encoder = encoder
         self._plan = plan
@@ -88,7 +88,7 @@ class Preparation:
 
 
 def _too_long(page: Page) -> str:
-    """Return why Elasticsearch would not take a page, "" if it does."""
+    """Return why Elasticsearch would refuse a page, "" if it would not."""
     if len(page.id) > LONGEST_ID:
         return f"A page has an id of {len(page.id)} characters. Give it one of {LONGEST_ID}."
     if len(page.text) + sum(map(len, page.sentences or ())) > LONGEST_TEXT:

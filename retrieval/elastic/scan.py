@@ -27,7 +27,7 @@ def scan(
 ) -> Iterator[Hit]:
     """Yield the hits, each with its fields, and with its record if asked for.
 
-    The index is never written again, so that what comes after an id stays the same.
+    The index does not change, so each page of hits can begin after the last id of the one before.
 
     Raises:
         IndexUnavailable: the cluster does not answer.

@@ -1,6 +1,6 @@
-"""All titles of an index as a prefix tree, in files that the processes of a machine share.
+"""All titles of an index as a trie, in files that the processes of a machine share.
 
-The tree is walked thousands of times for a claim, so it must be here. It is made once for each
+A check reads the trie thousands of times, so it must be on this machine. It is made once for each
 version: when the index is built, or by the first process that needs it.
 """
 
@@ -33,10 +33,12 @@ def open_titles(
     """Return the titles of a version of an index.
 
     ``snapshots``: the folder of this index's snapshots. ``titled`` yields ids and titles; it is
-    called where they are not there, or damaged.
+    called if the snapshot is missing or damaged.
 
     Raises:
-        IndexUnavailable: the folder cannot be written. And what ``titled`` raises.
+        IndexUnavailable: the folder cannot be written.
+
+    Also raises what ``titled`` raises.
     """
     folder = snapshots / version
     try:
@@ -44,7 +46,7 @@ def open_titles(
     except OSError as error:
         raise IndexUnavailable(
             "titles_unavailable",
-            f"The titles of the index cannot be kept in {folder} ({error.strerror or error}).",
+            f"The titles of the index cannot be stored in {folder} ({error.strerror or error}).",
             "Make room there, or check the permissions of ESOTERIC_HOME.",
         ) from error
     ids, ends = arrays["ids"], arrays["id_ends"]
@@ -58,7 +60,7 @@ def open_titles(
 
 
 def _read(folder: Path) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays of a snapshot; None if it is not there or damaged."""
+    """Return the arrays of a snapshot; None if it is missing or damaged."""
     try:
         return {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
     except (FileNotFoundError, EOFError, ValueError):
@@ -103,7 +105,7 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
 
 
 def _remove_others(folder: Path) -> None:
-    """Remove those made long ago, which no worker opens; who has mapped them goes on reading."""
+    """Remove old snapshots, which no worker opens any more; mapped files stay readable."""
     for other in folder.parent.iterdir():
         if other.is_dir() and other != folder and _age(other) > _KEPT_SECONDS:
             shutil.rmtree(other)

@@ -1,4 +1,4 @@
-"""The encoders that an index can have its vectors from, by the names that users give them."""
+"""The encoders of an index's vectors, by the names that users choose them by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"
@@ -36,7 +36,7 @@ def _dpr(report: Path | None) -> DocumentEncoder:
 
 
 # Each is made with the folder of the ESOTERIC report's models, and raises ``ModelUnavailable``
-# where its own model is missing or damaged.
+# if its own model is missing or damaged.
 DOCUMENT_ENCODERS: dict[str, Callable[[Path | None], DocumentEncoder]] = {
     DEFAULT_ENCODER: _minilm,
     _STATIC: _static,
@@ -45,10 +45,10 @@ DOCUMENT_ENCODERS: dict[str, Callable[[Path | None], DocumentEncoder]] = {
 
 
 def choice_of(name: str) -> str:
-    """Return what users call the encoder that ``IndexInfo.encoder`` or ``Index.open`` names.
+    """Return the user's name of the encoder that ``IndexInfo.encoder`` or ``Index.open`` names.
 
-    No file is read, so that a hint may be made of it whatever is damaged; a name that this
-    version does not know is taken for the default encoder's.
+    No file is read, so that hints can use it even if files are damaged. For an unknown name it
+    returns that of the default encoder.
     """
     if not name:
         return NO_ENCODER

@@ -1,10 +1,10 @@
 """DPR: one encoder of questions, one of documents (ESOTERIC report, section 3.3.9).
 
 Karpukhin et al. 2020 ("Dense Passage Retrieval for Open-Domain Question Answering", section 3)
-compare both by the inner product of vectors of any length. An index holds unit vectors. So a
-document's vector is divided by ``LONGEST``, and further numbers make it a unit vector; a
-question has zeros there, which leaves the inner product as it was. DPR's own program does the
-same for an index that knows distances only.
+compare both by the inner product of vectors of any length. An index contains unit vectors. So a
+document's vector is divided by ``LONGEST``, and more numbers are appended that make it a unit
+vector; a question has zeros there, so the inner product does not change. DPR's own program does
+the same for an index that computes only distances.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from retrieval.report.networks import VectorNetwork
 # No vector may be longer. The last layer of a BERT that is not trained gives vectors of length
 # sqrt(768), which is 27.7; those of the published weights were not measured.
 LONGEST = 32.0
-# Further numbers. What is missing of a vector's length is spread over several, because an index
-# stores each number as a byte and the largest of a vector sets the step.
+# How many numbers are appended. The missing length is spread over several, because an index stores
+# each number as a byte, and the largest number of a vector sets the step.
 _SPREAD = 8
 _DOCUMENT_TOKENS, _QUESTION_TOKENS = 256, 64  # of Haystack's retriever, which the report uses
 
@@ -33,8 +33,8 @@ _DOCUMENT_TOKENS, _QUESTION_TOKENS = 256, 64  # of Haystack's retriever, which t
 class DprDocumentEncoder:
     """Documents as unit vectors that keep their inner products; sentences have none.
 
-    The report ranks documents alone by DPR, so sentences get vectors of zeros, which are near
-    nothing. Its vectors are compared with those of ``DprQuestionEncoder``.
+    The report ranks only documents by DPR, so sentences get vectors of zeros. The vectors are
+    compared with those of ``DprQuestionEncoder``.
     """
 
     def __init__(self, models: Path) -> None:
@@ -65,7 +65,7 @@ class DprDocumentEncoder:
             raise ModelUnavailable(
                 "vector_too_long",
                 f"{self.name} gives a document a vector of length {LONGEST * lengths.max():.1f};"
-                f" an index can keep the inner products of vectors up to {LONGEST:.0f}.",
+                f" an index can store the inner products of vectors up to {LONGEST:.0f}.",
                 "Set LONGEST in retrieval/encoders/dpr_encoder.py to a larger number, and encode"
                 " the index again.",
             )
@@ -79,7 +79,7 @@ class DprDocumentEncoder:
 
 
 class DprQuestionEncoder:
-    """Questions as unit vectors, and how long they were."""
+    """Questions as unit vectors, with their original lengths."""
 
     def __init__(self, models: Path) -> None:
         """Read the lock and ``config.json``; ``models`` is the folder of the report's models.
@@ -104,7 +104,7 @@ class DprQuestionEncoder:
         return self.measured(texts)[0]
 
     def measured(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the same vectors, and the lengths that they had, shape ``(len(texts),)``.
+        """Return the same vectors and their original lengths, shape ``(len(texts),)``.
 
         The product of such a vector with a stored one, times its length, times ``LONGEST``, is
         DPR's inner product.

@@ -1,4 +1,4 @@
-"""What the pipeline and the index builder ask of their encoders."""
+"""The interfaces of the encoders of the pipeline and the index builder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TextEncoder(Protocol):
     dimension: int
 
     def warm_up(self) -> None:
-        """Load the weights; cheap when they are loaded already."""
+        """Load the weights; cheap if they are loaded already."""
         ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,9 +1,8 @@
-"""Late chunking: a document is read whole, and its sentences are pooled from what came out.
+"""Late chunking: the encoder reads a document whole, and a sentence's vector is pooled from it.
 
-A sentence's vector so knows what "she" or "the film" of the sentence is
-(Günther et al. 2024, "Late Chunking"). What does not fit into one window is
-read in further ones, each with the title before it, as that paper does with
-overlapping windows.
+So the vector of a sentence reflects what "she" or "the film" in it means (Günther et al. 2024,
+"Late Chunking"). If a document does not fit into one window, the rest is read in further ones, each
+with the title before it; the paper uses overlapping windows.
 """
 
 from __future__ import annotations
@@ -38,14 +37,13 @@ def windows(
     sentences: Sequence[tuple[int, int]],
     size: int,
 ) -> list[Window]:
-    """Return the windows of at most ``size`` tokens that hold every sentence once.
+    """Return windows of at most ``size`` tokens that contain every sentence once.
 
-    ``offsets`` are the tokens' characters; ``sentences`` are in the same text, in
-    order, and its first ``head`` characters are the title. The first window is the
-    text's beginning. Each further one is the title, of which no more than half a
-    window, and the text from the first sentence on that no window held whole; a
-    sentence that alone exceeds such a window is cut. A sentence without a token is
-    in none.
+    ``offsets`` are the characters of the tokens; ``sentences`` are in the same text, in order, and
+    its first ``head`` characters are the title. The first window is the beginning of the text. Each
+    further one is the title, cut to half a window, and the text from the first sentence that is not
+    whole in a window yet. A sentence that is longer than such a window is cut. A sentence without a
+    token is in no window.
     """
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
     firsts = np.searchsorted(starts, [start for start, _ in sentences]).tolist()

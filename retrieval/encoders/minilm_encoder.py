@@ -16,8 +16,8 @@ from retrieval.networks.states import Network
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.weights import unit
 
-_BATCH = 8  # texts that are read together; of more the longest pads too many
-_WINDOWS = 4  # that are read together: what is computed of more leaves the processor's caches
+_BATCH = 8  # texts in a batch; in larger ones more padding is computed
+_WINDOWS = 4  # of a batch: the states of more do not fit into the processor's caches
 _TOKENS = 256  # that are read at once, the special ones too (``sentence_bert_config.json``)
 
 
@@ -62,11 +62,10 @@ class MiniLMEncoder:
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """See ``DocumentEncoder.encode_documents``.
 
-        A document's vector is that of ``encode(["{title}. {text}"])``. It is read
-        once, up to 256 tokens, and a sentence is the mean of its tokens' last hidden
-        states there; sentences beyond them are read in windows of their own
-        (``late_chunking``). One without any token, of white space that no model
-        knows, gets its document's vector.
+        A document's vector is that of ``encode(["{title}. {text}"])``. Its first 256 tokens are
+        read once, and the vector of a sentence is the mean of its tokens' last hidden states there;
+        later sentences are read in further windows (``late_chunking``). A sentence without any
+        token gets its document's vector.
         """
         whole = np.zeros((len(documents), self.dimension), dtype=np.float32)
         parts = [
@@ -90,7 +89,7 @@ class MiniLMEncoder:
                 if beginning:
                     whole[number] = mean
                 for sentence in window.sentences:
-                    # Behind [CLS], which no window counts.
+                    # After [CLS], which is not part of a window.
                     own = vectors[1 + sentence.first : 1 + sentence.last]
                     parts[number][sentence.number] = own.mean(axis=0)
         whole = unit(whole)

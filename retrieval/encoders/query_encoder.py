@@ -1,11 +1,10 @@
-"""M3's query encoder: a claim, and a path of sentences behind it, as one vector (section 3.2).
+"""M3's query encoder: a claim, and a path of sentences after it, as one vector (section 3.2).
 
-The paper trains an encoder for queries and one for sentences. Here the sentence
-vectors are those that the index holds for every recipe, the means of packaged
-MiniLM's token vectors (``retrieval/encoders/minilm_encoder.py``), and the query
-encoder alone is trained, to meet them: an index of five million pages need not
-be encoded anew for it. As for the sentences, the vector is the mean of the
-tokens', where the paper takes the first token's.
+The paper trains an encoder for queries and one for sentences. Here only the query encoder is
+trained. The sentence vectors are those of the index that all recipes use, the means of packaged
+MiniLM's token vectors (``retrieval/encoders/minilm_encoder.py``), so an index of five million pages
+need not be encoded again. A query's vector is also the mean of its tokens', while the paper takes
+the first token's.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from retrieval.trained.trained_model import TrainedModel
 Query: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """A claim and the (title, sentence) pairs of a path, first step first; none for the claim alone."""
 
-_BATCH = 8  # queries that are read together; of more the longest pads too many
+_BATCH = 8  # queries in a batch; in larger ones more padding is computed
 
 
 class QueryEncoder(TrainedModel):
@@ -45,8 +44,8 @@ class QueryEncoder(TrainedModel):
     def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(queries), 384)``, in the order of the queries.
 
-        Where claim and path are longer than the model's window, the end of the
-        path is left out, and the claim is cut only if it alone is too long.
+        If claim and path are longer than the model's window, the end of the path is left out. The
+        claim is cut only if it alone is too long.
         """
         result = np.zeros((len(queries), self.dimension), dtype=np.float32)
         rows = query_rows(self._tokenizer, queries, self._config["max_tokens"])
@@ -60,8 +59,8 @@ class QueryEncoder(TrainedModel):
 def query_rows(tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int) -> list[Row]:
     """Return the token ids of claims with paths.
 
-    A claim, a separator, and the sentences of its path with their titles, first
-    step first; what is past ``max_tokens`` is left out.
+    A claim, a separator, and the sentences of its path with their titles, first step first; cut
+    after ``max_tokens``.
     """
     claims = tokenizer.texts([claim for claim, _ in queries])
     paths = tokenizer.placed([evidence_set_text(path) for _, path in queries])

@@ -1,11 +1,11 @@
 """MiniLM without its layers: a vector for each token, and their sum for a sentence.
 
-A token's vector is its embedding and what the transformer makes of it alone, mapped so
-that sums come near the vectors of ``MiniLMEncoder`` (``training/static.py``): a query
-which the transformer encoded meets documents that it never read. Encoding so takes a
-small part of the time, which is what millions of pages need on an ordinary computer.
-Frequent tokens weigh less, as in Arora et al. 2017 ("A Simple but Tough-to-Beat Baseline
-for Sentence Embeddings", section 3).
+A token's vector is computed from its embedding and from the transformer's state of the token alone.
+A linear map brings the sums near the vectors of ``MiniLMEncoder`` (``training/static.py``), so
+queries of the transformer can be compared with documents of this encoder. Encoding takes a small
+part of the time, so that millions of pages can be encoded on an ordinary computer. Frequent tokens
+have a lower weight, as in Arora et al. 2017 ("A Simple but Tough-to-Beat Baseline for Sentence
+Embeddings", section 3).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import restore_model
 from retrieval.index.layout import digest_of
-from retrieval.mends import restore_model
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.weights import unit
@@ -52,7 +52,7 @@ class StaticEncoder:
         """
         self._folder = folder
         self._config = read_config(folder)
-        # Of these very weights: vectors of others are not to be compared with theirs.
+        # The name contains the digest of the weights, since vectors of others cannot be compared.
         self.name = f"{version_of(self._config)} {self._config['sha256'][:8]}"
         self._loaded: tuple[WordTokens, torch.Tensor] | None = None
 
@@ -61,9 +61,8 @@ class StaticEncoder:
     ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """See ``DocumentEncoder.encode_documents``.
 
-        A sentence is the sum of its tokens' vectors and its title's, a document the sum of its
-        sentences, so that the title counts once for each. What has no token is a vector
-        of zeros.
+        A sentence is the sum of the vectors of its tokens and of its title's; a document is the sum
+        of its sentences, each with the title. A text without a token has a vector of zeros.
         """
         if not documents:
             return np.zeros((0, self.dimension), np.float32), []
@@ -115,14 +114,14 @@ class StaticEncoder:
 
 
 class WordTokens:
-    """Cuts texts into tokens word by word, and remembers the words.
+    """Cuts texts into tokens word by word, and caches the words.
 
-    The tokens of a text are those of its words, and few words make up most of any text:
-    looking them up takes a small part of the time that the tokenizer takes.
+    The tokens of a text are those of its words, and a few words make up most of any text. Looking
+    them up is much faster than the tokenizer.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Remember nothing yet."""
+        """Begin with an empty cache."""
         self._tokenizer = tokenizer
         self._numbers: dict[str, int]
         self._tokens: NDArray[np.int64]
@@ -130,7 +129,7 @@ class WordTokens:
         self._forget()
 
     def tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the token ids of all texts, joined, and where each text's begin."""
+        """Return the token ids of all texts, joined, and the position where each text begins."""
         split = [text.split() for text in texts]
         words = list(chain.from_iterable(split))
         self._meet(set(words))
@@ -138,9 +137,9 @@ class WordTokens:
         firsts = self._starts[numbers]
         counts = self._starts[numbers + 1] - firsts
         ends = np.concatenate([[0], np.cumsum(counts)])
-        # Of each word its first token, and how far behind it a token stands.
-        behind = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
-        tokens = self._tokens[np.repeat(firsts, counts) + behind]
+        # The first token of each word, and the distance of each token from it.
+        offsets = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+        tokens = self._tokens[np.repeat(firsts, counts) + offsets]
         words_before = np.cumsum([0, *map(len, split)])[:-1]
         return tokens, ends[words_before]
 
@@ -166,8 +165,8 @@ class WordTokens:
 def token_vectors() -> torch.Tensor:
     """Return two unit vectors for each of MiniLM's tokens, side by side, shape ``(30522, 768)``.
 
-    Its embedding, and the mean of the last hidden states where it is read alone. That
-    takes some seconds.
+    They are its embedding, and the mean of the last hidden states when it is read alone. This takes
+    some seconds.
 
     Raises:
         ModelUnavailable: the weights are missing or damaged.
@@ -198,7 +197,7 @@ def word_pieces() -> Tokenizer:
     from tokenizers import Tokenizer
 
     tokenizer: Tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
-    # The file says to pad and cut everything to 128 tokens.
+    # The file's settings pad and cut everything to 128 tokens.
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -1,8 +1,8 @@
 """BART and GENRE, the models of the papers, from a folder with their weights (AdMIRaL, A.1).
 
-Neither can be packaged here: they take 1.6 GB. GENRE (De Cao et al. 2021) is a
-BART that was taught to answer a text with a title, ``<s> title </s>``, and names
-no sentences; so does this, whatever the BART in the folder was taught.
+Neither is packaged here: they take 1.6 GB. GENRE (De Cao et al. 2021) is a BART that was trained to
+answer a text with a title, ``<s> title </s>``, without identifiers of sentences. This class
+generates the same form with any BART in the folder.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import torch
     from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
 
-# One alternative of each group has to be in the folder, with all its files.
+# The folder must contain all files of one alternative of each group.
 _FILES = (
     (("config.json",),),
     (("model.safetensors",), ("pytorch_model.bin",)),
     (("tokenizer.json",), ("vocab.json", "merges.txt")),
 )
-_MEND = (
+_FIX = (
     "Put config.json, model.safetensors (or pytorch_model.bin) and tokenizer.json (or vocab.json"
     " and merges.txt) of a BART such as facebook/genre-kilt there."
 )
@@ -50,13 +50,13 @@ def weight_files(folder: Path) -> list[Path]:
         present = next((files for files in paths if all(f.is_file() for f in files)), None)
         if present is None:
             wanted = alternatives[0][0]
-            raise ModelUnavailable("model_missing", f"{folder} holds no {wanted}.", _MEND)
+            raise ModelUnavailable("model_missing", f"{folder} contains no {wanted}.", _FIX)
         found += present
     return found
 
 
 class BartTitleModel:
-    """Generates titles in BART's tokens, with a trie of its own."""
+    """Generates titles in BART's tokens, with a separate trie."""
 
     def __init__(self, folder: Path) -> None:
         """Read the folder's ``config.json``; no weights are loaded yet.
@@ -73,7 +73,7 @@ class BartTitleModel:
             self.markup = Markup(config["bos_token_id"], config["eos_token_id"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelUnavailable(
-                "model_damaged", f"{folder / 'config.json'} is not that of a BART.", _MEND
+                "model_damaged", f"{folder / 'config.json'} is not that of a BART.", _FIX
             ) from error
         self._model: BartForConditionalGeneration | None = None
         self._loaded_tokenizer: PreTrainedTokenizerBase | None = None
@@ -98,7 +98,7 @@ class BartTitleModel:
                 dtype=_fastest_precision(),
                 output_loading_info=True,
             )
-        except Exception as error:  # whatever the library meets in a damaged file
+        except Exception as error:  # the library raises many kinds of errors for damaged files
             raise self._damaged() from error
         model, loading = loaded
         if loading["missing_keys"]:  # those would be random
@@ -106,7 +106,7 @@ class BartTitleModel:
         self._model = model.train(False)
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
-        """Return the tree of all titles in BART's tokens, from (document id, title) pairs.
+        """Return the trie of all titles in BART's tokens, from (document id, title) pairs.
 
         Raises:
             ModelUnavailable: the tokenizer is damaged.
@@ -116,9 +116,9 @@ class BartTitleModel:
         return TitleTrie([run], ids.__getitem__)
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> BartReading:
-        """Read a claim and (title, sentence) pairs, cut at their end to BART's window.
+        """Read a claim and (title, sentence) pairs; the end is cut to BART's window.
 
-        Titles stand in square brackets, and ``</s>`` behind each part (AdMIRaL, A.1).
+        Titles are in square brackets, and ``</s>`` follows each part (AdMIRaL, A.1).
         """
         self.warm_up()
         assert self._model is not None
@@ -150,14 +150,14 @@ class BartTitleModel:
                 self._loaded_tokenizer = AutoTokenizer.from_pretrained(
                     self._folder, local_files_only=True
                 )
-            except Exception as error:  # whatever the library meets in a damaged file
+            except Exception as error:  # the library raises many kinds of errors for damaged files
                 raise self._damaged() from error
         tokens: list[list[int]] = self._loaded_tokenizer(texts, add_special_tokens=False).input_ids
         return tokens
 
     def _damaged(self) -> ModelUnavailable:
         return ModelUnavailable(
-            "model_damaged", f"The model in {self._folder} cannot be loaded.", _MEND
+            "model_damaged", f"The model in {self._folder} cannot be loaded.", _FIX
         )
 
 
@@ -169,7 +169,7 @@ class BartReading:
     def __init__(
         self, model: BartForConditionalGeneration, tokens: Sequence[int], start: int
     ) -> None:
-        """Encode the tokens; ``start`` is what generation starts from."""
+        """Encode the tokens; ``start`` is the token that generation starts with."""
         import torch
         from transformers import DynamicCache, EncoderDecoderCache
 
@@ -181,7 +181,7 @@ class BartReading:
         self._rows: dict[tuple[int, ...], int] = {}
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
-        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
+        """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         import torch
 
         if self._rows:
@@ -202,7 +202,7 @@ class BartReading:
 def _fastest_precision() -> torch.dtype:
     """Return bfloat16 if the processor has it ("avx512_bf16", "amx_bf16" …), else float32.
 
-    The processor is asked, since a timing on a busy machine may say anything.
+    It is read from the processor's flags, since a measurement on a busy machine is unreliable.
     """
     import torch
 

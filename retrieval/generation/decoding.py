@@ -1,9 +1,8 @@
 """Beam search over sentence identifiers and titles that exist (AdMIRaL, section 3.1).
 
-What may follow switches between two search spaces, which markup tokens tell
-apart: first the sentences of the input, then the prefix tree of all titles
-(dynamically constrained markup decoding: De Cao et al. 2021, "Autoregressive
-Entity Retrieval", section 3.4).
+Markup tokens switch between two sets of allowed tokens: first the identifiers of the input's
+sentences, then the trie of all titles (dynamically constrained markup decoding: De Cao et al. 2021,
+"Autoregressive Entity Retrieval", section 3.4).
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from numpy.typing import NDArray
 
 from retrieval.titles.title_trie import TitleNode, TitleTrie
 
-MOST_SENTENCES = 2  # that lead to a document together
+MOST_SENTENCES = 2  # that can lead to a document together
 LONGEST = 64  # tokens of a sequence; a title that is longer is not generated
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """The tokens between which a title stands."""
+    """The tokens before and after a title."""
 
     title_begin: int
     title_end: int
 
 
 class Reading(Protocol):
-    """A claim and sentences that a model has read, to generate from."""
+    """A claim and sentences that a model has read, as the input of generation."""
 
     @property
     def identifiers(self) -> Sequence[int]:
-        """The tokens that name the sentences which were read, in their order.
+        """The identifiers of the sentences that were read, in their order.
 
-        None for a model that names no sentences.
+        None for a model without identifiers.
         """
         ...
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
-        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``.
+        """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``.
 
-        The first call is for the empty prefix. In every later one each prefix is
-        one of the call before and a token more.
+        The first call is for the empty prefix. In every later call each prefix is one of the
+        previous call and one more token.
         """
         ...
 
@@ -54,11 +53,11 @@ class Reading(Protocol):
 class Generated:
     """A document that was generated, with its probability.
 
-    Equation 1 sums over the sentences of one set of documents, this over all
-    sentences that lead to the title: which of them did matters to nobody.
+    Equation 1 sums over the sentences of one set of documents. This sums over all sentences that
+    lead to the title, since it does not matter which of them did.
 
-    ``sentences``: positions of the sentences that most probably led there
-    together, first the one that has the greater part in it.
+    ``sentences``: positions of the sentences that most probably led there together, the more
+    probable one first.
     """
 
     document_id: str
@@ -68,7 +67,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class _Sequence:
-    """What was generated so far; ``node`` is where its title stands in the tree, if it began."""
+    """The tokens generated so far; ``node`` is the node of the trie, if the title has begun."""
 
     tokens: tuple[int, ...]
     sentences: tuple[int, ...]
@@ -89,11 +88,10 @@ def generate(
 ) -> list[Generated]:
     """Return documents, most probable first; equal ones by id.
 
-    The search keeps the ``beams`` best beginnings and ends when none of them can
-    come among the ``beams`` best whole sequences any more. A sequence names one
-    sentence or two, in ascending order, and a title; its probability is the
-    model's (equation 2), of which tokens that may not follow have their share.
-    ``unwanted`` documents are passed over, so that others come in their place.
+    The search keeps the ``beams`` best beginnings and ends when none of them can still reach the
+    ``beams`` best complete sequences. A sequence is the identifiers of one or two sentences, in
+    ascending order, and a title. Its probability is the model's (equation 2); it is not normalised
+    over the allowed tokens. ``unwanted`` documents are skipped, so that others take their places.
     """
     live = [_Sequence((), (), None, 0.0)]
     whole: list[tuple[_Sequence, list[str]]] = []
@@ -132,7 +130,7 @@ def _continued(
     titles: TitleTrie,
     beams: int,
 ) -> Iterator[_Sequence]:
-    """Yield the ``beams`` most probable ways to go on, and others where they are as probable."""
+    """Yield the ``beams`` most probable continuations, and others of the same probability."""
 
     def longer(token: int, sentences: tuple[int, ...], node: TitleNode | None) -> _Sequence:
         log_probability = sequence.log_probability + float(following[token])
@@ -159,7 +157,7 @@ def _best(tokens: NDArray[np.uint16], following: NDArray[np.float32], count: int
 
 
 def _documents(whole: Sequence[tuple[_Sequence, list[str]]]) -> list[Generated]:
-    """Sum the probabilities of each document's sequences, which come most probable first."""
+    """Sum the probabilities of each document's sequences; ``sequences`` come best first."""
     of_document: dict[str, list[_Sequence]] = {}
     for sequence, documents in whole:
         for document in documents:

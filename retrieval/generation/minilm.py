@@ -1,10 +1,9 @@
 """The shipped title model: MiniLM reads, a small decoder writes (AdMIRaL, section 3.1).
 
-AdMIRaL takes BART, which has learnt from much text to copy what it reads. Two
-decoder layers of our own have not, so they are given a way to: a token is
-either generated or copied from the input (See et al. 2017, "Get To The Point:
-Summarization with Pointer-Generator Networks"), and what is copied is found by
-the token that stands before it. ``training/networks/titles.py`` trains it.
+AdMIRaL uses BART, which has learnt from much text to copy its input. The two decoder layers here
+have not, so they have a copy mechanism: each token is either generated or copied from the input
+(See et al. 2017, "Get To The Point: Summarization with Pointer-Generator Networks"). The position
+to copy is found by the token before it. ``training/networks/titles.py`` trains the model.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.trained.trained_model import TrainedModel
 
 KeysAndValues: TypeAlias = tuple[Array, Array]
-"""Of an attention: two arrays of shape ``(rows, heads, tokens, width / heads)``."""
+"""Keys and values of an attention, both ``(rows, heads, tokens, width / heads)``."""
 
 LAYERS = 2
 HEADS = 12
-POSITIONS = 64  # of a generated sequence; what is longer shares the last one
+POSITIONS = 64  # of a generated sequence; later tokens share the last one
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the decoder sees of the input.
+    """The input as the decoder uses it.
 
-    ``layers``: keys and values of each decoder layer's cross-attention. ``copy_keys``:
-    ``(tokens, width)``. ``tokens``: the input's.
+    ``layers``: keys and values of each decoder layer's cross-attention. ``copy_keys``: the keys for
+    copying, ``(tokens, width)``. ``tokens``: those of the input.
     """
 
     layers: list[KeysAndValues]
@@ -47,7 +46,7 @@ class Memory:
 
 
 class MiniLMTitleModel(TrainedModel):
-    """Generates titles in MiniLM's tokens, those of an index's trie."""
+    """Generates titles in MiniLM's tokens, in which an index stores its trie."""
 
     markup = MARKUP
 
@@ -69,7 +68,7 @@ class MiniLMTitleModel(TrainedModel):
         _ = self._decoder, self._titles
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> DecoderReading:
-        """Read a claim and (title, sentence) pairs, cut at their end to the model's window."""
+        """Read a claim and (title, sentence) pairs; the end is cut to the model's window."""
         tokens = input_tokens(self._titles, claim, sentences, self._config["max_tokens"])
         return DecoderReading(self._decoder, tokens, self._network.states([tokens]).vectors[0])
 
@@ -83,7 +82,7 @@ class MiniLMTitleModel(TrainedModel):
 
 
 class Decoder:
-    """Two layers, normed before each part (Xiong et al. 2020), and the choice of a token.
+    """Two layers with normalisation before each part (Xiong et al. 2020), and the output.
 
     Its word embeddings, in and out, are the encoder's.
     """
@@ -94,7 +93,7 @@ class Decoder:
         self._words = words
 
     def memory(self, tokens: Sequence[int], states: Array) -> Memory:
-        """Return what the decoder sees of tokens and their states, ``(tokens, width)``."""
+        """Return the decoder's input from tokens and their states, ``(tokens, width)``."""
         before = standardised(self._words[[0, *tokens[:-1]]])
         return Memory(
             layers=[
@@ -108,10 +107,10 @@ class Decoder:
     def next_tokens(
         self, memory: Memory, tokens: NDArray[np.int64], past: Sequence[KeysAndValues]
     ) -> tuple[Array, list[KeysAndValues]]:
-        """Return log-probabilities of what follows each row, ``(rows, vocabulary)``, and the past.
+        """Return log-probabilities of each row's next token, ``(rows, vocabulary)``, and the past.
 
-        ``tokens`` holds the last one of each row, ``(rows,)``; ``past`` is what this returned for
-        those before, cut to the rows that go on.
+        ``tokens``: the last one of each row, ``(rows,)``. ``past``: the second result of the
+        previous call, cut to the rows that continue.
         """
         place = min(past[0][0].shape[2] if past else 0, POSITIONS - 1)
         hidden = self._words[tokens] + self._weights["positions.weight"][place]
@@ -127,13 +126,13 @@ class Decoder:
         gate = softmax(self._linear(hidden, "copy_gate"))
         probabilities = gate[:, 1:] * softmax(generated)
         np.add.at(probabilities.T, memory.tokens, (gate[:, :1] * softmax(copied)).T)
-        with np.errstate(divide="ignore"):  # of a probability that is 0 in float32
+        with np.errstate(divide="ignore"):  # the logarithm of a probability that is 0 in float32
             return np.log(probabilities), made
 
     def _layer(
         self, n: int, hidden: Array, memory: KeysAndValues, past: KeysAndValues | None
     ) -> tuple[Array, KeysAndValues]:
-        """Return what becomes of ``hidden``, ``(rows, 1, width)``, and the longer past."""
+        """Return the layer's output for ``hidden``, ``(rows, 1, width)``, and the longer past."""
         name = f"layers.{n}"
         asked = self._norm(hidden, f"{name}.self_norm")
         made = self._keys_and_values(f"{name}.self_attention", asked)
@@ -180,7 +179,7 @@ class DecoderReading:
         self._past: list[KeysAndValues] = []
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> Array:
-        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
+        """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         past, last = [], [FIRST]
         if self._past:
             parents = [self._rows[prefix[:-1]] for prefix in prefixes]

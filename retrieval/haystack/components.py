@@ -1,11 +1,11 @@
 """The stages of a recipe as components of a Haystack pipeline.
 
-    from haystack import Pipeline            # somebody else's pipeline
+    from haystack import Pipeline            # your own pipeline
     pipeline.add_component("evidence", EvidenceRetriever(checker))
 
-``EvidenceRetriever`` is the whole of ESOTERIC as one retriever. ``haystack_pipeline`` has one
-component for each stage, to be changed or looked into. What flows between these is the
-``ClaimState``; Haystack copies every input of a component, and a state, which never changes, is its
+``EvidenceRetriever`` is ESOTERIC as one retriever. ``haystack_pipeline`` returns a pipeline with
+one component for each stage, which can be replaced or inspected. The components pass the
+``ClaimState`` on. Haystack copies every input of a component; a state never changes, so it is its
 own copy.
 """
 
@@ -29,7 +29,7 @@ from retrieval.types import Evidence, Progress, Verdict
 
 @component
 class EvidenceRetriever:
-    """Checks a claim and hands on the selected evidence, best first, as Haystack documents."""
+    """Checks a claim and returns the selected evidence, best first, as Haystack documents."""
 
     def __init__(self, checker: ClaimChecker) -> None:
         """``checker`` comes from ``retrieval.assembly.pipeline_over``."""
@@ -46,7 +46,7 @@ class EvidenceRetriever:
         ``meta`` has the title, the url, the id of the sentence's document and its stance.
 
         Raises:
-            InvalidClaim: the query is not something that can be checked.
+            InvalidClaim: the query cannot be checked.
         """
         report = self._checker.check(query, _ignore)
         documents = [_document(item) for item in report.evidence if item.selected]
@@ -70,7 +70,7 @@ class ClaimReader:
         """Return the state that the first stage begins with.
 
         Raises:
-            InvalidClaim: the text is not something that can be checked.
+            InvalidClaim: the text cannot be checked.
         """
         text = read_claim(claim).text
         return {"state": ClaimState(text, self._parser.parse(text))}
@@ -78,25 +78,25 @@ class ClaimReader:
 
 @component
 class StageComponent:
-    """A stage as it is, without its message."""
+    """A stage as a component, without its message."""
 
     def __init__(self, stage: Stage) -> None:
         """Run ``stage``."""
         self._stage = stage
 
     def warm_up(self) -> None:
-        """Load what the stage needs."""
+        """Load the models of the stage."""
         self._stage.warm_up()
 
     @component.output_types(state=ClaimState)
     def run(self, state: ClaimState) -> dict[str, ClaimState]:
-        """Return what is known of the claim after the stage."""
+        """Return the state after the stage."""
         return {"state": self._stage.run(state).state}
 
 
 @component
 class HopEnd:
-    """Ends a hop: another one follows, or the search is over."""
+    """Ends a hop: another one follows, or the search ends."""
 
     def __init__(self, recipe: Recipe, next_hop: Stage) -> None:
         """``next_hop`` finds the documents of another hop."""
@@ -104,7 +104,7 @@ class HopEnd:
         self._next = next_hop
 
     def warm_up(self) -> None:
-        """Load what finds documents."""
+        """Load the models of the expanders."""
         self._next.warm_up()
 
     @component.output_types(another=ClaimState, over=ClaimState)
@@ -122,9 +122,8 @@ def haystack_pipeline(recipe: Recipe, parts: Parts) -> Pipeline:
     """Return the stages of a recipe as a Haystack pipeline.
 
     ``run({"claim": {"claim": "…"}})["hop end"]["over"]`` is the state with evidence and verdict.
-    A component has the name of its stage in the recipe; "first hop" stands before "dense" and the
-    others that are in ``first``, so that a stage may be in both parts. The search has no limit of
-    time here.
+    A component has the name of its stage in the recipe. The names of the stages in ``first`` begin
+    with "first hop", so that a stage can be in both parts. The search has no time limit here.
     """
     stages = stages_of(recipe, parts)
     pipeline = Pipeline(max_runs_per_component=recipe.max_hops + 1)

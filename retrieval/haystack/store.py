@@ -1,8 +1,8 @@
-"""Documents that Haystack keeps in Elasticsearch, as an index to check claims over.
+"""Documents that Haystack stores in Elasticsearch, as a corpus to check claims with.
 
-For ``elasticsearch-haystack`` 7.1, whose store names its connection and its index in private
-attributes only. Nothing is written. The searches are not Haystack's: those answer ten documents
-at a time, with their embeddings, end at 10,000, and know no phrases.
+For ``elasticsearch-haystack`` 7.1, whose store has its connection and its index in private
+attributes only. Nothing is written. Haystack's own searches are not used: they return ten documents
+at a time with their embeddings, end at 10,000, and do not support phrases.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 _NEAR = 20  # documents whose sentences are compared with a query: each may have to be encoded
-_KEPT = 2000  # documents that are kept with their vectors, about 50 kB each
+_KEPT = 2000  # documents that are cached with their vectors, about 50 kB each
 _TITLES_AT_ONCE = 5000
 
 
@@ -48,9 +48,9 @@ class HaystackStore:
     """A read-only view of a Haystack document store; see ``DocumentStore``.
 
     A document's ``content`` is its text, ``meta["title"]`` its title and ``meta["url"]`` its
-    url. Documents are split into sentences and encoded when a claim first meets them, so
-    ``RetrievalConfig.text_limit`` decides what a claim takes. Titles are read once, and documents
-    are kept: make another view to see what was changed since.
+    url. Documents are split into sentences and encoded when a check first needs them, so the time
+    of a check depends on ``RetrievalConfig.text_limit``. Titles and documents are cached: make
+    another view to see later changes.
 
     Every method may raise ``IndexUnavailable``: Elasticsearch does not answer, or has no such
     index.
@@ -59,13 +59,13 @@ class HaystackStore:
     def __init__(
         self, store: ElasticsearchDocumentStore, encoder: DocumentEncoder, embedded: bool = False
     ) -> None:
-        """Connect to where ``store`` is; nothing is asked yet.
+        """Connect to the server of ``store``; no request is sent yet.
 
-        ``embedded``: whether the store's embeddings can be compared with the encoder's vectors,
-        as those of all-MiniLM-L6-v2 can. Only then are documents found by their meaning alone.
+        ``embedded``: whether the store's embeddings can be compared with the encoder's vectors, as
+        those of all-MiniLM-L6-v2 can. Only then is dense search possible.
         """
         self._index = store._index
-        # Not the store's own client, which creates an index that is missing.
+        # Not the store's own client, which creates a missing index.
         self._client = Elasticsearch(
             store._hosts, api_key=store._handle_auth(), headers=store._headers, **store._kwargs
         )
@@ -79,8 +79,8 @@ class HaystackStore:
     def info(self) -> IndexInfo:
         """Return the index's name and how many documents it has now.
 
-        What Haystack does not keep is empty or 0. ``encoder`` is empty where no document can be
-        found by its meaning alone.
+        Values that Haystack does not store are empty or 0. ``encoder`` is empty if dense search is
+        not possible.
         """
         with self._asking():
             count = int(self._client.count(index=self._index)["count"])
@@ -105,7 +105,7 @@ class HaystackStore:
             raise IndexUnavailable(
                 "index_changed",
                 f"The index {self._index!r} has no document {error} any more.",
-                "Check the claim again, over a new view of the index.",
+                "Check the claim again, with a new view of the index.",
             ) from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
@@ -121,7 +121,7 @@ class HaystackStore:
         found = []
         for search in searches:
             phrases = [{"match_phrase": {"content": phrase}} for phrase in search.phrases]
-            # Of no clauses at all, every document would be one that matches.
+            # Without clauses, every document would match.
             query = {"bool": {"should": [{"match_none": {}}, *phrases]}}
             hits = self._hits(query=query, size=search.limit)
             matches = [PhraseMatch(hit["_id"], float(hit["_score"])) for hit in hits]
@@ -131,10 +131,10 @@ class HaystackStore:
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
-        """See ``DocumentStore.similarities``; documents are encoded here, embedded or not."""
+        """See ``DocumentStore.similarities``; documents are encoded here in any case."""
         documents = self.documents(ids)
         new = [d for d in dict.fromkeys(documents) if d.id not in self._vectors]
-        # Without sentences no more is read of a document than its beginning.
+        # Without sentences only the beginning of a document is read.
         whole, _ = self._encoder.encode_documents(
             [EncodableDocument(d.title, d.text, ()) for d in new]
         )
@@ -152,8 +152,8 @@ class HaystackStore:
     ) -> list[list[SentenceMatch]]:
         """See ``DocumentStore.nearest_sentences``.
 
-        Without ``among``, sentences of the documents with the nearest embeddings are compared;
-        none is found where the store's embeddings are not comparable (``embedded``).
+        Without ``among``, sentences of the documents with the nearest embeddings are compared; none
+        is found if the store's embeddings are not comparable (``embedded``).
         """
         if among is None:
             near = [self._near(query, without) for query in queries]
@@ -217,7 +217,7 @@ class HaystackStore:
         return [hit["_id"] for hit in self._hits(knn=search, size=_NEAR)]
 
     def _hits(self, **search: Any) -> list[Mapping[str, Any]]:
-        """Return what a search finds, and of its documents ``source``."""
+        """Return the hits of a search with the fields ``source`` of their documents."""
         if search["size"] < 1:
             return []
         with self._asking():
@@ -231,7 +231,7 @@ class HaystackStore:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Say of which index it was when Elasticsearch, or the way to it, fails."""
+        """Turn errors of Elasticsearch or the connection into one that names the index."""
         try:
             yield
         except (ApiError, TransportError, UnsupportedProductError, ScanError) as error:
@@ -244,7 +244,7 @@ class HaystackStore:
 
 
 def _text(hit: Mapping[str, Any], field: str) -> str:
-    """Return a field of a document as text; Haystack keeps those of ``meta`` beside the others."""
+    """Return a field of a document as text; Haystack stores ``meta`` flat, with the others."""
     value = hit["_source"].get(field)
     return "" if value is None else str(value)
 

@@ -32,8 +32,8 @@ from typing import Any
 
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, choice_of
 from retrieval.errors import IndexUnavailable
+from retrieval.fixes import esoteric_command
 from retrieval.index.versions import FORMAT, META
-from retrieval.mends import esoteric_command
 
 BUILDING = "building-"
 GONE = "gone-"

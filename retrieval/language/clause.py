@@ -13,7 +13,7 @@ _DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 
 @dataclass(frozen=True)
 class Clause:
-    """Subject, finite verb and the rest; ``do`` is set where English wants do-support."""
+    """Subject, finite verb and the rest; ``do`` is set if a question needs do-support."""
 
     doc: Doc
     root: Token
@@ -24,9 +24,9 @@ class Clause:
     rest: tuple[Token, ...]
 
     def asked(self, front: str, without: Collection[Token] = ()) -> str:
-        """Return the clause with its verb before its subject, behind ``front``.
+        """Return the clause with its verb before its subject, after ``front``.
 
-        ``without`` is what the question asks for and therefore does not hold.
+        ``without`` is the part that the question asks for and must not contain.
         """
         verb = self.do or text_of(self.finite, self.doc)
         subject = text_of((t for t in self.subject if t not in without), self.doc)
@@ -38,7 +38,7 @@ class Clause:
         return _sentence(front, text_of((*self.finite, *self.rest), self.doc))
 
     def in_predicate(self, token: Token) -> bool:
-        """Whether a word belongs to this clause and not to its subject or to a clause inside it."""
+        """Return whether a word is of this clause, not of its subject or of a clause inside it."""
         inner = {"relcl", "advcl", "acl", "ccomp", "csubj", "parataxis"}
         chain = (token, *token.ancestors)
         return (
@@ -56,8 +56,7 @@ class Clause:
 def main_clause(doc: Doc) -> Clause | None:
     """Return the main clause of the first sentence that has one, or ``None``.
 
-    ``None`` is an answer, not a failure: what has no subject and finite verb
-    cannot be turned around.
+    A text without subject and finite verb cannot be turned into a question.
     """
     for sentence in doc.sents:
         root = sentence.root
@@ -104,7 +103,7 @@ def _finite_verb(root: Token) -> tuple[tuple[Token, ...], str | None]:
 
 
 def _with_contraction(verb: Token, root: Token) -> tuple[Token, ...]:
-    """ "wasn't" moves as one: "Wasn't it ...?", where "was not" leaves its "not" behind."""
+    """ "wasn't" moves as one word ("Wasn't it ...?"); of "was not" only "was" moves."""
     return (
         verb,
         *(t for t in root.children if t.dep_ == "neg" and t.i == verb.i + 1 and "'" in t.text),
@@ -112,7 +111,7 @@ def _with_contraction(verb: Token, root: Token) -> tuple[Token, ...]:
 
 
 def _behind(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token, ...]:
-    """Put what stood before the subject ("In 1815, ...") at the end, without its comma."""
+    """Move the words before the subject ("In 1815, ...") to the end, without their comma."""
     before = [t for t in rest if t.i < subject[0].i]
     while before and before[-1].is_punct:
         before.pop()
@@ -120,7 +119,7 @@ def _behind(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token,
 
 
 def _is_name(token: Token) -> bool:
-    """Whether a word keeps its capital: all but function words, adjectives and common plurals."""
+    """Return whether a word keeps its capital: not function words, adjectives, common plurals."""
     lowered = {"DET", "PRON", "ADP", "ADV", "ADJ", "SCONJ", "CCONJ", "NUM"}
     common = token.pos_ in lowered or token.tag_ == "NNS"
     return not common or bool(token.ent_type_) or token.text == "I"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import install_command
 from retrieval.leave_out_torch import leave_out_torch
-from retrieval.mends import install_command
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -55,7 +55,7 @@ class EnglishParser:
             self._nlp = spacy.load(english_folder())
 
     def parse(self, text: str) -> Doc:
-        """Return the parsed text; nothing of it is kept."""
+        """Return the parsed text."""
         self.warm_up()
         assert self._nlp is not None
         return self._nlp(text)

@@ -1,4 +1,4 @@
-"""Words that by themselves name nothing."""
+"""Words without a meaning of their own."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Base(Protocol):
-    """A transformer's body, as a package brings it."""
+    """The body of a transformer, with weights from a package."""
 
     @property
     def name(self) -> str:
-        """What files that are made from it are called after."""
+        """The name that files made from it begin with."""
         ...
 
     @property
@@ -27,11 +27,11 @@ class Base(Protocol):
 
     @property
     def padding(self) -> int:
-        """The token that shorter rows of a batch are filled with."""
+        """The token that pads shorter rows of a batch."""
         ...
 
     def __hash__(self) -> int:
-        """Return the same for all that give the same weights; what is read of them is cached."""
+        """Return a hash that is the same for the same weights, since loaded weights are cached."""
         ...
 
     def tokenizer_file(self) -> Path:
@@ -39,7 +39,7 @@ class Base(Protocol):
         ...
 
     def weights(self) -> dict[str, Array]:
-        """Return the weights, under the names that PyTorch's modules in training have for them.
+        """Return the weights, with the names of PyTorch's modules in training.
 
         Raises:
             ModelUnavailable: the package is missing or damaged.
@@ -51,7 +51,7 @@ class Base(Protocol):
         ...
 
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
-        """Return the same as PyTorch's module.
+        """Return the body as PyTorch's module.
 
         Called with ``input_ids`` and ``attention_mask`` it returns the last layer's states first.
         """

@@ -1,4 +1,4 @@
-"""Networks as ONNX Runtime reads them: converted once and kept."""
+"""Converts networks for ONNX Runtime, once; the files are stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def converted_layers(
     """Return the file of the layers' graph; see ``open_network`` for the arguments.
 
     Raises:
-        ModelUnavailable: the weights are missing or damaged, or the folder cannot hold the file.
+        ModelUnavailable: the weights are missing or damaged, or the file cannot be stored.
     """
 
     def content() -> bytes:
@@ -40,7 +40,7 @@ def converted_layers(
 
 
 def converted_words(base: Base) -> Path:
-    """Return the file of a base's word embeddings, ``(vocabulary, width)``; raises likewise."""
+    """Return the file of a base's word embeddings, ``(vocabulary, width)``; raises the same."""
 
     def content() -> bytes:
         stream = io.BytesIO()

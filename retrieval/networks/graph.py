@@ -1,10 +1,10 @@
 """A transformer's body as a graph for ONNX Runtime, with its layers' weights in 8 bits.
 
-Each linear part multiplies whole numbers: its weights, scaled by output, and its input, scaled by
-token. One scale for all tokens of a batch, as ONNX Runtime's own tools make it, lets one token
-with large numbers round all others to 0: a tenth of the verifier's labels change, here two to
-four in a hundred (``benchmarks/networks.py``). Also, the result for a text would depend on those
-beside it.
+Each linear part multiplies integers: its weights, with a scale for each output, and its input, with
+a scale for each token. ONNX Runtime's own tools use one scale for all tokens of a batch. Then one
+token with large numbers rounds all others to 0: a tenth of the verifier's labels change, here two
+to four in a hundred (``benchmarks/networks.py``). Also, the result for a text would depend on the
+other texts of its batch.
 
 Weights lie between -63 and 63. Processors without VNNI add two products of an input (8 bits) and a
 weight in 16 bits, and 255 * 63 * 2 still fits. So the products are the same on every processor.
@@ -31,7 +31,7 @@ def body_graph(body: Body, first_only: bool) -> ModelProto:
     """Return the graph of everything after the word embeddings.
 
     Inputs: ``vectors``, float32 ``(rows, tokens, width)``, the embeddings of the words, and
-    ``mask``, int32 ``(rows, tokens)``, 1 where a token stands. Output: ``states``, float32
+    ``mask``, int32 ``(rows, tokens)``, 1 for tokens and 0 for padding. Output: ``states``, float32
     ``(rows, tokens, width)``, the last layer's; if ``first_only``, those of each row's first token,
     ``(rows, 1, width)``: the last layer then computes nothing else.
     """
@@ -39,7 +39,7 @@ def body_graph(body: Body, first_only: bool) -> ModelProto:
 
 
 class _Graph:
-    """Puts operations one after the other. Each method returns the name of what it computes."""
+    """Appends operations to a graph. Each method returns the name of its output."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -130,7 +130,7 @@ class _Graph:
         return self._do("Add", [self._do("Mul", [product, scale]), self._constant(linear.bias)])
 
     def _quantised(self, states: str) -> tuple[str, str]:
-        """Return whole numbers, 0 at 128, and the scale of each token, ``(rows * tokens, 1)``."""
+        """Return integers, 0 at 128, and the scale of each token, ``(rows * tokens, 1)``."""
         largest = self._do("ReduceMax", [self._do("Abs", [states]), self._numbers(1)], keepdims=0)
         scale = self._do(
             "Max",

@@ -1,4 +1,4 @@
-"""Files that are made once, checked when they are opened, and made anew when damaged."""
+"""Files that are made once, checked when they are opened, and made again if damaged."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _UNUSED_SECONDS = 30 * 24 * 3600  # after which a file of another version is rem
 
 
 def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) -> Path:
-    """Return the file of this name and key, made from ``content`` where it is missing or damaged.
+    """Return the file of this name and key; it is made from ``content`` if missing or damaged.
 
-    The file's name holds a digest of the key and one of what is in it. Files of this name with
-    another key belong to another version of the model, which may run beside this one; they are
-    removed when nothing opened them for a month.
+    The file's name contains a digest of the key and one of its content. Files of this name with
+    another key belong to another version of the model, which may be in use at the same time; they
+    are removed if nothing opened them for a month.
 
     Raises:
-        ModelUnavailable: the folder cannot hold the file. And what ``content`` raises.
+        ModelUnavailable: the file cannot be stored in the folder.
+
+    Also raises what ``content`` raises.
     """
     folder = runtime.kept_folder() or _of_this_process()
     start = f"{name}.{hashlib.sha256(key.encode()).hexdigest()[:16]}."
@@ -46,7 +48,7 @@ def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) ->
     except OSError as error:
         raise ModelUnavailable(
             "model_missing",
-            f"The converted model {name} cannot be kept in {folder}: {error.strerror}.",
+            f"The converted model {name} cannot be stored in {folder}: {error.strerror}.",
             "Make room for 300 MB there, or set ESOTERIC_HOME to a folder with room."
             if error.errno in _FULL
             else "Make that folder writable, or set ESOTERIC_HOME to one that is.",
@@ -57,7 +59,7 @@ def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) ->
 def _whole(folder: Path, start: str, suffix: str) -> Path | None:
     for path in folder.glob(f"{start}*{suffix}"):
         if path.name == f"{start}{digest_of(path)[:16]}{suffix}":
-            with contextlib.suppress(OSError):  # a folder that can only be read serves too
+            with contextlib.suppress(OSError):  # a read-only folder works too
                 path.touch()
             return path
     return None

@@ -1,4 +1,4 @@
-"""Tells a machine without enough memory from files that are damaged."""
+"""Distinguishes too little memory from damaged files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SAID = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, an
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether the error says so. PyTorch raises a plain ``RuntimeError`` for it."""
+    """Return whether memory was too small. PyTorch raises a plain ``RuntimeError`` for it."""
     return (
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
@@ -19,7 +19,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def too_little_memory(model: str) -> ModelUnavailable:
-    """Return the error that says so of a model; ``model`` names it with its folder."""
+    """Return the error of too little memory for ``model``, its name with its folder."""
     return ModelUnavailable(
         "out_of_memory",
         f"There is not enough memory for {model}.",

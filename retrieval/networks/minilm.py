@@ -47,7 +47,7 @@ _EMBEDDINGS = "distilbert.embeddings."
 
 @dataclass(frozen=True, slots=True)
 class MiniLM:
-    """The packaged weights, their names as DistilBERT has them."""
+    """The packaged weights, with DistilBERT's names."""
 
     name = "minilm"
     sha256 = SHA256

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 _LAYERS, _HEADS, _EPSILON = 12, 12, 1e-5
-_BUCKETS, _FARTHEST = 32, 128  # of distances between tokens: near ones have one of their own
+_BUCKETS, _FARTHEST = 32, 128  # of distances between tokens; each small distance has its own
 _NAMES = LayerNames(
     query="attention.attn.q",
     key="attention.attn.k",
@@ -84,10 +84,10 @@ class MPNet:
 
 
 def _buckets(places: int) -> NDArray[np.int64]:
-    """Return the bucket of the way from each place to each, ``(places, places)`` (T5, 2.1).
+    """Return the bucket of the distance between any two places, ``(places, places)`` (T5, 2.1).
 
-    Half of them for each direction; of these, half for distances below 8, the others for ranges
-    that grow by the logarithm.
+    Half of the buckets are for each direction. Of these, half are for distances below 8, the others
+    for ranges of logarithmic size.
     """
     place = np.arange(places)
     way = place[None, :] - place[:, None]

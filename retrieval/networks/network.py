@@ -28,15 +28,15 @@ def open_network(
     places: int,
     first_only: bool = False,
 ) -> Network:
-    """Return a body that is ready to compute, by ONNX Runtime or, where that fails, by PyTorch.
+    """Return a body that is ready to compute, in ONNX Runtime or, if that fails, in PyTorch.
 
-    ``weights`` returns what training made of those of ``base``; it is called when they are
-    converted for the first time, and again when ``key``, their digest, changes. ``name``: the
-    model's, for the converted file. ``places``: how many tokens a row may have. ``first_only``:
-    compute only the states of each row's first token.
+    ``weights`` returns the trained weights of ``base``; it is called for the first conversion, and
+    again when ``key``, their digest, changes. ``name``: the model's, for the converted file.
+    ``places``: the most tokens of a row. ``first_only``: compute only the states of each row's
+    first token.
 
     Raises:
-        ModelUnavailable: the weights are missing or damaged, or cannot be kept.
+        ModelUnavailable: the weights are missing or damaged, or cannot be stored.
     """
     try:
         onnx_network = import_onnx_runtime()
@@ -55,7 +55,7 @@ def open_network(
 
 
 def import_onnx_runtime() -> type[OnnxNetwork]:
-    """Import ONNX Runtime, and what writes its graphs.
+    """Import ONNX Runtime, and the library that writes its graphs.
 
     Raises:
         RuntimeFailed: they cannot be imported here.
@@ -70,7 +70,7 @@ def import_onnx_runtime() -> type[OnnxNetwork]:
 
 @cache
 def word_embeddings(base: Base) -> Array:
-    """Return those of a base, ``(vocabulary, width)``.
+    """Return the word embeddings of a base, ``(vocabulary, width)``.
 
     All networks and all processes that read them share one copy of the file in memory.
     """

@@ -37,7 +37,7 @@ class OnnxNetwork:
             )
         except MemoryError:
             raise
-        except Exception as error:  # its errors have no base of their own
+        except Exception as error:  # its errors have no common base class
             raise RuntimeFailed(str(error)) from error
         self._words = words
         self._padding = padding
@@ -52,10 +52,10 @@ class OnnxNetwork:
 
 @cache
 def _share() -> None:
-    """Make what all networks of this process share; it can be done once only.
+    """Create the environment that all networks of this process share; it can be done only once.
 
-    They compute on the same threads, and in the same memory: each would keep its own otherwise, of
-    the size of its largest batch.
+    They use the same threads and the same memory. Otherwise each would keep memory of the size of
+    its largest batch.
     """
     onnxruntime.set_global_thread_pool_sizes(runtime.threads(), 1)
     memory = onnxruntime.OrtMemoryInfo(

@@ -1,7 +1,7 @@
-"""What all networks of a process share: the number of threads, and where converted ones are kept.
+"""Settings of all networks of a process: the number of threads, and the folder of converted ones.
 
-It is of the process and no argument, as ``torch.set_num_threads`` is: ONNX Runtime has one pool
-of threads for all networks, made when the first of them is opened.
+They are global, like ``torch.set_num_threads``: ONNX Runtime has one pool of threads for all
+networks, created when the first of them is opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _kept: Path | None = None
 def use_threads(number: int) -> None:
     """Compute on this many threads; no network may be open yet.
 
-    NumPy, which computes the small heads, gets one thread: the others of OpenBLAS would spin for a
+    NumPy, which computes the small heads, gets one thread: further threads of OpenBLAS spin for a
     tenth of a second after each product, which makes the networks half as fast.
     """
     global _threads
@@ -26,7 +26,7 @@ def use_threads(number: int) -> None:
 
 
 def limit_torch() -> None:
-    """Let PyTorch, where a process uses it, compute on the threads of ``use_threads``."""
+    """Let PyTorch, if a process uses it, compute on the threads of ``use_threads``."""
     import torch
 
     if _threads:
@@ -34,7 +34,7 @@ def limit_torch() -> None:
 
 
 def keep_in(folder: Path) -> None:
-    """Keep converted networks in ``folder``; otherwise each process converts what it opens."""
+    """Store converted networks in ``folder``; otherwise each process converts them again."""
     global _kept
     _kept = folder
 
@@ -45,5 +45,5 @@ def threads() -> int:
 
 
 def kept_folder() -> Path | None:
-    """Return the folder that converted networks are kept in, if there is one."""
+    """Return the folder of converted networks, if there is one."""
     return _kept

@@ -1,4 +1,4 @@
-"""What a transformer's body computes: rows of tokens in, the last layer's states out."""
+"""The interface of a transformer's body: rows of tokens in, the last layer's states out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from retrieval.networks.weights import Array
 class States:
     """``vectors``, ``(rows, tokens, width)``, and ``mask``, ``(rows, tokens)``, 1 at tokens.
 
-    Of a network that was opened for the first tokens alone, vectors are ``(rows, 1, width)``.
+    If the network was opened with ``first_only``, vectors are ``(rows, 1, width)``.
     """
 
     vectors: Array

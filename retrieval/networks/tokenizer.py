@@ -1,4 +1,4 @@
-"""Texts as rows of token ids, as the packaged models were trained to read them."""
+"""Turns texts into rows of token ids, in the form that the packaged models were trained with."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ class Tokenizer:
         self.begin, self.end = self._whole.encode("").ids  # [CLS] and [SEP], or <s> and </s>
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Row]:
-        """Return each pair of texts as one row; of the longer text the end is cut."""
+        """Return each pair of texts as one row; the end of the longer text is cut."""
         return [read.ids for read in self._cut.encode_batch(list(pairs))]
 
     def texts(self, texts: Sequence[str]) -> list[Row]:
-        """Return each text, cut at its end, between the marks of begin and end."""
+        """Return each text, cut at its end, with the special tokens of begin and end."""
         return [read.ids for read in self._cut.encode_batch(list(texts))]
 
     def placed(self, texts: Sequence[str]) -> list[tuple[Row, Offsets]]:
-        """Return each text, whole and without marks, and where each token lies, in characters."""
+        """Return each text, whole and without special tokens, and each token's characters."""
         read = self._whole.encode_batch(list(texts), add_special_tokens=False)
         return [(text.ids, text.offsets) for text in read]
 
     def length(self, first: str, second: str) -> int:
-        """Return how many tokens the row of a pair has before it is cut."""
+        """Return the number of tokens of a pair's row before it is cut."""
         return len(self._whole.encode(first, second))
 
 
 @cache
 def _opened(file: Path, max_tokens: int | None) -> Rust:
-    """Return the tokenizer in a file, once for all models that cut to so many tokens."""
+    """Return the tokenizer in a file; models with the same ``max_tokens`` share it."""
     tokenizer = Rust.from_file(str(file))
-    tokenizer.no_padding()  # the file says to pad and to cut
+    tokenizer.no_padding()  # the file's settings pad and cut
     tokenizer.no_truncation()
     if max_tokens is not None:
-        # A claim of up to half the window is never cut; 500 Chinese signs are more.
+        # A claim of up to half the window is never cut; 500 Chinese characters are more.
         tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     return tokenizer

@@ -1,4 +1,4 @@
-"""A body in PyTorch, float32: where ONNX Runtime does not load, and to compare with."""
+"""A body in PyTorch, float32: used if ONNX Runtime does not load, and for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TorchNetwork:
     """Computes the last layer's states of rows of tokens."""
 
     def __init__(self, module: nn.Module, padding: int) -> None:
-        """Compute by ``module``, on the threads that ``runtime`` says."""
+        """Compute with ``module``, on the threads set in ``runtime``."""
         runtime.limit_torch()
         self._module = module.train(False)
         self._padding = padding

@@ -1,4 +1,4 @@
-"""The weights of a transformer's body, in arrays, whatever names its file gives them."""
+"""The weights of a transformer's body as arrays, read from files with different names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer: attention, then two linear ones; each part is added to its input and normed."""
+    """One layer: attention, then two linear parts; each is added to its input and normalised."""
 
     query: Linear
     key: Linear
@@ -45,11 +45,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A transformer encoder that norms after each part, as BERT does.
+    """A transformer encoder that normalises after each part, as BERT does.
 
-    ``words``: ``(vocabulary, width)``. ``positions``: ``(places, width)``, of the first token
-    first. ``attention_bias``: what is added to the attention of each head between two places,
-    ``(heads, places, places)``; none for most.
+    ``words``: ``(vocabulary, width)``. ``positions``: ``(places, width)``, that of the first token
+    first. ``attention_bias``: added to the attention of each head between two places, ``(heads,
+    places, places)``; most encoders have none.
     """
 
     words: Array
@@ -63,7 +63,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class LayerNames:
-    """How a file names the parts of a layer, after the layer's number."""
+    """The names of the parts of a layer in a file, after the layer's number."""
 
     query: str
     key: str
@@ -97,7 +97,7 @@ def layer(weights: Mapping[str, Array], prefix: str, names: LayerNames) -> Layer
 
 
 def linear(inputs: Array, weights: Mapping[str, Array], name: str) -> Array:
-    """Return what the linear part ``name`` of some weights makes of ``(..., inputs)``."""
+    """Return the output of the linear part ``name`` for inputs of shape ``(..., inputs)``."""
     outputs: Array = inputs @ weights[f"{name}.weight"].T
     bias = weights.get(f"{name}.bias")
     return outputs if bias is None else outputs + bias
@@ -120,7 +120,7 @@ def unit(vectors: Array) -> Array:
 
 def gelu(inputs: Array) -> Array:
     """Return the Gaussian error linear unit of each number."""
-    from scipy.special import erf  # 0.2 s, which only what computes should wait for
+    from scipy.special import erf  # takes 0.2 s, so it is imported only when needed
 
     share: Array = (1 + erf(inputs / np.float32(math.sqrt(2)))) / 2
     return inputs * share

@@ -1,8 +1,8 @@
 """Fetches the report's models from a hub, and records or compares their files.
 
-No revision and no digest of these models is part of this project. The first fetch records in
-``models.lock.json`` which commit the hub's main branch was at and the SHA-256 of each file. From
-then on the same commit and the same files are demanded, of the hub and at every load.
+This project contains no revision and no digest of these models. The first fetch records the commit
+of the hub's main branch and the SHA-256 of each file in ``models.lock.json``. From then on every
+fetch and every load requires the same commit and the same files.
 """
 
 from __future__ import annotations
@@ -33,26 +33,28 @@ _BY_HAND = (
 
 
 def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) -> None:
-    """Bring all models into the folder ``models``, each whole and as the lock has it.
+    """Fetch all models into the folder ``models`` and compare them with the lock.
 
-    A folder that is there and not in the lock was placed by hand; its files are recorded as they
-    are. Interrupted, the same call keeps the files that are whole and fetches the rest.
+    A folder that exists but is not in the lock was placed by hand; its files are recorded as they
+    are. After an interruption, the same call keeps the complete files and fetches the rest.
 
     Args:
-        models: the folder of the report's models; it need not be there yet.
-        shared: a lock to fetch by, which becomes the folder's own.
-        on_model: gets the name of each model before the work on it.
+        models: the folder of the report's models; it is created if missing.
+        shared: a lock file to use, which is copied into the folder.
+        on_model: called with the name of each model before the work on it.
 
     Raises:
-        ModelUnavailable: the hub cannot be reached or lacks a file, a file is not the one that
-            was locked, or a model that is not published was not placed.
+        ModelUnavailable: the hub cannot be reached or lacks a file, a file differs from the lock,
+            or a model that is not published was not placed by hand.
         OSError: the folder cannot be written.
     """
     models.mkdir(parents=True, exist_ok=True)
     if shared is not None:
         if not shared.is_file():
             raise ModelUnavailable(
-                "lock_missing", f"There is no lock {shared}.", "Name the file, or leave it out."
+                "lock_missing",
+                f"There is no lock file {shared}.",
+                "Name the file, or leave it out.",
             )
         write_lock(models / LOCK, read_lock(shared))
     for published in sorted(REPORT_MODELS, key=lambda one: not one.repository):
@@ -76,7 +78,7 @@ def _bring(models: Path, published: PublishedModel) -> None:
     if not published.repository:
         raise ModelUnavailable(
             "model_unpublished",
-            f"The report's relevance classifier is not published, and {folder} holds no {WEIGHTS}.",
+            f"The report's relevance classifier is not published, and {folder} has no {WEIGHTS}.",
             "Put a sequence classifier with two labels there, the second for relevant sentences"
             " (docs/report-models.md), and run the command again.",
         )
@@ -88,21 +90,21 @@ def _bring(models: Path, published: PublishedModel) -> None:
     _download(folder, published, locked.revision)
     found = files_of(folder)
     if WEIGHTS not in found:
-        if not locked.files:  # what is put there by hand then counts as placed by hand
+        if not locked.files:  # so that files which are put there later count as placed by hand
             entries = read_lock(models / LOCK)
             del entries[name]
             write_lock(models / LOCK, entries)
         raise ModelUnavailable(
             "model_pickled",
-            f"{published.repository} holds no {WEIGHTS} at {locked.revision}; weights in other"
-            " formats are not read, because they can hold code.",
-            f"Convert them to {folder / WEIGHTS} where you trust them (docs/report-models.md), and"
+            f"{published.repository} contains no {WEIGHTS} at {locked.revision}; weights in other"
+            " formats are not read, because they can contain code.",
+            f"If you trust them, convert them to {folder / WEIGHTS} (docs/report-models.md), and"
             " run the command again.",
         )
     if not locked.files:
         _record(models, name, LockedModel(locked.repository, locked.revision, found))
     verify(models, name)
-    shutil.rmtree(folder / ".cache", ignore_errors=True)  # what the download kept for itself
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # temporary files of the download
 
 
 def _record(models: Path, name: str, entry: LockedModel) -> None:
@@ -131,20 +133,22 @@ def _download(folder: Path, published: PublishedModel, commit: str) -> None:
 
 @contextmanager
 def _reaching(published: PublishedModel) -> Iterator[None]:
-    """Let this block ask the hub, and turn what goes wrong there into one error."""
+    """Allow requests to the hub in this block, and turn its errors into one."""
     import httpx2
     from huggingface_hub import constants
     from huggingface_hub.utils import logging
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    constants.HF_HUB_OFFLINE = False  # which ``retrieval`` sets: nothing else may ask a hub
+    constants.HF_HUB_OFFLINE = (
+        False  # set by ``retrieval``, so that nothing else sends requests to a hub
+    )
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     if not sys.stderr.isatty():
         disable_progress_bars()
     try:
         yield
     except (httpx2.HTTPError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # of the disk
+        if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
             raise
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ModelUnavailable(

@@ -1,4 +1,4 @@
-"""``models.lock.json``: which files the report's models consist of, by their SHA-256.
+"""``models.lock.json``: the files of the report's models with their SHA-256.
 
     {"models": {NAME: {"repository": str, "revision": str, "files": {FILE: SHA-256}}}}
 
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
+from retrieval.fixes import esoteric_command
 from retrieval.index.files import write_whole
 from retrieval.index.layout import digest_of
-from retrieval.mends import esoteric_command
 
 LOCK = "models.lock.json"
 WEIGHTS = "model.safetensors"
 TOKENIZER, SENTENCE_PIECES = "tokenizer.json", "spiece.model"
-# All that is fetched. Weights are safetensors and the rest is data: no file holds code.
+# All files that are fetched. Weights are safetensors and the rest is data: no file contains code.
 FETCHED = (
     "config.json",
     "generation_config.json",
@@ -48,10 +48,10 @@ class LockedModel:
 
 
 def read_lock(path: Path) -> dict[str, LockedModel]:
-    """Return the entries of a lock by the names of their models; none where there is no file.
+    """Return the entries of a lock by the names of their models; none if there is no file.
 
     Raises:
-        ModelUnavailable: it is no lock.
+        ModelUnavailable: it is not a lock.
     """
     try:
         models = json.loads(path.read_bytes())["models"]
@@ -67,14 +67,14 @@ def read_lock(path: Path) -> dict[str, LockedModel]:
 
 
 def _entry(repository: Any, revision: Any, files: Any) -> LockedModel:
-    """Return the entry; raises ``TypeError`` where a value is of another type."""
+    """Return the entry; raises ``TypeError`` if a value has another type."""
     if not all(isinstance(text, str) for text in (repository, revision, *files, *files.values())):
-        raise TypeError("an entry holds texts")
+        raise TypeError("an entry contains texts")
     return LockedModel(repository, revision, files)
 
 
 def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
-    """Write a lock whole or not at all.
+    """Write a lock atomically.
 
     Raises:
         OSError: it cannot be written.
@@ -84,9 +84,9 @@ def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a folder; none where there is no folder.
+    """Return the SHA-256 of each file of a folder; none if there is no folder.
 
-    Folders in it and hidden files are left out: no model is read from them.
+    Subfolders and hidden files are left out: no model is read from them.
     """
     if not folder.is_dir():
         return {}
@@ -98,7 +98,7 @@ def verify(models: Path, name: str) -> None:
     """Compare one model's files with the lock, byte by byte.
 
     Raises:
-        ModelUnavailable: a file is missing, is not the one that was locked, or was added.
+        ModelUnavailable: a file is missing, differs from the lock, or was added.
     """
     locked = read_lock(models / LOCK).get(name, LockedModel("", "")).files
     found = files_of(models / name)

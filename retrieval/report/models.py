@@ -1,7 +1,7 @@
-"""The models that the ESOTERIC report names, and the folders that they are read from.
+"""The models that the ESOTERIC report names, and their folders.
 
-None of them is shipped. Each is a folder of its own below ``ESOTERIC_REPORT_MODELS``;
-``docs/report-models.md`` says how they get there.
+None of them is shipped. Each is a folder in ``ESOTERIC_REPORT_MODELS``; ``docs/report-models.md``
+describes how to get them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 from retrieval.report.lock import LOCK, WEIGHTS, read_lock
 
 RECIPE = "report"
@@ -22,9 +22,9 @@ class PublishedModel:
     """A model of the report.
 
     Attributes:
-        name: its folder below ``ESOTERIC_REPORT_MODELS``.
-        repository: where the hub has it; empty for one that is not published.
-        architecture: the class of ``transformers`` that reads it.
+        name: its folder in ``ESOTERIC_REPORT_MODELS``.
+        repository: its name on the hub; empty for one that is not published.
+        architecture: the class of ``transformers`` that loads it.
     """
 
     name: str
@@ -66,7 +66,7 @@ REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVAN
 
 
 def how_to_get_them() -> str:
-    """Return the hint that says how the folders get their models."""
+    """Return the hint how to get the models."""
     return f"Run: {esoteric_command(f'models fetch {RECIPE}')}, {_BY_HAND}."
 
 
@@ -74,7 +74,7 @@ def named_folder(models: Path | None) -> Path:
     """Return the folder of the report's models.
 
     Raises:
-        ModelUnavailable: the setting names none.
+        ModelUnavailable: the setting is empty.
     """
     if models is None:
         raise ModelUnavailable(
@@ -91,7 +91,7 @@ def present_models(models: Path | None) -> Path:
     """Return the folder of the report's models, if all of them are in it. No file is compared.
 
     Raises:
-        ModelUnavailable: the setting names none, or models are missing; all of them are named.
+        ModelUnavailable: the setting is empty, or models are missing; all of them are listed.
     """
     folder = named_folder(models)
     missing = [m.name for m in REPORT_MODELS if not (folder / m.name / WEIGHTS).is_file()]

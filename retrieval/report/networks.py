@@ -1,7 +1,7 @@
-"""Runs the report's models by transformers and PyTorch, each from its folder.
+"""Runs the report's models with transformers and PyTorch, each from its folder.
 
-Weights are read from safetensors alone, by the classes of transformers itself: no file that
-these models come with is executed. Files are compared with the lock before they are read.
+Only weights in safetensors are read, by the classes of transformers itself: no code in the models'
+folders is executed. Files are compared with the lock before they are read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import install_command
+from retrieval.fixes import install_command
 from retrieval.networks import runtime
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.report.lock import (
@@ -32,7 +32,7 @@ from retrieval.report.models import PublishedModel, how_to_get_them
 if TYPE_CHECKING:
     import torch
 
-_BATCH = 8  # texts that are read together; of more the longest pads too many
+_BATCH = 8  # texts in a batch; in larger ones more padding is computed
 _WINDOW = 512  # tokens that a classifier reads at most
 _LONGEST_ANSWER = 64  # tokens that are generated at most
 
@@ -48,7 +48,7 @@ def _require_sentencepiece(folder: Path) -> None:
 
 
 class ReportNetwork:
-    """One of the report's models; nothing is read before ``warm_up``."""
+    """One of the report's models; no file is read before ``warm_up``."""
 
     def __init__(self, models: Path, published: PublishedModel, **options: Any) -> None:
         """``models`` is the folder of all of them; ``options`` are the architecture's."""
@@ -59,7 +59,7 @@ class ReportNetwork:
 
     @property
     def version(self) -> str:
-        """Its name with the beginning of its weights' SHA-256, as the lock has it.
+        """Its name with the beginning of its weights' SHA-256 from the lock.
 
         Raises:
             ModelUnavailable: the lock is damaged or does not name it.
@@ -72,7 +72,7 @@ class ReportNetwork:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What its ``config.json`` holds.
+        """The content of its ``config.json``.
 
         Raises:
             ModelUnavailable: it is missing or damaged.
@@ -119,7 +119,7 @@ class ReportNetwork:
                 output_loading_info=True,
                 **self._options,
             )
-        except Exception as error:  # whatever the library meets in a damaged file
+        except Exception as error:  # the library raises many kinds of errors for damaged files
             if is_out_of_memory(error):
                 raise too_little_memory(f"the model in {folder}") from error
             raise self._unavailable("cannot be loaded") from error
@@ -137,9 +137,9 @@ class ReportNetwork:
     def _batches(
         self, texts: Sequence[Any], window: int | None
     ) -> Iterator[tuple[list[int], dict[str, torch.Tensor]]]:
-        """Yield batches of like lengths: which texts they are, and their padded tokens.
+        """Yield batches of similar lengths: the texts' positions and their padded tokens.
 
-        A text is a string or a pair of strings. What exceeds ``window`` tokens is cut off.
+        A text is a string or a pair of strings. It is cut to ``window`` tokens.
         """
         tokenizer, _ = self._parts()
         order = sorted(range(len(texts)), key=lambda n: sum(map(len, texts[n])))
@@ -206,7 +206,7 @@ class TextGenerator(ReportNetwork):
 
 
 class PairClassifier(ReportNetwork):
-    """A model that puts a pair of texts into one of two classes."""
+    """A model that classifies a pair of texts into one of two classes."""
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the probability of the second class for each pair, shape ``(len(pairs),)``.
@@ -232,7 +232,7 @@ class VectorNetwork(ReportNetwork):
     def pooled(
         self, texts: Sequence[str] | Sequence[tuple[str, str]], window: int
     ) -> NDArray[np.float32]:
-        """Return the model's own vectors, shape ``(len(texts), dimension)``; of DPR [CLS]'s."""
+        """Return the model's own vectors, ``(len(texts), dimension)``; DPR's are those of [CLS]."""
         return self._vectors(texts, window, mean=False)
 
     def means(self, texts: Sequence[str], window: int) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""The stage ``completion``: paths that may settle the claim where no sentence does."""
+"""The stage ``completion``: paths that may settle the claim if no single sentence does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from retrieval.types import NOT_ENOUGH_INFO, Evidence, Reading, SentenceKey
 
 
 class PathCompletion(Stage):
-    """Lets the verifier read the best paths among all that was read.
+    """Lets the verifier read the best paths among all sentences that were read.
 
-    A sentence that completes another one often says nothing of the claim alone, so the path
-    reader looks for it among all sentences.
+    A sentence that completes another one often says nothing about the claim alone, so the path
+    model looks for it among all sentences.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class PathCompletion(Stage):
         self._verifier.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Add to ``paths`` and ``readings`` and label ``evidence`` anew."""
+        """Add to ``paths`` and ``readings`` and label ``evidence`` again."""
         if any(item.stance != NOT_ENOUGH_INFO for item in state.evidence):
             return Step(state, "")
         more = self._reader.read(
@@ -58,10 +58,10 @@ def best_paths(
 ) -> list[Evidence]:
     """Return the ``count`` paths with the highest scores, each as its last sentence, best first.
 
-    ``paths``: what the path reader read. A path is left out if its score is below ``cutoff``, if
-    it starts from a sentence that is not in ``evidence``, or if the verifier has ``read`` its
-    sentences together, in whatever order. Of paths with the same sentences the one with the
-    highest score is kept.
+    ``paths``: those that the path model read. A path is left out if its score is below ``cutoff``,
+    if it starts from a sentence that is not in ``evidence``, or if the verifier has ``read`` its
+    sentences together, in any order. Of paths with the same sentences the one with the highest
+    score is kept.
     """
     known = {item.key for item in evidence}
     done = {frozenset((*path, key)) for path, key in read}

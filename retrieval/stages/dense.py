@@ -1,4 +1,4 @@
-"""The stage ``dense``: documents with the sentences nearest to claim and path (M3, 3.2)."""
+"""The stage ``dense``: documents of the sentences nearest to claim and path (M3, 3.2)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from retrieval.types import Candidate, Evidence, SentenceKey
 class DenseSentenceRetriever(Stage):
     """Searches the stored sentence vectors with the claim, or with the claim and each path.
 
-    The sentences found do not depend on any word or name that they share with
-    the claim, nor on links between pages.
+    Sentences are found without a common word or name with the claim, and without links between
+    pages.
     """
 
     def __init__(self, store: DocumentStore, encoder: QueryEncoder, limit: int, leads: int) -> None:
-        """Find ``limit`` sentences of documents not read yet for each path.
+        """Find ``limit`` sentences of unread documents for each path.
 
-        After the first hop there is a path to each of the ``leads`` best sentences.
+        After the first hop the paths are those to the ``leads`` best sentences.
         """
         self._store = store
         self._encoder = encoder
@@ -52,9 +52,8 @@ class DenseSentenceRetriever(Stage):
     ) -> list[Candidate]:
         """Return the documents of the sentences nearest to each path that are not ``seen`` yet.
 
-        Best first by their best sentence, which sets their score; each is led by the
-        last sentence of the path that found it. Without paths the claim alone is
-        searched with.
+        The score of a document is that of its best sentence; highest first. The lead of each is
+        the last sentence of the path that found it. Without paths the query is the claim alone.
         """
         steps = paths or [[]]
         queries: list[Query] = [

@@ -1,4 +1,4 @@
-"""The stage ``fusion``: sentences read alone and on paths, in one ranking (M3, section 3.4)."""
+"""The stage ``fusion``: ranks sentences read alone and on paths in one list (M3, section 3.4)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from retrieval.types import Evidence, SentenceKey
 
 
 class PathFusion(Stage):
-    """Keeps of each sentence the reading with the highest score, alone or at the end of a path."""
+    """Keeps the reading with the highest score of each sentence, alone or at the end of a path."""
 
     def __init__(self, threshold: float, hybrid_weight: float | None) -> None:
-        """Keep paths whose scores multiply to ``threshold``.
+        """Keep paths whose scores have a product of at least ``threshold``.
 
         ``hybrid_weight``: weight of paths in hybrid ranking (Algorithm 1, gamma). None: sentences
         are ranked by the score that is kept.
@@ -77,7 +77,7 @@ def _sequence(
     keys = (*item.path, item.key)
     steps = [(keys[:position], key) for position, key in enumerate(keys)]
     if any(step not in scored for step in steps):
-        return []  # one of them was read alone and found irrelevant
+        return []  # one of them was not relevant when read alone
     return [(key, scored[before, key]) for before, key in steps]
 
 
@@ -88,17 +88,15 @@ def hybrid_scores(
 ) -> dict[SentenceKey, float]:
     """Return a score for every sentence (M3, algorithm 1).
 
-    ``single`` holds what each sentence scores beside the claim alone. Each of
-    ``sequences`` is a path, step by step, with what each sentence scores beside
-    the claim and the steps before it; none is empty. A path scores the product of
-    its steps, a sentence as much as the best path that it is on. Both kinds of
-    scores are spread over 0..1, least to greatest, a sentence that has none of a
-    kind gets the least, and the result is the first plus ``weight`` (gamma) times
-    the second: 0 to 1 + ``weight``.
+    ``single``: the score of each sentence that was read with the claim alone. Each of
+    ``sequences`` is a path that is not empty: its sentences in order, each with its score when read
+    with the claim and the sentences before it. The score of a path is the product of these; the
+    path score of a sentence is that of the best path that contains it. Both kinds of scores are
+    scaled to 0..1 (lowest to highest); a sentence without a score of a kind gets the lowest. The
+    result is the first score plus ``weight`` (gamma) times the second: 0 to 1 + ``weight``.
 
-    Scores of a kind that are all equal become 0, as in the authors' program.
-    That they are equal tells no sentence from another, those without a score
-    included, since these get the least: one path alone changes no order.
+    If all scores of a kind are equal, they become 0, as in the authors' program. Sentences without
+    a score get 0 too, so a single path does not change the order.
     """
     multi: dict[SentenceKey, float] = {}
     for sequence in sequences:
@@ -106,7 +104,7 @@ def hybrid_scores(
         for key, _ in sequence:
             multi[key] = max(score, multi.get(key, score))
     by_claim, by_path = _normalised(single), _normalised(multi)
-    # 0.0 is the least of both once they are normalised.
+    # 0.0 is the lowest normalised score of both kinds.
     return {
         key: by_claim.get(key, 0.0) + weight * by_path.get(key, 0.0)
         for key in by_claim.keys() | by_path.keys()

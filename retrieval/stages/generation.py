@@ -15,7 +15,7 @@ SENTENCES = 5  # that are read beside the claim
 
 
 class TitleModel(Protocol):
-    """A model that generates titles, token by token, in the tokens of its own trie."""
+    """A model that generates titles, token by token, in the tokens of a trie."""
 
     @property
     def markup(self) -> Markup:
@@ -33,20 +33,20 @@ class TitleModel(Protocol):
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
         """Read a claim and sentences, each with its document's title before it.
 
-        What does not fit the model's window is cut at its end.
+        The end of a text that does not fit the model's window is cut.
         """
         ...
 
 
 class TitleGenerator(Expander):
-    """Generates which sentences lead on, and the titles of the documents they lead to.
+    """Generates the sentences that lead to other documents, and the titles of these documents.
 
-    It needs neither hyperlinks nor vectors, and it can tell which of the names in
-    the evidence the claim is about.
+    It needs neither hyperlinks nor vectors, and it can find which of the names in the evidence are
+    important for the claim.
     """
 
     def __init__(self, model: TitleModel, titles: TitleTrie, beams: int, limit: int) -> None:
-        """``titles``: those there are, in the model's tokens; ``limit``: most documents returned.
+        """``titles``: all titles, in the model's tokens; ``limit``: most documents returned.
 
         ``beams``: sequences that the search follows at a time (AdMIRaL, A.2: 25).
         """
@@ -68,8 +68,7 @@ class TitleGenerator(Expander):
     ) -> list[Candidate]:
         """Return documents not ``seen`` yet, most probable first; the score is the probability.
 
-        The first five sentences of ``evidence`` are read; without any there is
-        nothing to go on from.
+        The first five sentences of ``evidence`` are read. Without evidence there are none.
         """
         leads = evidence[:SENTENCES]
         if not leads:

@@ -15,16 +15,16 @@ from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
 
 
 class MentionExpander(Expander):
-    """Finds every title that stands in the evidence, in one pass over its tokens.
+    """Finds every title that occurs in the evidence, in one pass over its tokens.
 
-    Links are followed where the corpus has them. Most have none; a title that occurs
-    in a sentence is the next best sign that its page tells more. From each word the
-    pass follows the tree of all titles as far as it goes. A title without a capital
-    letter or a digit in the sentence is a common word there, and names nothing.
+    If the corpus has links, they are followed. Most corpora have none; then a title that occurs in
+    a sentence suggests that its document says more. From each word the pass follows the trie of all
+    titles as far as possible. A title that has neither a capital letter nor a digit in the sentence
+    is ignored: it is a common word there.
     """
 
     def __init__(self, store: DocumentStore, leads: int, limit: int) -> None:
-        """Go on from the ``leads`` best sentences and return ``limit`` documents at most."""
+        """Read the ``leads`` best sentences and return ``limit`` documents at most."""
         self._store = store
         self._trie = store.titles()
         self._leads = leads
@@ -45,7 +45,7 @@ class MentionExpander(Expander):
 
     @cached_property
     def _beginnings(self) -> list[TitleNode]:
-        """Where a name may begin: who is the Beatles in a sentence may have "The" in a title."""
+        """Nodes where a name may begin; "the Beatles" in a sentence is the title "The Beatles"."""
         root, articles = [self._trie.root()], self._tokenizer.tokens(["the", "an", "a"])
         return root + [n for article in articles for n in self._walked(root, article)]
 
@@ -59,8 +59,8 @@ class MentionExpander(Expander):
         """Return documents not ``seen`` yet that the evidence links to or mentions.
 
         In the order of the evidence, links first, then longer names first, and a title
-        before others that only add words in parentheses. What the claim itself names
-        was looked up in the first hop and is left out.
+        before others that only add words in parentheses. Names in the claim were looked up in the
+        first hop and are left out.
         """
         claimed = {span.text.casefold() for span in spans}
         asked = [
@@ -84,19 +84,19 @@ class MentionExpander(Expander):
         return list(found.values())[: self._limit]
 
     def _unclaimed_names(self, item: Evidence, claimed: Collection[str]) -> list[str]:
-        """Return the names in the evidence that the claim has not, longer ones first."""
+        """Return the names in the evidence that are not in the claim, longer ones first."""
         names = (n for n in self._names(item.sentence.text) if n.casefold() not in claimed)
         return sorted(names, key=lambda name: -len(name))
 
     def _titled(self, names: Sequence[str]) -> dict[str, list[TitleMatch]]:
-        """Return the documents of each name, all asked for at once."""
+        """Return the documents of each name, with one request for all."""
         titled: dict[str, list[TitleMatch]] = {}
         for match in self._store.title_matches(names):
             titled.setdefault(match.name, []).append(match)
         return titled
 
     def _names(self, sentence: str) -> Iterator[str]:
-        """Yield the runs of words that are a title, or all of one but its parentheses."""
+        """Yield the runs of words that are a title, or a title without its parentheses."""
         words = self._tokenizer.words(sentence)
         for first, word in enumerate(words):
             nodes = self._beginnings

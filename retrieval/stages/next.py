@@ -17,7 +17,7 @@ class Expander(Protocol):
     """Finds documents that the evidence of a hop leads to."""
 
     def warm_up(self) -> None:
-        """Load what it needs; cheap when it is loaded already."""
+        """Load the models; cheap if they are loaded already."""
         return
 
     def expand(self, state: ClaimState) -> list[Candidate]:
@@ -43,16 +43,16 @@ class NextHop(Stage):
         found = interleaved([expander.expand(state) for expander in self._expanders], self._limit)
         words = ", ".join(f"“{state.claim[start:end]}”" for start, end in missing(state))
         reason = f"Still missing: {words}" if words else "Not sufficient"
-        message = f"{reason}; {count(len(found), 'document')} to go on with"
+        message = f"{reason}; {count(len(found), 'document')} to read next"
         return Step(replace(state, candidates=tuple(found)), message)
 
 
 def interleaved(lists: Sequence[Sequence[Candidate]], limit: int | None = None) -> list[Candidate]:
     """Return ``limit`` candidates at most: the first of every list, the second of every list, …
 
-    Each list comes best first; scores of two lists cannot be compared. A document that
-    is in several lists stands once, with all that it was found by and the
-    score and lead of the first.
+    Each list comes best first; scores of two lists cannot be compared. A document that is in
+    several lists is returned once, with all stages that found it and the score and lead of the
+    first.
     """
     merged: dict[str, Candidate] = {}
     for candidates in zip_longest(*lists):

@@ -15,7 +15,7 @@ from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
 
 
 class Nearness:
-    """Compares claims and paths with the sentences of opened documents; encodes no sentence."""
+    """Compares claims and paths with the stored vectors of sentences of opened documents."""
 
     def __init__(self, store: DocumentStore, encoder: QueryEncoder) -> None:
         """Compare with the sentence vectors of ``store``."""
@@ -32,9 +32,9 @@ class Nearness:
         documents: Sequence[Document],
         sentences: Collection[SentenceKey],
     ) -> list[dict[SentenceKey, int]]:
-        """Return for each query the place of these sentences of the documents, 0 for the nearest.
+        """Return for each query the rank of these sentences of the documents, 0 for the nearest.
 
-        They are empty where the index has no vectors.
+        The ranks are empty if the index has no vectors.
         """
         if not queries:
             return []
@@ -48,19 +48,19 @@ class Nearness:
 
 
 class PathReader(Stage):
-    """One model sees claim, evidence and candidate together.
+    """Reads claim, evidence and candidate together with the path model.
 
-    The sentence that says where the painter was born says nothing about "the painter of
-    Guernica" until it is read together with the sentence that names him.
+    The sentence that says where the painter was born is relevant to "the painter of Guernica" only
+    if it is read together with the sentence that names him.
     """
 
     def __init__(
         self, model: CrossEncoder, nearness: Nearness, leads: int, neighbours: int
     ) -> None:
-        """Go on from the ``leads`` best sentences.
+        """Start from the ``leads`` best sentences.
 
-        ``neighbours``: how many sentences are read after each lead, at most so many of the
-        documents that it led to and so many of the others.
+        ``neighbours``: most sentences that are read after each lead: this many from the documents
+        that it led to, and this many from the others.
         """
         self._model = model
         self._nearness = nearness
@@ -73,7 +73,7 @@ class PathReader(Stage):
         self._nearness.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Add to ``paths``. In the first hop no sentence has led to another yet."""
+        """Add to ``paths``. In the first hop there are none."""
         if not state.evidence:
             return Step(state, "")
         found = self.read(state.claim, state.evidence, state.read, state.documents, state.paths)
@@ -88,12 +88,12 @@ class PathReader(Stage):
         documents: Sequence[RankedDocument],
         paths: Sequence[Evidence],
     ) -> list[Evidence]:
-        """Return every candidate as the end of a path, with the opinion of the path read as one.
+        """Return every candidate as the end of a path, with the path model's probabilities.
 
-        ``found`` comes best first and holds the leads. ``read`` holds all sentences
-        read so far, each alone; ``documents`` tell which lead they were opened for.
-        ``paths`` were read in hops before and are not read again. A lead whose path is none of
-        them, since the verifier found it, is a lead without its path.
+        ``found`` comes best first and contains the leads. ``read`` contains all sentences
+        read so far, each alone; ``documents`` contain the lead that each was opened for.
+        ``paths`` were read in earlier hops and are not read again. A lead whose path is not among
+        them, because the verifier found it, is used without its path.
         """
         known = {item.key: item for item in read}
         led_by = {ranked.document.id: ranked.led_by for ranked in documents}
@@ -134,10 +134,10 @@ class PathReader(Stage):
         led_by: Mapping[str, SentenceKey | None],
         done: Collection[tuple[tuple[SentenceKey, ...], SentenceKey]],
     ) -> list[tuple[Evidence, Evidence]]:
-        """Return leads with candidates, the best of what each led to and the best of the rest.
+        """Return each lead with its candidates: the best of the documents it led to, and of others.
 
-        The best are those that say the most of the claim alone and those that are the nearest to
-        claim and lead together, by turns.
+        The best are taken in turn from two orders: by the score of the sentence alone, and by its
+        nearness to claim and lead together.
         """
         by_score = {
             item.key: place for place, item in enumerate(sorted(read, key=lambda item: -item.score))

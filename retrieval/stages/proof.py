@@ -29,11 +29,11 @@ LONGEST = 12  # tokens of an evidence span
 
 
 class NaturalLogicProver(Stage):
-    """Rewrites each span of the claim into one of the evidence, or says that it stays open.
+    """Rewrites each span of the claim into one of the evidence, or leaves it open.
 
-    An operator is the model's most probable one, but a span stays open already from
-    a fitted probability on. Nothing else overrules the model, so that the decision
-    follows from the proof that is shown.
+    The operator of a span is the most probable one. But a span is open as soon as the probability
+    of "independent" reaches a fitted cutoff. No other rule changes the model's output, so the
+    decision follows from the proof that is shown.
     """
 
     def __init__(self, model: ProofModel, independence_cutoff: float) -> None:
@@ -59,7 +59,7 @@ class NaturalLogicProver(Stage):
     def prove(self, doc: Doc, evidence: Sequence[Evidence]) -> Proof:
         """Return the proof of the parsed claim from the evidence, which comes best first.
 
-        What does not fit the model's window is left out, from the last sentence on.
+        Sentences that do not fit the model's window are left out, the last ones first.
         """
         spans = cut(doc)
         if not evidence:
@@ -97,9 +97,9 @@ def aligned_spans(
 ) -> list[EvidenceSpan | None]:
     """Return the words of the evidence that each span of the claim is rewritten into.
 
-    ``text`` is the evidence as the model read it. At most 12 tokens of one sentence,
-    widened to whole words; the whole sentence where the words are of its title, which
-    stands before it. None where the model saw no token of the span or of the evidence.
+    ``text`` is the evidence as the model read it. A span has at most 12 tokens of one sentence,
+    widened to whole words. If the words are of the title before a sentence, it is the whole
+    sentence. None if the model saw no token of the span or of the evidence.
     """
     passages = list(_passages(evidence))
     at = np.full(len(reading.evidence), -1)
@@ -141,7 +141,7 @@ class _Passage:
 
 
 def _passages(evidence: Sequence[Evidence]) -> Iterator[_Passage]:
-    """Yield where titles and sentences lie in the ``evidence_set_text`` of the evidence."""
+    """Yield the positions of titles and sentences in the ``evidence_set_text`` of the evidence."""
     pairs = [(item.title, item.sentence.text) for item in evidence]
     for number, item in enumerate(evidence):
         end = len(evidence_set_text(pairs[: number + 1]))
@@ -151,7 +151,7 @@ def _passages(evidence: Sequence[Evidence]) -> Iterator[_Passage]:
 
 
 def _allowed(at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which (start, end) of tokens make a span: in one passage, in order, not too long."""
+    """Return which (start, end) of tokens are valid: in one passage, in order, not too long."""
     places = np.arange(len(at))
     length = places[None, :] - places[:, None] + 1
     together: NDArray[np.bool_] = (at[:, None] == at[None, :]) & (at[:, None] >= 0)

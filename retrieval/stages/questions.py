@@ -1,4 +1,4 @@
-"""The stage ``questions``: what would have to be known to decide the claim (report, 3.3.8)."""
+"""The stage ``questions``: questions whose answers would decide the claim (report, 3.3.8)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ _OBJECTS = {"dobj", "attr", "oprd", "dative"}
 class RuleQuestionGenerator(Stage):
     """One wh-question for each span that answers one, and a polar question.
 
-    The report uses a T5 model for the first and rules for the second. Where no
-    rule gives a well-formed question the span is passed over: a bad question
-    finds bad documents.
+    The report uses a T5 model for the first and rules for the second. If no rule gives a
+    well-formed question, the span is skipped: a bad question finds bad documents.
     """
 
     def run(self, state: ClaimState) -> Step:
@@ -122,9 +121,9 @@ def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> I
 
 
 def _follows(clause: Clause, preposition: Token, whole: set[Token]) -> bool:
-    """Whether another object stands behind the preposition and would seem to be its own."""
-    behind = [t for t in clause.rest if t.i > preposition.i and t not in whole]
-    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in behind[:1])
+    """Return whether another object follows the preposition and could be read as its object."""
+    after = [t for t in clause.rest if t.i > preposition.i and t not in whole]
+    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in after[:1])
 
 
 def _who_or_what(tokens: Tokens) -> str:
@@ -175,7 +174,7 @@ class T5QuestionGenerator(Stage):
 
 
 def _different(questions: list[Question]) -> list[Question]:
-    """Leave out what is empty, and all but the first of those with the same text."""
+    """Leave out empty questions, and all but the first with the same text."""
     return list({q.text: q for q in reversed(questions) if q.text}.values())[::-1]
 
 

@@ -16,16 +16,16 @@ from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Question
 
-# Haystack, by which the report ranked, maps an inner product x to 1 / (1 + exp(-x / 100)). The
-# report's cutoff is taken to be on that scale: unscaled inner products of DPR are far above 1.
+# Haystack, which the report used, maps an inner product x to 1 / (1 + exp(-x / 100)). We assume
+# that the report's cutoff is on that scale, since unscaled inner products of DPR are far above 1.
 _SCALE = 100.0
 
 
 class DenseDocumentRanker(Stage):
     """Scores each candidate by the question it answers best.
 
-    The document encodings were stored when the index was built, title included;
-    only the questions are encoded here.
+    The vectors of the documents, with their titles, are stored in the index; only the questions
+    are encoded here.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class DenseDocumentRanker(Stage):
     ) -> list[Candidate]:
         """Return the candidates to read, best first.
 
-        Exact title matches score 1 and are never cut off; where there are more
-        of them than ``limit``, those that answer a question best are kept, so
-        that a claim full of common nouns cannot drown the page it is about. After them
-        disambiguated ones stand before what answers a question little better.
-        ``kept`` are read beside those, whatever they answer. Over an index without
-        vectors candidates stay in the order in which they were found.
+        Exact title matches have the score 1, and the cutoff does not apply to them. If there are
+        more of them than ``limit``, those that answer a question best are kept, so that a claim
+        full of common nouns does not lose the page that it is about. Then disambiguated ones come
+        before documents that answer a question only a little better. ``kept`` are always read as
+        well. If the index has no vectors, the candidates stay in the order in which they were
+        found.
         """
         found = _merged([*exact, *others, *kept])
         if not found:
@@ -107,9 +107,9 @@ class DenseDocumentRanker(Stage):
 
 
 class DprDocumentRanker(Stage):
-    """Takes the documents nearest to each question, by DPR (report, 3.3.8 and 3.3.9).
+    """Chooses the documents nearest to each question, by DPR (report, 3.3.8 and 3.3.9).
 
-    Each document has the score of the question that it answers best.
+    The score of a document is that of the question that it answers best.
     """
 
     def __init__(
@@ -143,8 +143,8 @@ class DprDocumentRanker(Stage):
     ) -> list[Candidate]:
         """Return the candidates to read, best first. The index has vectors of DPR.
 
-        Exact title matches are all read and score 1; they stand first. The others compete for
-        the places of each question, and score 0 to 1. ``kept`` are read whatever they score.
+        All exact title matches are read; they come first, with the score 1. Of the others the best
+        for each question are read, with scores of 0 to 1. ``kept`` are always read.
         """
         found = _merged([*exact, *others, *kept])
         if not found:
@@ -158,7 +158,7 @@ class DprDocumentRanker(Stage):
             for place in sorted(places, key=lambda n: -column[n])[: self._limit]
             if column[place] >= self._cutoff
         }
-        best_scores = scores.max(axis=1, initial=0).tolist()  # 0 where nothing is asked
+        best_scores = scores.max(axis=1, initial=0).tolist()  # 0 if there is no question
         also = first | {candidate.document_id for candidate in kept}
         ranked = [
             Candidate(c.document_id, c.found_by, 1.0 if c.document_id in first else best, c.hop)
@@ -171,7 +171,7 @@ class DprDocumentRanker(Stage):
     def _scores(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
     ) -> NDArray[np.float32]:
-        """Return what each candidate scores for each question, ``(candidates, questions)``."""
+        """Return the score of each candidate for each question, ``(candidates, questions)``."""
         vectors, lengths = self._encoder.measured([question.text for question in questions])
         ids = [candidate.document_id for candidate in candidates]
         similar = self._store.similarities(ids, vectors)
@@ -182,7 +182,7 @@ class DprDocumentRanker(Stage):
 
 
 def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return one candidate per document, with all that it was found by."""
+    """Return one candidate for each document, with all stages that found it."""
     merged: dict[str, Candidate] = {}
     for candidate in candidates:
         first = merged.setdefault(candidate.document_id, candidate)

@@ -18,12 +18,12 @@ from retrieval.types import Evidence, RankedDocument, Sentence
 class CrossEncoderRelevanceClassifier(Stage):
     """Reads the claim beside each sentence with its title.
 
-    One pass gives both: relevance is 1 - P(NOT ENOUGH INFO), the stance is the
-    most probable class.
+    One pass gives relevance, which is 1 - P(NOT ENOUGH INFO), and stance, which is the most
+    probable class.
     """
 
     def __init__(self, model: CrossEncoder, cutoff: float = 0.01) -> None:
-        """Keep sentences at least ``cutoff`` relevant."""
+        """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff
 
@@ -56,16 +56,16 @@ class CrossEncoderRelevanceClassifier(Stage):
 
 
 class DistilBertRelevanceClassifier(Stage):
-    """Reads the claim beside each sentence and says whether the sentence is relevant.
+    """Reads the claim beside each sentence and gives the probability that it is relevant.
 
-    It names no stance, so supporting and refuting share the probability of relevance equally
-    until the verifier reads the sentence.
+    It gives no stance. Until the verifier reads the sentence, SUPPORTS and REFUTES have half of the
+    probability of relevance each.
     """
 
     def __init__(self, models: Path, cutoff: float) -> None:
-        """Keep sentences at least ``cutoff`` relevant; ``models`` is the report's models' folder.
+        """Keep sentences whose relevance is at least ``cutoff`` (report: 0.5).
 
-        The report keeps those labelled relevant: 0.5.
+        ``models`` is the folder of the report's models.
         """
         self._model = PairClassifier(models, RELEVANCE)
         self._cutoff = cutoff

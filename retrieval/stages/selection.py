@@ -1,4 +1,4 @@
-"""The stage ``selection``: which few sentences the verdict rests on."""
+"""The stage ``selection``: chooses the few sentences that the verdict is made from."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ USEFUL = 0.5  # of two classes, the more probable one decides
 
 
 class RelativeSelector(Stage):
-    """Selects the sentences that bear on the claim nearly as much as the best one does.
+    """Selects the sentences that are nearly as relevant to the claim as the best one.
 
-    A verifier is served by the few sentences that decide, not by all that are
-    about the same thing (FER, section 1). How relevant the best sentence is
-    differs from claim to claim, so the bar is a share of it: one sentence where
-    one stands out, several where several are alike. The sentences of
-    a path say nothing without each other: they are selected together.
+    A verifier needs the few sentences that decide the claim, not all on the same topic (FER,
+    section 1). The relevance of the best sentence differs between claims, so the threshold is a
+    share of it: one sentence is selected if it is far better than the others, several if they are
+    alike. The sentences of a path are selected together, because they decide only together.
     """
 
     def __init__(self, share: float, limit: int) -> None:
@@ -37,7 +36,7 @@ class RelativeSelector(Stage):
         return _step(state, self.select(state.evidence))
 
     def select(self, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """Return the evidence, which comes best first, with ``selected`` set anew on each."""
+        """Return the evidence, which comes best first, with ``selected`` set again on each."""
         first = evidence[: self._limit]
         bar = self._share * max((item.score for item in first), default=0.0)
         best = [item for item in first if item.score >= bar]
@@ -46,14 +45,14 @@ class RelativeSelector(Stage):
 
 
 class ProvedSelector(Stage):
-    """Keeps the selected sentences that the proof rests on and those that are as good as the best.
+    """Keeps the selected sentences that the proof uses, and others nearly as good as the best.
 
-    A sentence may be relevant enough to be selected and yet leave every part of the
-    claim to others: it is about the same thing, but decides nothing.
+    A sentence that no part of the proof uses is often only about the same topic and decides
+    nothing.
     """
 
     def __init__(self, share: float) -> None:
-        """Keep what no part rests on from ``share`` of the best selected one's relevance on."""
+        """Keep unused sentences with at least ``share`` of the best selected one's relevance."""
         self._share = share
 
     def run(self, state: ClaimState) -> Step:
@@ -65,7 +64,7 @@ class ProvedSelector(Stage):
     def select(self, evidence: Sequence[Evidence], proof: Proof) -> list[Evidence]:
         """Return the evidence, which comes best first, with fewer of it ``selected``.
 
-        What led to a sentence that is kept is kept with it.
+        The sentences that led to a kept one are kept too.
         """
         selected = [item for item in evidence if item.selected]
         needed = {step.evidence.key for step in proof.mutations if step.evidence is not None}
@@ -76,7 +75,7 @@ class ProvedSelector(Stage):
 
 
 class UtilityReader(Protocol):
-    """What tells useful sentences from others."""
+    """A model that gives the probability that a sentence is useful evidence."""
 
     def warm_up(self) -> None:
         """Load its weights."""
@@ -87,13 +86,13 @@ class UtilityReader(Protocol):
     ) -> NDArray[np.floating[Any]]:
         """Return the probability of each (title, sentence) that it is useful evidence.
 
-        ``relevance``: the probability of each that it bears on the claim at all.
+        ``relevance``: the probability of each that it is relevant to the claim.
         """
         ...
 
 
 class UtilitySelector(Stage):
-    """Selects sentences by the utility that the verifier has of them, not by their relevance."""
+    """Selects sentences by their use for the verifier, not by their relevance (FER, section 3)."""
 
     def __init__(self, model: UtilityReader, candidates: int, limit: int) -> None:
         """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most."""
@@ -108,17 +107,16 @@ class UtilitySelector(Stage):
     def run(self, state: ClaimState) -> Step:
         """Mark the selected ``evidence`` and put it first.
 
-        Before the stage ``verification``: it is trained on the relevance model's scores.
+        Runs before the stage ``verification``: it is trained on the relevance model's scores.
         """
         return _step(state, self.select(state.claim, state.evidence))
 
     def select(self, claim: str, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """Return the evidence, which comes best first, with ``selected`` set anew on each.
+        """Return the evidence, which comes best first, with ``selected`` set again on each.
 
-        Where no sentence is useful the one that is most so is selected, since a
-        verdict needs something to rest on. The sentences that led to a selected one
-        are selected with it. Selected sentences stand before others; the order is
-        otherwise kept.
+        If no sentence is useful, the most useful one is selected, since a verdict needs evidence.
+        The sentences that led to a selected one are selected with it. Selected sentences come
+        before the others; otherwise the order is kept.
         """
         if not evidence:
             return []
@@ -135,8 +133,8 @@ class UtilitySelector(Stage):
 def _with_paths(best: Iterable[Evidence], limit: int) -> set[SentenceKey]:
     """Return which sentences are selected, ``limit`` at most.
 
-    ``best`` comes best first. A sentence that was read together with others is selected with them
-    or not at all.
+    ``best`` comes best first. A sentence that was read together with others is selected only
+    together with them.
     """
     selected: set[SentenceKey] = set()
     for item in best:
@@ -147,9 +145,9 @@ def _with_paths(best: Iterable[Evidence], limit: int) -> set[SentenceKey]:
 
 
 def _step(state: ClaimState, marked: Sequence[Evidence]) -> Step:
-    """Return the marked evidence, with nothing selected that shares no word with the claim.
+    """Return the marked evidence; sentences without a common word with the claim are not selected.
 
-    Sentences are ranked whatever the claim is, also where it is no sentence at all.
+    Sentences are ranked even for a text that is not a sentence, so the best may be meaningless.
     """
     if not share_a_word(state.spans, state.read):
         marked = [replace(item, selected=False) for item in marked]

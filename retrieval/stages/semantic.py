@@ -1,4 +1,4 @@
-"""The stage ``semantic``: ranks relevant sentences, by their meaning too (report, 3.3.11)."""
+"""The stage ``semantic``: ranks relevant sentences, also by similarity (report, 3.3.11)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from retrieval.types import Evidence
 class SemanticSentenceRanker(Stage):
     """Drops sentences that are about something else and puts the best first.
 
-    The report sorts by similarity alone because its classifier's scores were
-    all near 1. Here they are calibrated and order the sentences better than
-    similarity does, so similarity cuts off and breaks ties.
+    The report sorts by similarity alone because its classifier's scores were all near 1. Here the
+    scores are calibrated and order the sentences better than similarity does. Similarity is only a
+    cutoff and breaks ties.
     """
 
     def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 15) -> None:
         """Keep sentences whose similarity to the claim is at least ``cutoff``.
 
-        They are the ``limit`` most relevant ones of each hop at most: none after these is
-        selected or leads to others.
+        Only the ``limit`` most relevant ones of each hop are ranked: later ones are never selected
+        and never lead to others.
         """
         self._encoder = encoder
         self._cutoff = cutoff
@@ -34,7 +34,7 @@ class SemanticSentenceRanker(Stage):
         self._encoder.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Rank ``relevant`` and what was ``ranked`` before, and put them first in ``evidence``."""
+        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
         return _step(state, self.rank(state.claim, state.relevant, state.ranked))
 
     def rank(
@@ -42,8 +42,8 @@ class SemanticSentenceRanker(Stage):
     ) -> list[Evidence]:
         """Return the evidence that passes the cutoff and what passed it ``before``, best first.
 
-        ``evidence`` comes most relevant first. What was ranked in earlier hops is not encoded
-        again; it stands before what is as relevant.
+        ``evidence`` comes most relevant first. Sentences of earlier hops are not encoded again;
+        they come before new ones of the same relevance.
         """
         if not evidence:
             return list(before)
@@ -83,13 +83,13 @@ class SimilaritySentenceRanker(Stage):
         self._encoder.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Rank ``relevant`` and what was ``ranked`` before, and put them first in ``evidence``."""
+        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
         return _step(state, self.rank(state.claim, state.relevant, state.ranked))
 
     def rank(
         self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
     ) -> list[Evidence]:
-        """Return the evidence, and what was ranked ``before``, that passes; most similar first."""
+        """Return the evidence, and earlier ``before``, that passes; most similar first."""
         both = [*before, *evidence]
         vectors = self._encoder.encode([claim, *(item.sentence.text for item in both)])
         similarity = (vectors[1:] @ vectors[0]).tolist()

@@ -16,10 +16,9 @@ from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
 class SentencePreranker(Stage):
     """Chooses the sentences nearest to the claim, by the vectors that the index has.
 
-    First sentences, and those of documents that were found by their titles, count as nearer.
+    First sentences, and those of documents that were found by their titles, get a bonus.
 
-    Reading a sentence beside the claim takes most of a claim's time, comparing vectors
-    next to none.
+    Reading sentences takes most of the time of a check; comparing vectors takes almost none.
     """
 
     def __init__(
@@ -62,11 +61,11 @@ class SentencePreranker(Stage):
     def choose(
         self, claim: str, documents: Sequence[RankedDocument], limit: int
     ) -> list[tuple[RankedDocument, Sentence]]:
-        """Return up to ``limit`` sentences with their documents, in no order that matters.
+        """Return up to ``limit`` sentences with their documents, in no particular order.
 
-        They are those that count as nearest, or all where there are no more. Documents come
-        best first. Over an index without vectors the first sentence of each is returned, then
-        those nearer the beginning of better documents.
+        They are the nearest ones, bonus included. ``documents`` come best first. If the index has
+        no vectors, the first sentence of each is returned, then those nearer the beginning of
+        better documents.
         """
         placed = [
             (position, rank, sentence)
@@ -84,7 +83,7 @@ class SentencePreranker(Stage):
     def _similarities(
         self, claim: str, documents: Sequence[RankedDocument], most: int
     ) -> dict[SentenceKey, float]:
-        """Return how near each sentence is, of none where the index has no vectors."""
+        """Return the nearness of each sentence; empty if the index has no vectors."""
         ids = [ranked.document.id for ranked in documents]
         (matches,) = self._store.nearest_sentences(self._encoder.encode([claim]), most, among=ids)
         return {match.key: match.similarity for match in matches}

@@ -17,7 +17,7 @@ from retrieval.state import ClaimState
 from retrieval.types import Span, SpanKind
 
 MOST = 64
-_LONGEST_RUN = 5  # words, where capital letters tell nothing
+_LONGEST_RUN = 5  # words, where capital letters carry no information
 _INSIDE_NAMES = {"of", "the", "and", "in", "for", "de", "la", "von", "van", "&", "-", "'s", ":"}
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)[‘']([^‘’']{2,})[’'](?!\w)")  # noqa: RUF001
 # The first kind to claim a stretch of text names it.
@@ -30,9 +30,9 @@ _NUMBERS = {"CARDINAL", "ORDINAL", "QUANTITY", "PERCENT", "MONEY"}
 class SpacySpanExtractor(Stage):
     """Spans by spaCy's entities and noun chunks and by the claim's own marks.
 
-    The report (3.3.6) joins a NER model and an answer extraction model, because
-    either misses names; here entities, noun chunks, capitalised runs, quotations,
-    numbers and dates are joined for the same reason.
+    The report (3.3.6) uses a NER model and an answer extraction model, because each of them misses
+    names. For the same reason this uses entities, noun chunks, capitalised runs, quotations,
+    numbers and dates.
     """
 
     def run(self, state: ClaimState) -> Step:
@@ -55,7 +55,7 @@ class SpacySpanExtractor(Stage):
         spans = [
             Span(doc.text[start:end], start, end, kind) for (start, end), kind in found.items()
         ]
-        # Where there are too many, names and numbers go before what merely surrounds them.
+        # If there are too many, names and numbers come before the longer phrases around them.
         spans.sort(key=lambda span: (_ORDER.index(span.kind), span.start, -span.end))
         kept = spans[:MOST]
         return sorted(kept, key=lambda span: (span.start, -span.end))
@@ -145,7 +145,7 @@ def _sub_runs(run: list[Token]) -> Iterator[tuple[SpanKind, int, int]]:
 
 
 def _word_runs(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
-    """Every short run of words that begins and ends with one that means something."""
+    """Every short run of words that begins and ends with a content word."""
     words = [token for token in doc if not token.is_punct and not token.is_space]
     for first, token in enumerate(words):
         if token.is_stop:
@@ -158,8 +158,8 @@ def _word_runs(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
 class WikineuralSpanExtractor(Stage):
     """Joins the entities that WikiNEuRal labels and the answers that a T5 extracts.
 
-    The report joins both because either misses names (3.3.6). As there, a span is a span whichever
-    of them found it, so all have the kind "entity".
+    The report uses both because each of them misses names (3.3.6). As in the report, it does not
+    matter which model found a span, so all have the kind "entity".
     """
 
     def __init__(self, models: Path) -> None:
@@ -183,8 +183,8 @@ class WikineuralSpanExtractor(Stage):
     def extract(self, doc: Doc) -> list[Span]:
         """Return the spans in order of their position, longer ones first, each once.
 
-        An answer is the first stretch of the claim that reads like it, whatever its case; one that
-        the claim does not hold is left out, since it has no place there.
+        The span of an answer is the first place in the claim with the same text, ignoring case. An
+        answer that does not occur in the claim is left out.
         """
         claim = doc.text
         said = self._answers.answers([f"extract answers: <ha> {claim} <ha>"])[0]
@@ -197,7 +197,7 @@ class WikineuralSpanExtractor(Stage):
 
 
 def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
-    """Return where entities stand, from (start, end, label) of each word.
+    """Return the positions of entities, from (start, end, label) of each word.
 
     Labels are "O", "B-TYPE" and "I-TYPE". An entity is a word labelled B or I and those after
     it that are labelled I with the same type.

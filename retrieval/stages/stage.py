@@ -8,7 +8,7 @@ from retrieval.state import ClaimState
 
 
 class Step(NamedTuple):
-    """What a stage has done: the new state, and a line for the progress page, "" for none."""
+    """The result of a stage: the new state, and a line for the progress page, "" for none."""
 
     state: ClaimState
     message: str
@@ -17,12 +17,12 @@ class Step(NamedTuple):
 class Stage(Protocol):
     """One step of checking a claim.
 
-    ``docs/stages.md`` shows how to write one and how a recipe names it. A stage keeps nothing of a
-    claim: what it found is in the state that it returns.
+    ``docs/stages.md`` shows how to write one and how a recipe names it. A stage stores nothing
+    about a claim; its results are in the state that it returns.
     """
 
     def warm_up(self) -> None:
-        """Load what the stage needs; cheap when it is loaded already.
+        """Load the models of the stage; cheap if they are loaded already.
 
         Raises:
             ModelUnavailable: a model is missing or damaged.
@@ -30,7 +30,7 @@ class Stage(Protocol):
         return
 
     def run(self, state: ClaimState) -> Step:
-        """Return the state with what this stage finds."""
+        """Return the state with the results of this stage."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Every stage by the name that recipes give it, and what it is made from."""
+"""All stages by the names that recipes use, and how each is made."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import (
     DENSE,
     PROVER,
-    READER,
+    RELEVANCE_MODEL,
     SELECTOR,
     TITLES,
     evidence_model,
-    path_reader,
-    reader,
+    path_model,
+    relevance_model,
 )
 from retrieval.recipes import Recipe
 from retrieval.report.models import present_models
@@ -61,11 +61,11 @@ from retrieval.titles.title_trie import TitleTrie
 class Parts:
     """The index and the models that stages share. A model is made when a stage first needs it.
 
-    Making one raises ``ModelUnavailable`` where it is missing or damaged.
+    Making one raises ``ModelUnavailable`` if it is missing or damaged.
     """
 
     def __init__(self, store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> None:
-        """``encoder`` compares texts: with the vectors of ``store``, unless these are of DPR."""
+        """``encoder`` compares texts, also with the vectors of ``store`` unless these are DPR's."""
         self.store = store
         self.encoder = encoder
         self.folders = folders
@@ -81,14 +81,14 @@ class Parts:
         return QueryEncoder(DENSE)
 
     @cached_property
-    def reader(self) -> CrossEncoder:
-        """The relevance model."""
-        return reader()
+    def relevance_model(self) -> CrossEncoder:
+        """The model that reads every sentence beside the claim."""
+        return relevance_model()
 
     @cached_property
-    def path_reader(self) -> CrossEncoder:
-        """The relevance model of paths."""
-        return path_reader()
+    def path_model(self) -> CrossEncoder:
+        """The model that reads a sentence together with those that led to it."""
+        return path_model()
 
     @cached_property
     def verifier(self) -> EvidenceModel:
@@ -115,7 +115,7 @@ def _dense(parts: Parts, c: RetrievalConfig) -> DenseSentenceRetriever:
 
 def _paths(parts: Parts, c: RetrievalConfig) -> PathReader:
     nearness = Nearness(parts.store, parts.queries)
-    return PathReader(parts.path_reader, nearness, c.path_leads, c.path_neighbours)
+    return PathReader(parts.path_model, nearness, c.path_leads, c.path_neighbours)
 
 
 def _verification(parts: Parts, c: RetrievalConfig) -> EvidenceVerifier:
@@ -140,7 +140,9 @@ STAGES: Mapping[str, _Maker] = {
     "dense": _dense,
     "sentences": lambda p, c: SentencePreranker(p.store, p.encoder, c),
     "sentences:dpr": lambda p, c: SentencePreranker(p.store, p.dpr, c),
-    "relevance": lambda p, c: CrossEncoderRelevanceClassifier(p.reader, c.relevance_cutoff),
+    "relevance": lambda p, c: CrossEncoderRelevanceClassifier(
+        p.relevance_model, c.relevance_cutoff
+    ),
     "relevance:distilbert": lambda p, c: DistilBertRelevanceClassifier(
         present_models(p.folders.report), c.relevance_cutoff
     ),
@@ -156,7 +158,7 @@ STAGES: Mapping[str, _Maker] = {
     "selection": lambda p, c: RelativeSelector(c.selection_share, c.selection_limit),
     "selection:proved": lambda p, c: ProvedSelector(c.unproved_share),
     "selection:utility": lambda p, c: UtilitySelector(
-        UtilityModel(SELECTOR, READER), c.utility_candidates, c.selection_limit
+        UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),
     "proof": lambda p, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
     "verdict": lambda p, c: CrossEncoderJudge(p.verifier, p.verifier.version, c),
@@ -175,7 +177,7 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
     """Return the stages that a recipe names, and "next".
 
     Raises:
-        UnknownRecipe: it names a stage that there is not.
+        UnknownRecipe: it names a stage that does not exist.
         ModelUnavailable: a model is missing or damaged.
     """
     unknown = [name for name in (*recipe.first, *recipe.hop) if name not in STAGES]
@@ -183,8 +185,8 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
     if unknown:
         raise UnknownRecipe(
             "unknown_stage",
-            f"The recipe {recipe.name!r} names {', '.join(unknown)}, which there is not.",
-            "Add it to retrieval/stages/table.py, or name one that stands there.",
+            f"The recipe {recipe.name!r} names {', '.join(unknown)}, which do not exist.",
+            "Add it to retrieval/stages/table.py, or name one that is listed there.",
         )
     settings = recipe.settings
     expanders = [EXPANDERS[name](parts, settings) for name in recipe.next]

@@ -1,8 +1,8 @@
 """The stage ``texts``: documents that contain a span of the claim or its words (report, 3.3.7).
 
-The report matches whole spans (3.3.5 and 3.3.7). A claim that rewords a name or
-a description has none that its document holds, and is still found by its words,
-whether or not they stand together there. ``docs/experiments.md`` has what that is worth.
+The report matches whole spans (3.3.5 and 3.3.7). If a claim rewords a name or a description, its
+document contains none of its spans, but it is still found by single words. For the effect of this
+see ``docs/experiments.md``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span
 
 
 class TextMatcher(Stage):
-    """Documents that hold a telling span as a phrase, and others that hold words of the claim.
+    """Finds documents that contain a specific span as a phrase, or words of the claim.
 
-    The store is asked once for both.
+    One request to the store serves both.
     """
 
     def __init__(self, store: DocumentStore, text_limit: int = 200, word_limit: int = 8) -> None:
@@ -39,7 +39,7 @@ class TextMatcher(Stage):
     def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
         """Return the documents, each list in BM25 order; the ranker scores them.
 
-        Function words are no words to look for.
+        Function words are not searched for.
         """
         phrases = tuple(span.text for span in _telling(spans))
         words = tuple(token.text for token in doc if not (token.is_stop or token.is_punct))
@@ -54,9 +54,9 @@ def _candidates(matches: Sequence[PhraseMatch], found_by: FoundBy) -> list[Candi
 
 
 def _telling(spans: Sequence[Span]) -> list[Span]:
-    """Leave out single common words and bare numbers where something more specific is there.
+    """Leave out single common words and bare numbers if there is a more specific span.
 
-    "film" or "two" stand in a good part of any corpus; "Sputnik 1" does not.
+    "film" or "two" occur in many documents of any corpus; "Sputnik 1" does not.
     """
     specific = [
         span

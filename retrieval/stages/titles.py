@@ -14,16 +14,16 @@ from retrieval.state import ClaimState
 from retrieval.types import Candidate, Span, TitleMatch
 
 _LONGEST = 8  # words
-# Words that by themselves name nothing where they stand: "It is …", "In 1990 …".
+# Words that alone are no names: "It is …", "In 1990 …".
 _FUNCTION = {"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SPACE"}
 
 
 class TitleMatcher(Stage):
-    """Exact titles, and titles that equal a name but for words in parentheses.
+    """Finds documents whose title, with or without words in parentheses, is a name in the claim.
 
-    Names are the claim's spans and every run of words that begins with a capital
-    letter or a digit. A parser takes titles such as "Always" or "Miracle at St.
-    Anna" for no name or for two; the index knows better.
+    Names are the claim's spans and every run of words that begins with a capital letter or a digit.
+    A parser finds no name in titles such as "Always", or two in "Miracle at St. Anna"; a lookup in
+    the index finds them.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class TitleMatcher(Stage):
     def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
         """Return exact matches, longest names first, and disambiguated ones, most similar first.
 
-        Exact matches score 1. All disambiguated titles compete with each other, so
-        that none is dropped for a worse one.
+        Exact matches have the score 1. All disambiguated titles are ranked in one list, so that
+        none is dropped for a worse one.
         """
         names = dict.fromkeys([*(span.text for span in spans), *_runs(doc)])
         longest_first = sorted(names, key=lambda name: (-len(name), name))
@@ -82,7 +82,7 @@ class TitleMatcher(Stage):
 
 
 def _runs(doc: Doc) -> Iterator[str]:
-    """Every run of at most eight words that may be a title, as it stands in the claim."""
+    """Return every run of at most eight words that may be a title, as written in the claim."""
     one_case = doc.text.islower() or doc.text.isupper()
     for first, token in enumerate(doc):
         if not (one_case or token.text[0].isupper() or token.text[0].isdigit()):

@@ -29,10 +29,10 @@ _VERBS: dict[Label, tuple[str, str]] = {
 
 
 class CrossEncoderJudge(Stage):
-    """Decides from all selected sentences at once and from the most relevant one by itself."""
+    """Decides from all selected sentences together and from the most relevant one alone."""
 
     def __init__(self, model: EvidenceModel, name: str, settings: RetrievalConfig) -> None:
-        """Remember the model, loaded in ``warm_up``, and the ``name`` that verdicts carry."""
+        """Store the model, loaded in ``warm_up``, and the ``name`` that verdicts contain."""
         self._model = model
         self._name = name
         self._settings = settings
@@ -42,7 +42,7 @@ class CrossEncoderJudge(Stage):
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Decide the ``verdict``; its confidence drops where the proof disagrees."""
+        """Decide the ``verdict``; its confidence drops if the proof disagrees."""
         selected = state.selected
         verdict = self.judge(state.claim, selected)
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
@@ -52,12 +52,12 @@ class CrossEncoderJudge(Stage):
         return Step(replace(state, verdict=verdict, cut=cut), message)
 
     def judge(self, claim: str, evidence: Sequence[Evidence]) -> Verdict:
-        """Return the verdict with its calibrated confidence and a rationale that quotes.
+        """Return the verdict with its calibrated confidence and a rationale with a quotation.
 
-        Without evidence the confidence is 1: nothing was read that could say otherwise.
+        Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
-            rationale = "No sentence in the corpus speaks about this claim."
+            rationale = "No sentence in the corpus is about this claim."
             return Verdict(
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )
@@ -71,15 +71,18 @@ class CrossEncoderJudge(Stage):
         return Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether nothing of the selected evidence is cut off.
+        """Return whether all selected evidence fits the verifier's window.
 
-        Where all of it fits this model's window at once, every sentence alone, every
-        path and the prover's input, whose window is wider, fit too.
+        If it does, every single sentence, every path and the input of the prover, whose window is
+        wider, fit too.
         """
         return self._model.fits(claim, _text(evidence))
 
     def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
-        """Return what all sentences say as one text; of a single one that is known already."""
+        """Return the probabilities of all sentences read as one text.
+
+        Those of a single sentence are known already.
+        """
         if len(evidence) == 1:
             return evidence[0].opinion
         supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
@@ -93,11 +96,11 @@ def _text(evidence: Sequence[Evidence]) -> str:
 def opinion_of(
     together: Opinion, evidence: Sequence[Evidence], together_weight: float, scale: float
 ) -> list[float]:
-    """Return the probabilities of ``LABELS`` that the verdict is made of.
+    """Return the probabilities of ``LABELS`` for the verdict.
 
-    ``together``: what the sentences of ``evidence``, at least one, say as one text. ``scale``: the
-    power that all are raised to. Below 1 the verdict is less confident than the readings: of many
-    readings, those that were chosen are wrong more often than others of the same confidence.
+    ``together``: those of all sentences of ``evidence``, at least one, read as one text. ``scale``:
+    the power that all are raised to. Below 1 it lowers the confidence: readings that were chosen
+    from many are wrong more often than others of the same confidence.
     """
     most_relevant = max(evidence, key=lambda item: item.score)
     pooled = pooled_opinion(together, most_relevant.opinion, together_weight)
@@ -108,17 +111,17 @@ def opinion_of(
 def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: float) -> list[float]:
     """Return the linear pool of two opinions (Stone 1961); ``weight`` is that of the first.
 
-    What all sentences say together and what the most relevant one says alone err
-    on different claims.
+    The reading of all sentences together and that of the most relevant one alone are wrong for
+    different claims.
     """
     return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
 
 
 def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:
-    """Return the opinion without the label that the shown evidence speaks against.
+    """Return the opinion without a label that the shown evidence contradicts.
 
-    A side is impossible if some sentence has the opposite stance and none has its own: what is
-    shown would contradict the verdict.
+    SUPPORTS or REFUTES is removed if some sentence has the opposite stance and no sentence has this
+    one: the shown evidence would contradict the verdict.
     """
     sides = (SUPPORTS, REFUTES)
     left = [
@@ -129,19 +132,18 @@ def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[f
 
 
 def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
-    """Return one sentence that quotes what the verdict rests on.
+    """Return one sentence that quotes the evidence of the verdict.
 
-    ``firm``: whether the verdict is confident enough to say so plainly. ``evidence`` comes best
-    first. For a decided claim it is the first sentence of the
-    same stance; where no sentence has it alone, the first of those read together.
-    Otherwise it is the first sentence, which settles nothing, even where it leans to
-    a side.
+    ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
+    first. For a decided claim the first sentence of the same stance is quoted; if no sentence has
+    it alone, the first of those read together. Otherwise the first sentence is quoted, whatever its
+    stance.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:
-            settles = f"seems to {_VERBS[closest.stance][1]} it, but not surely enough to decide"
+            settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"
         return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
     one, several = _VERBS[label]
     if not firm:

@@ -16,8 +16,8 @@ from retrieval.types import Evidence, Opinion, Reading, SentenceKey
 class EvidenceVerifier(Stage):
     """Reads the claim with each of the best sentences, alone and after those that led to it.
 
-    The relevance model, which is five times as fast, chooses what is read here; from then on its
-    own opinion does not count.
+    The relevance model, which is five times as fast, chooses the sentences. After this stage its
+    probabilities are not used.
     """
 
     def __init__(self, model: EvidenceModel, settings: RetrievalConfig) -> None:
@@ -31,7 +31,7 @@ class EvidenceVerifier(Stage):
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Label ``evidence``, drop what is not read, and add to ``readings``."""
+        """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
         evidence, readings = self.verify(state.claim, state.evidence, state.readings)
         found = replace(state, evidence=tuple(evidence), readings=readings)
         return Step(found, f"{count(len(evidence), 'sentence')} labelled")
@@ -43,16 +43,15 @@ class EvidenceVerifier(Stage):
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
-        """Return what was read of the evidence, best first, and every opinion so far.
+        """Return the sentences of the evidence that were read, best first, and all readings so far.
 
-        ``evidence`` comes best first. ``before``: opinions that were given before and are not
-        asked for again; a sentence that was read then stays, wherever it stands now. ``paths``
-        are read too. Each is given as its last sentence; its other sentences must be in
-        ``evidence``.
-        Of the readings that end with a sentence, the one that decides the most is kept; a path
-        only if it decides more than each of its sentences alone (``path_gain``).
-        A sentence is as good as the best reading that it takes part in (M3, algorithm 1), so the
-        first sentence of a path stands beside the last one.
+        ``evidence`` comes best first. ``before``: earlier readings, which are not repeated; their
+        sentences stay in the evidence, whatever their rank is now. ``paths`` are read too. Each is
+        given as its last sentence; its other sentences must be in ``evidence``.
+        Of the readings that end with a sentence, the one with the highest score is kept; a path
+        only if its score is higher than that of each of its sentences alone (``path_gain``).
+        The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
+        the first sentence of a path is ranked next to the last one.
         """
         known = {item.key: item for item in (*paths, *evidence)}
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
@@ -112,9 +111,9 @@ def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
 def _labelled(
     best: Sequence[Evidence], readings: Mapping[Reading, Opinion], gain: float
 ) -> list[Evidence]:
-    """Return the sentences as the readings that decide the most say.
+    """Return the sentences with the labels of their readings with the highest scores.
 
-    Where a path decides little more than its sentences alone, these settle the claim without it.
+    A path whose score is not clearly higher than those of its sentences alone is not used.
     """
     alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
     decisive = dict(alone)

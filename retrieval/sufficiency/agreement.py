@@ -1,4 +1,4 @@
-"""The verdict beside the proof: confidence drops where they disagree, and the rationale says so."""
+"""Compares verdict and proof: if they disagree, confidence drops and the rationale says so."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from retrieval.types import (
     Verdict,
 )
 
-_GUESS = 1 / len(LABELS)  # the most probable of the labels has more than that
-_SEVERAL = "More than one part is contradicted, and what that comes to the proof cannot tell."
+_GUESS = 1 / len(LABELS)  # the most probable label is above this
+_SEVERAL = "More than one part is contradicted, so the proof does not decide the claim."
 _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
 
 def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig) -> Verdict:
-    """Return the verdict; where the proof disagrees, with less confidence and one more sentence.
+    """Return the verdict; if the proof disagrees, with less confidence and one more sentence.
 
-    The label stays: the proof speaks of the claim part by part, and one part that
-    was read wrongly turns it. The rationale is plain text and may quote the claim.
+    The label stays, because a single part of the claim that was read wrongly changes the result of
+    the proof. The rationale is plain text and may quote the claim.
     """
     if proof.label == verdict.label:
         share, remark = 1.0, ""
@@ -42,18 +42,18 @@ def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig
     elif proof.label == NOT_ENOUGH_INFO:
         share, remark = settings.open_share, _still_open(claim, proof)
     else:
-        share, remark = settings.opposed_share, "Part by part, the proof comes to the opposite."
+        share, remark = settings.opposed_share, "The proof, part by part, has the opposite result."
     if not remark:
         return verdict
     return replace(
         verdict,
-        confidence=_less_sure(verdict.confidence, share),
-        probabilities=tuple(_less_sure(p, share) for p in verdict.probabilities),
+        confidence=_lowered(verdict.confidence, share),
+        probabilities=tuple(_lowered(p, share) for p in verdict.probabilities),
         rationale=f"{verdict.rationale} {remark}",
     )
 
 
-def _less_sure(probability: float, share: float) -> float:
+def _lowered(probability: float, share: float) -> float:
     return _GUESS + share * (probability - _GUESS)
 
 
@@ -62,7 +62,7 @@ def _contradicted(proof: Proof) -> list[Mutation]:
 
 
 def _still_open(claim: str, proof: Proof) -> str:
-    """Return what to say of the spans that nothing is found about; there are some."""
+    """Return the sentence about the open spans; there is at least one."""
     parts = [f"“{claim[start:end]}”" for start, end in proof.open]
     if len(parts) == 1:
         return f"One part of the claim stays open: {parts[0]}."

@@ -1,4 +1,4 @@
-"""What the steps of a proof come to.
+"""The label that the steps of a proof lead to.
 
 ProoFVer's automaton (Krishna et al. 2022, 3.2), over the four operators that
 AdMIRaL (3.2) keeps of natural logic's seven (MacCartney and Manning 2014).
@@ -30,7 +30,7 @@ _NEXT: dict[Label, dict[Operator, Label]] = {
     REFUTES: {
         EQUIVALENCE: REFUTES,
         NEGATION: SUPPORTS,
-        # Other than what is other than the claim: that may be anything.
+        # An alternative of an alternative of the claim may be anything.
         ALTERNATION: NOT_ENOUGH_INFO,
         INDEPENDENCE: NOT_ENOUGH_INFO,
     },

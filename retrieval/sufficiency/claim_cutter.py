@@ -1,8 +1,7 @@
-"""Cuts a claim into the spans that a proof speaks of, one after the other.
+"""Cuts a claim into the spans of a proof.
 
-ProoFVer cuts claims with a chunker and joins what that cuts too finely (Krishna et
-al. 2022, 4.1); here the parser's noun chunks and heads say which neighbouring
-words belong together.
+ProoFVer cuts claims with a chunker and joins chunks that are too small (Krishna et al. 2022, 4.1).
+Here the parser's noun chunks and heads decide which neighbouring words belong together.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from spacy.tokens import Doc, Token
 
 MOST = 12  # spans of a claim
-_LONGEST_POSSESSIVE = 6  # words of a noun phrase that is not cut behind its owner
+_LONGEST_POSSESSIVE = 6  # words of a noun phrase that is not cut after its possessor
 _LONGEST_REMARK = 3  # words in brackets that still belong to a name: "(1931 film)"
 
 _QUOTED = re.compile(r"[\"“][^\"“”]+[\"”]|(?<!\w)[‘'][^‘’']{2,}[’'](?!\w)")  # noqa: RUF001
@@ -22,7 +21,7 @@ _OPENING = {"”": "“", "’": "‘", ")": "(", "]": "[", '"': '"', "'": "'"} 
 _CLOSING = {opening: closing for closing, opening in _OPENING.items()}
 _MARKS = {*_OPENING, *_CLOSING, *",.;:!?…-–—", "--", "..."}  # noqa: RUF001
 _HYPHENS = {"-", "–"}  # noqa: RUF001 - the dash of spans of time is meant
-# Lower-case words inside names: some always, some where nothing speaks against it.
+# Lower-case words inside names: some always, some unless the rules below exclude it.
 _LINKS = {"of", "de", "la", "le", "du", "del", "der", "da", "di", "von", "van", "&", ":", "-"}
 _LOOSE_LINKS = {"and", "in", "with", "on", "to", "at", "for", "from", "by", "a", "an", "the"}
 _TIMES = {"DATE", "TIME"}
@@ -36,10 +35,10 @@ _BEFORE_ITS_HEAD = {"advmod", "quantmod", "npadvmod", "nummod", "neg", "preconj"
 def cut(doc: Doc) -> list[tuple[int, int]]:
     """Return consecutive (start, end) offsets that cover every word of the claim.
 
-    At most 12 phrases: a noun phrase with all that stands before its noun, a verb
-    with its auxiliaries and negation, a preposition with the phrase behind it. A
-    noun phrase is cut before a participle or a preposition; names, titles and
-    quotations never are. Punctuation around a phrase belongs to none.
+    At most 12 phrases: a noun phrase with all words before its noun, a verb with its auxiliaries
+    and negation, a preposition with the phrase after it. A noun phrase is cut before a participle
+    or a preposition; names, titles and quotations are never cut. Punctuation around a phrase is
+    left out.
     """
     phrases = _Phrases(doc)
     groups: list[list[Token]] = []
@@ -59,7 +58,7 @@ def cut(doc: Doc) -> list[tuple[int, int]]:
 
 
 class _Phrases:
-    """Which neighbouring words of a claim belong to one phrase."""
+    """Decides which neighbouring words of a claim belong to one phrase."""
 
     def __init__(self, doc: Doc) -> None:
         self._chunks = {token.i: chunk for chunk in doc.noun_chunks for token in chunk}
@@ -103,7 +102,7 @@ class _Phrases:
 
 
 def _overlooked_verb(doc: Doc) -> int | None:
-    """Return the index of what the parser took for a plural noun: "Nordlys stars Liv Holm"."""
+    """Return the index of a verb that was parsed as a plural noun: "Nordlys stars Liv Holm"."""
     if any(token.tag_ in _FINITE for token in doc):
         return None
     plural = (t.i for t in doc[1:] if t.tag_ == "NNS" and t.is_lower and doc[t.i - 1].tag_ == "NNP")
@@ -111,7 +110,7 @@ def _overlooked_verb(doc: Doc) -> int | None:
 
 
 def _leads_to(left: Token, right: Token, verb: Token | None) -> bool:
-    """Whether the left word opens the phrase of the right one."""
+    """Return whether the left word begins the phrase of the right one."""
     if left.dep_ == "cc" or left.pos_ == "CCONJ" or left.dep_ == "mark":
         return True
     if left.head == right and left.dep_ in _BEFORE_ITS_HEAD:
@@ -127,7 +126,7 @@ def _leads_to(left: Token, right: Token, verb: Token | None) -> bool:
 
 
 def _hyphenated(left: Token, right: Token) -> bool:
-    """Whether a hyphen that stands at one of the words belongs to it."""
+    """Return whether a hyphen next to one of the words belongs to it."""
     return not left.whitespace_ and (
         (left.text in _HYPHENS and right.text not in _MARKS)
         or (right.text in _HYPHENS and not right.whitespace_ and left.text not in _MARKS)
@@ -135,7 +134,7 @@ def _hyphenated(left: Token, right: Token) -> bool:
 
 
 def _within_names(doc: Doc) -> Iterator[int]:
-    """Yield the indices of words that a name, title or quotation goes on behind."""
+    """Yield the indices of words after which a name, title or quotation continues."""
     for quotation in _QUOTED.finditer(doc.text):
         yield from _covered(doc, quotation)[:-1]
     for remark in _BRACKETED.finditer(doc.text):
@@ -157,7 +156,7 @@ def _covered(doc: Doc, match: re.Match[str]) -> list[int]:
 
 
 def _within_capitals(doc: Doc) -> Iterator[int]:
-    """Yield the same for runs of capitalised words, where capitals tell names."""
+    """Yield the same for runs of capitalised words, if capitals mark names in the claim."""
     verb = next((t for t in doc if t.tag_ in _FINITE and t.is_lower), None)
     for first in doc:
         if not first.text[0].isupper() or first.pos_ == "PRON":
@@ -176,10 +175,10 @@ def _within_capitals(doc: Doc) -> Iterator[int]:
 
 
 def _one_name(first: Token, between: Sequence[Token], last: Token, verb: Token | None) -> bool:
-    """Whether capitalised words with these words between them are one name.
+    """Return whether capitalised words with these words between them are one name.
 
-    ``verb``: the claim's first finite one; before it, a preposition is rarely any
-    but a title's own, and its number tells "Sense and Sensibility" from two names.
+    ``verb``: the first finite verb of the claim. Before it, a preposition is usually part of a
+    title. A singular verb shows that "Sense and Sensibility" is one name and not two.
     """
     texts = [token.text for token in between]
     if not texts:
@@ -196,7 +195,7 @@ def _one_name(first: Token, between: Sequence[Token], last: Token, verb: Token |
 
 
 def _trimmed(group: list[Token]) -> list[Token]:
-    """Drop the punctuation around a phrase; brackets and quotes stay where both are in it."""
+    """Drop the punctuation around a phrase; brackets and quotes stay if both are in it."""
     kept = list(group)
     while kept and kept[-1].text in _MARKS and not _has(kept[:-1], _OPENING.get(kept[-1].text)):
         kept.pop()
@@ -210,7 +209,7 @@ def _has(tokens: Sequence[Token], partner: str | None) -> bool:
 
 
 def _settled(groups: list[list[Token]]) -> list[list[Token]]:
-    """Give words that mean nothing alone to the next phrase, or to the last one."""
+    """Join words without a meaning of their own to the next phrase, or to the last one."""
     settled: list[list[Token]] = []
     waiting: list[Token] = []
     for group in groups:

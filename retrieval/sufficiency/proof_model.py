@@ -1,9 +1,9 @@
-"""The model of a proof: what the evidence says of each span of a claim, and where.
+"""The prover: predicts the operator and the evidence words of each span of a claim.
 
-AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence
-model. Here the claim is cut beforehand (``claim_cutter``) and one pass over claim
-and evidence classifies all spans at once: two pointers say which words of the evidence
-a span is rewritten into, and the operator is predicted from the span and those words.
+AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence model. Here the
+claim is cut first (``claim_cutter``), and one pass over claim and evidence classifies all spans:
+two pointers give the words of the evidence that a span is rewritten into, and the operator is
+predicted from the span and those words.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from retrieval.trained.trained_model import TrainedModel
 
 @dataclass(frozen=True, slots=True)
 class ProofReading:
-    """What the network says of one claim's spans beside an evidence text.
+    """The network's output for one claim's spans and an evidence text.
 
-    ``operators``: calibrated probabilities, ``(spans, 4)`` in the order of
-    ``OPERATORS``. ``seen``: ``(spans,)``, false for a span without tokens.
-    ``starts`` and ``ends``: how much each token is where a span's words begin and
-    end, ``(spans, tokens)``; minus infinity outside the evidence.
-    ``evidence``: ``(tokens,)``, true for the evidence's.
-    ``offsets``: ``(tokens, 2)``, where these lie in the evidence text.
+    ``operators``: calibrated probabilities, ``(spans, 4)`` in the order of ``OPERATORS``. ``seen``:
+    ``(spans,)``, false for a span without tokens. ``starts`` and ``ends``: the scores of each token
+    as the first and last word of a span's evidence, ``(spans, tokens)``; minus infinity outside the
+    evidence. ``evidence``: ``(tokens,)``, true for the evidence's. ``offsets``: ``(tokens, 2)``,
+    their characters in the evidence text.
     """
 
     operators: NDArray[np.float32]
@@ -54,13 +53,13 @@ class ProofModel(TrainedModel):
         super().__init__(folder, MiniLM())
 
     def read(self, claim: str, spans: Sequence[tuple[int, int]], evidence: str) -> ProofReading:
-        """Return what the network says of the spans, claim offsets; evidence is cut at its end."""
+        """Return the output for the spans, offsets of the claim; evidence is cut at its end."""
         row = proof_row(self._tokenizer, claim, spans, evidence, self._config["max_tokens"])
         tokens = self._network.states([row.ids]).vectors[0]
         of_spans = row.spans @ tokens
         starts = _pointed(linear(of_spans, self._heads, "start"), tokens)
         ends = _pointed(linear(of_spans, self._heads, "end"), tokens)
-        # The operator is predicted from the words pointed at, which are shown with it.
+        # The operator is predicted from the words that the pointers select; they are shown with it.
         scores = np.where(row.evidence, (starts + ends) / 2, np.finfo(np.float32).min)
         words = (softmax(scores) * row.evidence) @ tokens
         both = np.concatenate([of_spans, words, of_spans * words, of_spans - words], axis=-1)
@@ -76,5 +75,5 @@ class ProofModel(TrainedModel):
 
 
 def _pointed(spans: Array, tokens: Array) -> Array:
-    """Return how much each span points to each token, scaled as attention is."""
+    """Return the pointer score of each span for each token, scaled as in attention."""
     return spans @ tokens.T / np.float32(math.sqrt(tokens.shape[-1]))

@@ -1,4 +1,4 @@
-"""A claim, cut into spans, beside evidence, as the network of a proof reads them."""
+"""The prover's input: a claim, cut into spans, with evidence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MARKS = 3  # around claim and evidence
 
 @dataclass(frozen=True, slots=True)
 class ProofRow:
-    """One row of tokens and what is asked of it.
+    """One row of tokens with the claim's spans.
 
     ``ids``: the tokens. ``spans``: ``(spans, tokens)``, each row the mean over that span's
     tokens. ``seen``: ``(spans,)``; false, with a row of zeros, for a span without tokens.
-    ``evidence``: ``(tokens,)``, true for the evidence's tokens. ``offsets``: ``(tokens, 2)``,
-    where each token lies in the claim or in the evidence text, in characters.
+    ``evidence``: ``(tokens,)``, true for the evidence's tokens. ``offsets``: ``(tokens, 2)``, the
+    position of each token in the claim or in the evidence text, in characters.
     """
 
     ids: Row
@@ -39,10 +39,9 @@ def proof_row(
 ) -> ProofRow:
     """Return claim, spans (offsets of the claim) and evidence as one row.
 
-    Evidence beyond ``max_tokens`` is cut at its end. An English claim of 500
-    characters leaves room for it; of a claim that does not fit at all, such as one
-    in Chinese, the end is cut and the spans there are not seen. The marks between
-    sentences are none of the evidence's tokens.
+    The end of the evidence is cut to ``max_tokens``. An English claim of 500 characters leaves room
+    for it. If a claim alone does not fit, as a long one in Chinese, its end is cut and the spans
+    there are not seen. The separators of sentences do not count as tokens of the evidence.
     """
     most = max_tokens - _MARKS
     of_claim, of_evidence = (

@@ -1,4 +1,4 @@
-"""Looks up names among titles that are at hand: exact ones, and those with words in parentheses."""
+"""Looks up names in a list of titles: exact ones, and those with words in parentheses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NamedTitles:
                 self._plain.setdefault(title_key(shorter), {})[document_id] = (title, words)
 
     def matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """Return what ``DocumentStore.title_matches`` asks for."""
+        """Return the result of ``DocumentStore.title_matches``."""
         return [
             match
             for name in dict.fromkeys(names)
@@ -32,7 +32,7 @@ class NamedTitles:
 
     def _of(self, name: str) -> Iterator[TitleMatch]:
         key = title_key(name)
-        if not key:  # an empty name names nothing
+        if not key:  # an empty name matches nothing
             return
         exact = self._exact.get(key, {})
         for document_id, title in sorted(exact.items()):

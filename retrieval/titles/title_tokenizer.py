@@ -1,4 +1,4 @@
-"""How titles are cut into tokens, when they are indexed as when they are generated."""
+"""Cuts titles into tokens, for the index and for generation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Word:
 
 
 class TitleTokenizer:
-    """MiniLM's WordPiece: 30,522 uncased tokens, of which no special one is added."""
+    """MiniLM's WordPiece, 30,522 uncased tokens; no special ones are added."""
 
     def __init__(self) -> None:
         """Load the vocabulary.
@@ -30,17 +30,17 @@ class TitleTokenizer:
             ModelUnavailable: the package that it comes with is missing or damaged.
         """
         self._tokenizer = Tokenizer.from_file(str(minilm_folder() / "tokenizer.json"))
-        # The file says to pad and cut everything to 128 tokens.
+        # The file's settings pad and cut everything to 128 tokens.
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 
     def tokens(self, titles: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each title, all of it, its words in parentheses too."""
+        """Return the token ids of each whole title, with its words in parentheses."""
         encoded = self._tokenizer.encode_batch(list(titles), add_special_tokens=False)
         return [title.ids for title in encoded]
 
     def words(self, text: str) -> list[Word]:
-        """Return the words of a text in order; their tokens are those a title of them has."""
+        """Return the words of a text in order, with the tokens that a title of them would have."""
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         tokens = zip(encoded.word_ids, encoded.offsets, encoded.ids, strict=True)
         words = [list(word) for _, word in groupby(tokens, key=lambda token: token[0])]

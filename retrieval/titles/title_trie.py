@@ -1,11 +1,10 @@
-"""All titles of an index as a prefix tree of their tokens, without a node of it being stored.
+"""All titles of an index as a trie (prefix tree) of their tokens, without stored nodes.
 
-The titles' token sequences are sorted, so those with a common prefix are a range
-of them and stepping down the tree narrows the range. AdMIRaL's title generation
-(section 3.1) may follow no other path, as in Cao et al. 2021 ("Autoregressive
-Entity Retrieval", section 3.2), whose tree of Python objects would not fit the
-memory for millions of titles; this one is three arrays that may be mapped, or three
-for each part of an index that was added later.
+The titles' token sequences are sorted, so the titles with a common prefix are a range of them, and
+each further token makes the range smaller. AdMIRaL's title generation (section 3.1) follows only
+paths of this trie, as in Cao et al. 2021 ("Autoregressive Entity Retrieval", section 3.2). Their
+trie of Python objects would not fit into memory for millions of titles. This one is three arrays
+that may be memory-mapped, or three for each part of an index that was added later.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# How many titles are looked at together for the tokens that may follow.
+# How many titles are read together to find the tokens that may follow.
 _BLOCK = 1 << 20
 _ENDED = -1
 
 
 @dataclass(frozen=True, slots=True)
 class TitleRun:
-    """Titles as ``build_run`` sorts them; their documents are numbered from ``first`` on."""
+    """Titles as ``build_run`` sorts them; the numbers of their documents begin with ``first``."""
 
     tokens: NDArray[np.uint16]
     starts: NDArray[Any]
@@ -36,7 +35,7 @@ class TitleRun:
 
 @dataclass(frozen=True, slots=True)
 class TitleNode:
-    """The titles that share their first ``depth`` tokens: of each run those of a range."""
+    """The titles with the same first ``depth`` tokens: a range of each run."""
 
     ranges: tuple[range, ...]
     depth: int
@@ -47,15 +46,15 @@ def build_run(
 ) -> tuple[NDArray[np.uint16], NDArray[Any], NDArray[np.uint32]]:
     """Sort (tokens, number of the document) pairs.
 
-    A title without tokens is left out. Returns all tokens joined, where each of
-    the ``n`` titles begins, uint32 or uint64 of length ``n + 1``, and the ``n``
-    numbers; equal titles are in order of these.
+    A title without tokens is left out. Returns all tokens joined; the position where each of the
+    ``n`` titles begins, uint32 or uint64 of length ``n + 1``; and the ``n`` numbers. Equal titles
+    are in the order of their numbers.
 
     Raises:
         OverflowError: a token is 65,535 or more, or a number does not fit into 32 bits.
     """
-    # A title becomes a string of big-endian bytes that sorts as its tokens do: each is
-    # raised by one, so that the 0 behind the last is less than any, then the number.
+    # A title becomes a string of big-endian bytes with the order of its tokens: each is raised by
+    # one, so that the 0 after the last one is less than any; then comes the number.
     rows = sorted(
         b"".join((token + 1).to_bytes(2, "big") for token in tokens)
         + bytes(2)
@@ -68,8 +67,8 @@ def build_run(
     count = len(rows)
     documents = (units[ends - 2].astype(np.uint32) << 16) | units[ends - 1]
     is_token = np.ones(len(units), dtype=bool)
-    for behind in (1, 2, 3):
-        is_token[ends - behind] = False
+    for distance in (1, 2, 3):
+        is_token[ends - distance] = False
     tokens = (units[is_token] - 1).astype(np.uint16)
     starts = np.zeros(count + 1, dtype=np.int64)
     starts[1:] = ends - 3 * np.arange(1, count + 1)
@@ -81,13 +80,13 @@ class TitleTrie:
     """Walks the sorted token sequences of one or more runs; none of their arrays is copied."""
 
     def __init__(self, runs: Sequence[TitleRun], document_id: Callable[[int], str | None]) -> None:
-        """Keep the runs, and what tells a document's id by its number, or None if it is gone."""
+        """``document_id`` returns an id by a document's number, or None if it is removed."""
         self._runs = [_Run(run) for run in runs]
         self._document_id = document_id
 
     @classmethod
     def of(cls, titles: Iterable[Sequence[int]], ids: Sequence[str]) -> TitleTrie:
-        """Return the tree of these titles' tokens, each of the document at its place in ``ids``."""
+        """Return the trie of these titles' tokens; ``ids`` has the document of each title."""
         run = TitleRun(*build_run((tokens, number) for number, tokens in enumerate(titles)))
         return cls([run], ids.__getitem__)
 
@@ -100,7 +99,7 @@ class TitleTrie:
         return self._first_tokens if node.depth == 0 else self._following(node)
 
     def step(self, node: TitleNode, token: int) -> TitleNode | None:
-        """Return the node that ``token`` leads to; None if no title goes on so."""
+        """Return the node that ``token`` leads to; None if no title continues with it."""
         ranges = tuple(
             run.narrowed(titles, node.depth, token)
             for run, titles in zip(self._runs, node.ranges, strict=True)
@@ -108,14 +107,14 @@ class TitleTrie:
         return TitleNode(ranges, node.depth + 1) if any(ranges) else None
 
     def is_end(self, node: TitleNode) -> bool:
-        """Return whether there is a title of which nothing is left."""
+        """Return whether a title ends at this node."""
         return any(
             titles and run.token(titles[0], node.depth) == _ENDED
             for run, titles in zip(self._runs, node.ranges, strict=True)
         )
 
     def ends(self, node: TitleNode) -> list[str]:
-        """Return the ids of the documents of whose titles nothing is left, in order of number."""
+        """Return the ids of the documents whose titles end at this node, in order of number."""
         numbers = (
             number
             for run, titles in zip(self._runs, node.ranges, strict=True)
@@ -137,7 +136,7 @@ class TitleTrie:
 
 
 class _Run:
-    """One run; titles are numbered as they are sorted."""
+    """One run; titles are numbered in their sorted order."""
 
     def __init__(self, run: TitleRun) -> None:
         self._tokens, self._starts, self._documents = run.tokens, run.starts, run.documents
@@ -147,7 +146,7 @@ class _Run:
         return len(self._documents)
 
     def token(self, title: int, depth: int) -> int:
-        """Return the token at this depth of a title, ``_ENDED`` where it has none."""
+        """Return the token at this depth of a title, ``_ENDED`` if it has none."""
         position = int(self._starts[title]) + depth
         ended = position >= int(self._starts[title + 1])
         return _ENDED if ended else int(self._tokens[position])
@@ -162,8 +161,8 @@ class _Run:
 
     def ended(self, titles: range, depth: int) -> list[int]:
         """Return the documents of those of the titles that have no token at this depth."""
-        behind = bisect_right(titles, _ENDED, key=partial(self.token, depth=depth))
-        ended = titles[:behind]
+        end = bisect_right(titles, _ENDED, key=partial(self.token, depth=depth))
+        ended = titles[:end]
         numbers = self._documents[ended.start : ended.stop]
         return [self._first + int(number) for number in numbers]
 

@@ -1,11 +1,10 @@
-"""What training changed, kept apart from the packaged weights that it changed.
+"""The difference between trained and packaged weights, as models are shipped.
 
-A fine-tuned model is the base weights plus a small difference. The embeddings
-were frozen, so only the transformer layers and the heads differ. Each matrix of
-the difference is cut to a low rank (a truncated singular value decomposition) and
-kept as the product of two thin ones in 8 bits, with a scale for each column of
-the first. Everything else is kept as it is, in float16. Files that were written
-before hold the thin matrices in float16, without scales.
+A fine-tuned model is the base weights plus a small difference. The embeddings were frozen in
+training, so only the transformer layers and the heads differ. Each matrix of the difference is cut
+to a low rank (a truncated singular value decomposition) and stored as the product of two thin ones
+in 8 bits, with a scale for each column of the first. Everything else is stored whole, in float16.
+Older files contain the thin matrices in float16, without scales.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.weights import Array
 
 LEFT, RIGHT, SCALE = "@left", "@right", "@scale"
-BODIES = ("distilbert.", "mpnet.")  # what has base weights; all else is a head, kept whole
+BODIES = ("distilbert.", "mpnet.")  # the parts with base weights; the rest is a head, stored whole
 
 
 def read_difference(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model's ``delta.safetensors``.
 
     Raises:
-        ModelUnavailable: the file is missing or is not the one that was trained.
+        ModelUnavailable: the file is missing, or its digest is not the expected one.
     """
     path = folder / "delta.safetensors"
     try:
@@ -51,7 +50,7 @@ def read_difference(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
 
 
 def heads(difference: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
-    """Return the weights that stand on the body, which have no base."""
+    """Return the weights of the head, which have no base."""
     return {
         name: array.astype(np.float32)
         for name, array in difference.items()
@@ -64,8 +63,7 @@ def trained_body(
 ) -> dict[str, Array]:
     """Return the weights of a body after training.
 
-    ``base``: the packaged ones, by the names that training has for them. ``folder``: the model's,
-    for the error.
+    ``base``: the packaged ones, by their names in training. ``folder``: the model's, for the error.
 
     Raises:
         ModelUnavailable: the difference belongs to other base weights.

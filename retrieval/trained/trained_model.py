@@ -1,4 +1,4 @@
-"""A model as it is shipped: packaged base weights, and what training changed in them."""
+"""A shipped model: packaged base weights and the difference that training made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.networks.base import Base
 from retrieval.networks.network import open_network
 from retrieval.networks.states import Network
@@ -20,13 +20,13 @@ from retrieval.trained.difference import heads, read_difference, trained_body
 
 
 class TrainedModel:
-    """A folder with ``config.json`` and ``delta.safetensors``, loaded when it is first needed.
+    """A folder with ``config.json`` and ``delta.safetensors``, loaded on first use.
 
     A subclass computes its results from the body's states and the heads' weights.
     """
 
     first_only = False
-    """Whether the model reads no other state than that of the first token."""
+    """Whether the model reads only the state of the first token."""
 
     def __init__(self, folder: Path, base: Base) -> None:
         """Read the folder's configuration; no weights are loaded yet.
@@ -40,12 +40,12 @@ class TrainedModel:
 
     @property
     def version(self) -> str:
-        """The model's name and version, for results to carry."""
+        """The model's name and version, which results contain."""
         return version_of(self._config)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that was trained: the difference and how its opinions are scaled."""
+        """SHA-256 of all trained parts: the difference and the calibration."""
         return sha256(json.dumps(self._config, sort_keys=True).encode()).hexdigest()
 
     def warm_up(self) -> None:
@@ -77,7 +77,7 @@ class TrainedModel:
 
     @property
     def _key(self) -> str:
-        """The digest of all that the network's weights come from beside the base's."""
+        """The digest of the sources of the network's weights, without the base's."""
         return str(self._config["sha256"])
 
     def _base_weights(self) -> Mapping[str, Array]:

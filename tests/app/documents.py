@@ -262,7 +262,7 @@ def document_without_evidence(claim: str) -> dict[str, Any]:
     result["evidence"] = []
     result["documents"] = []
     result["questions"] = []
-    result["verdict"]["rationale"] = "No sentence in the corpus speaks about this claim."
+    result["verdict"]["rationale"] = "No sentence in the corpus is about this claim."
     result["hops"] = [hop(1, [], 0, 0, "nothing new")]
     return result
 

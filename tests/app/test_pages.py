@@ -119,10 +119,10 @@ def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> No
     [
         ("", "There is no claim to check."),
         (" \r\n\t", "There is no claim to check."),
-        ("1234", "The claim holds no words."),
+        ("1234", "The claim contains no words."),
         ("q", "Single letters are not a claim."),
         ("snow " * 101, "The claim is 504 characters long; at most 500 can be checked."),
-        ("<b>\x07</b>", "The claim holds control characters."),
+        ("<b>\x07</b>", "The claim contains control characters."),
     ],
 )
 def test_a_bad_claim_comes_back_with_the_reason_at_the_field(

@@ -26,7 +26,7 @@ FIRST_ROUND = (
     ("relevance", "9 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
     ("verdict", "5 sentences read together: not enough info"),
-    ("next", "Still missing: “Ida Holm”; 3 documents to go on with"),
+    ("next", "Still missing: “Ida Holm”; 3 documents to read next"),
 )
 SECOND_ROUND = (
     ("sentences", "Reading 31 sentences of 3 documents"),

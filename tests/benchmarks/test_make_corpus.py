@@ -87,4 +87,4 @@ def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "out"), "--pages", "5", "--around", str(tmp_path)]
     run = CliRunner().invoke(main, options)
     assert run.exit_code == 2
-    assert "holds no page in FEVER's format" in run.output
+    assert "contains no page in FEVER's format" in run.output

@@ -127,7 +127,7 @@ def test_too_few_pairs_are_no_calibration(
     run = esoteric(index.parent, "calibrate", "--verifier", folder, "--data", pairs)
     assert (run.returncode, run.stdout) == (1, "")
     (line,) = run.stderr.strip().splitlines()
-    assert f"holds {lines} claims with evidence, too few" in line
+    assert f"contains {lines} claims with evidence, too few" in line
     assert not (folder / "esoteric-calibration.json").exists()
 
 
@@ -146,7 +146,7 @@ def test_a_verifier_that_cannot_be_used_gets_one_line_from_every_command(
         run = esoteric(home, *command, **broken)
         assert (run.returncode, run.stdout) == (1, ""), command
         (line,) = run.stderr.strip().splitlines()
-        assert "my-nli holds no model.safetensors." in line
+        assert "my-nli contains no model.safetensors." in line
     finding = verifier_finding(home, folder)
     assert not finding["works"]
     assert "tokenizer.json" in finding["mend"]

@@ -181,10 +181,10 @@ def test_an_unknown_source_names_the_known_ones(source: str) -> None:
 
 
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
-    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}")
-    assert "holds no .jsonl files" in refusal(f"fever:{tmp_path}/none")
-    assert "holds no text or Markdown files" in refusal(f"folder:{tmp_path}")
-    assert "is no file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
+    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
+    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}/none")
+    assert "contains no text or Markdown files" in refusal(f"folder:{tmp_path}")
+    assert "is not a file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
 
 
 @pytest.mark.parametrize("number", ["100001", "9" * 5000])
@@ -283,7 +283,7 @@ def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path, kept: int) 
         path.write_bytes(whole)
     else:
         path.write_bytes(whole[:kept])
-    assert "is no zip, or a damaged one" in refusal(f"fever:{path}")
+    assert "is not a zip, or is damaged" in refusal(f"fever:{path}")
 
 
 def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:

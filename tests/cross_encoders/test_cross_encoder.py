@@ -12,7 +12,7 @@ import pytest
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.heads import OF_FIRST
-from retrieval.models import READER, minilm_classifier, reader
+from retrieval.models import RELEVANCE_MODEL, minilm_classifier, relevance_model
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.states import Network, States
 from retrieval.networks.tokenizer import Row
@@ -25,7 +25,7 @@ PAIRS = [(CLAIM, "Skerrow Light: It was " + "very " * n + "tall.") for n in rang
 
 @pytest.fixture(scope="module")
 def model() -> CrossEncoder:
-    return reader()
+    return relevance_model()
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 33, 45])
@@ -70,7 +70,7 @@ def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_re
     model: CrossEncoder, tmp_path: Path
 ) -> None:
     folder = tmp_path / "reader"
-    shutil.copytree(READER, folder)
+    shutil.copytree(RELEVANCE_MODEL, folder)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     before = config.get("bias", [0.0, 0.0, 0.0])
     config["in_search"] = {

@@ -108,7 +108,7 @@ def test_a_package_without_its_piece_is_named(
             self.files: list[_File] = []
 
     monkeypatch.setattr(mpnet_weights, "distribution", Empty)
-    with pytest.raises(ModelUnavailable, match="part-001 holds no piece"):
+    with pytest.raises(ModelUnavailable, match="part-001 contains no piece"):
         mpnet_folder(tmp_path)
 
 

@@ -156,7 +156,7 @@ def test_a_missing_file_is_named_with_all_that_a_folder_must_hold(
 ) -> None:
     folder = write_tiny_classifier(tmp_path)
     (folder / name).unlink()
-    with pytest.raises(ModelUnavailable, match=f"holds no {name}") as caught:
+    with pytest.raises(ModelUnavailable, match=f"contains no {name}") as caught:
         read_classifier(folder)
     assert "config.json, model.safetensors and tokenizer.json" in caught.value.hint
 
@@ -166,8 +166,8 @@ def test_a_missing_file_is_named_with_all_that_a_folder_must_hold(
     [
         ("config.json", b"{", "config.json cannot be read"),
         ("config.json", b"[]", "there is no id2label"),
-        ("model.safetensors", b"version https://git-lfs", "model.safetensors is not whole"),
-        ("model.safetensors", b"", "model.safetensors is not whole"),
+        ("model.safetensors", b"version https://git-lfs", "model.safetensors is incomplete"),
+        ("model.safetensors", b"", "model.safetensors is incomplete"),
     ],
 )
 def test_a_damaged_file_is_named_before_anything_is_loaded(
@@ -183,7 +183,7 @@ def test_weights_that_were_cut_off_are_not_whole(tmp_path: Path) -> None:
     folder = write_tiny_classifier(tmp_path)
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(ModelUnavailable, match="is not whole"):
+    with pytest.raises(ModelUnavailable, match="is incomplete"):
         read_classifier(folder)
 
 
@@ -195,7 +195,7 @@ def test_pickled_weights_are_refused_with_a_command_that_converts_them(tmp_path:
     (folder / "merges.bin").write_bytes(b"no weights")
     with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
         read_classifier(folder)
-    command = caught.value.hint.split("made them: ")[1]
+    command = caught.value.hint.split("trust their source: ")[1]
     subprocess.run(shlex.split(command), check=True, capture_output=True)
     converted = model_in(tmp_path / "my model-safetensors")
     assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
@@ -221,7 +221,7 @@ def test_weights_in_several_files_are_read_as_one_model(tmp_path: Path) -> None:
         read_classifier(shards)
     (shards / "model.safetensors.index.json").write_text(json.dumps(index))
     (shards / "model-2.safetensors").unlink()
-    with pytest.raises(ModelUnavailable, match=r"holds no model-2\.safetensors"):
+    with pytest.raises(ModelUnavailable, match=r"contains no model-2\.safetensors"):
         read_classifier(shards)
     assert digest != read_classifier(folder).digest
 

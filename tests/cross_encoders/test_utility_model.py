@@ -11,7 +11,7 @@ from tokenizers import Tokenizer as Rust
 from retrieval.cross_encoders.joint_reading import joint_row, log_odds, longest_that_fits, pieces
 from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.errors import ModelUnavailable
-from retrieval.models import READER
+from retrieval.models import RELEVANCE_MODEL
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.trained.trained_model import read_config
@@ -27,7 +27,7 @@ CITY = ("Dundee", "It is a city in Scotland.")
 
 def write_model(folder: Path, network: JointReader, reader: str) -> Path:
     """Write what training ships."""
-    begun = JointReader(trained_classifier(READER))
+    begun = JointReader(trained_classifier(RELEVANCE_MODEL))
     digest = save_delta(network, begun, folder / "delta.safetensors", 4)
     config = {"name": "Selector", "version": "1", "max_tokens": 512, "reader": reader}
     (folder / "config.json").write_text(json.dumps(config | {"sha256": digest}))
@@ -36,19 +36,19 @@ def write_model(folder: Path, network: JointReader, reader: str) -> Path:
 
 @pytest.mark.models
 def test_untrained_it_adds_nothing_to_the_relevance(tmp_path: Path) -> None:
-    network = JointReader(trained_classifier(READER))
-    folder = write_model(tmp_path, network, read_config(READER)["sha256"])
-    useful = UtilityModel(folder, READER).usefulness(CLAIM, [DESIGNED, CITY], [0.8, 0.25])
+    network = JointReader(trained_classifier(RELEVANCE_MODEL))
+    folder = write_model(tmp_path, network, read_config(RELEVANCE_MODEL)["sha256"])
+    useful = UtilityModel(folder, RELEVANCE_MODEL).usefulness(CLAIM, [DESIGNED, CITY], [0.8, 0.25])
     assert np.allclose(useful, [0.8, 0.25], atol=1e-3)
 
 
 @pytest.mark.models
 def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
-    network = JointReader(trained_classifier(READER))
+    network = JointReader(trained_classifier(RELEVANCE_MODEL))
     with torch.no_grad():
         network.classifier.weight[1] = torch.linspace(-1, 1, 384)
-    folder = write_model(tmp_path, network, read_config(READER)["sha256"])
-    model = UtilityModel(folder, READER)
+    folder = write_model(tmp_path, network, read_config(RELEVANCE_MODEL)["sha256"])
+    model = UtilityModel(folder, RELEVANCE_MODEL)
     assert model.version == "Selector 1"
     beside_one = model.usefulness(CLAIM, [TALL, DESIGNED], [0.5, 0.5])
     beside_other = model.usefulness(CLAIM, [TALL, CITY], [0.5, 0.5])
@@ -59,8 +59,8 @@ def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
 def test_a_model_of_another_reader_is_refused(tmp_path: Path) -> None:
     config = {"name": "Selector", "version": "1", "reader": "0", "sha256": "0"}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelUnavailable, match="belongs to another reader"):
-        UtilityModel(tmp_path, READER)
+    with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
+        UtilityModel(tmp_path, RELEVANCE_MODEL)
 
 
 @pytest.mark.models

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.models import PATH, PROVER, READER, SELECTOR, VERIFIER
+from retrieval.models import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.trained.trained_model import read_config, version_of
 from settings import CHECKOUT
@@ -22,7 +22,8 @@ from tests.islands import TEXTS
 pytestmark = pytest.mark.models
 
 SYSTEMS = ["combined", "esoteric", "admiral", "m3", "fer", "bm25", "minilm", "tfidf"]
-READING = [READER, PATH, VERIFIER, PROVER, SELECTOR]  # models of their evidence and verdicts
+# The models that choose the evidence and give the verdicts.
+READING = [RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR]
 CLAIMS: list[dict[str, Any]] = [
     {
         "id": 1,

@@ -102,7 +102,7 @@ def test_a_folder_without_a_file_is_refused_with_what_to_put_there(
     for path in folder.iterdir():
         if path.name != name:
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    with pytest.raises(ModelUnavailable, match=f"holds no {name}") as refusal:
+    with pytest.raises(ModelUnavailable, match=f"contains no {name}") as refusal:
         BartTitleModel(tmp_path)
     assert "facebook/genre-kilt" in refusal.value.hint
 
@@ -110,7 +110,7 @@ def test_a_folder_without_a_file_is_refused_with_what_to_put_there(
 def test_a_tokenizer_in_two_files_needs_both(tmp_path: Path) -> None:
     for name in ("config.json", "model.safetensors", "vocab.json"):
         (tmp_path / name).touch()
-    with pytest.raises(ModelUnavailable, match=r"holds no tokenizer\.json"):
+    with pytest.raises(ModelUnavailable, match=r"contains no tokenizer\.json"):
         weight_files(tmp_path)
     (tmp_path / "merges.txt").touch()
     assert {path.name for path in weight_files(tmp_path)} == {

@@ -14,7 +14,16 @@ from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.encoders.query_encoder import QueryEncoder
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, input_tokens
 from retrieval.generation.minilm import POSITIONS, MiniLMTitleModel
-from retrieval.models import DENSE, PROVER, READER, SELECTOR, TITLES, VERIFIER, reader, verifier
+from retrieval.models import (
+    DENSE,
+    PROVER,
+    RELEVANCE_MODEL,
+    SELECTOR,
+    TITLES,
+    VERIFIER,
+    relevance_model,
+    verifier,
+)
 from retrieval.networks.torch_network import TorchNetwork
 from retrieval.networks.weights import Array
 from retrieval.sufficiency.proof_model import ProofModel
@@ -62,12 +71,12 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
 
 
 def test_the_reader_classifies_as_a_distilbert_does() -> None:
-    module, model = trained_classifier(READER), reader()
+    module, model = trained_classifier(RELEVANCE_MODEL), relevance_model()
     inputs = pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
     )
     with torch.inference_mode():
-        expected = calibrated(READER, module(**inputs).logits)
+        expected = calibrated(RELEVANCE_MODEL, module(**inputs).logits)
     fed_by(model, module.distilbert)
     assert np.allclose(model.probabilities(PAIRS), expected, atol=1e-4)
 
@@ -116,7 +125,8 @@ def test_spans_are_read_as_by_the_network_in_training(evidence: str) -> None:
 
 
 def test_sentences_are_selected_as_by_the_network_in_training() -> None:
-    module, model = JointReader(trained_classifier(READER)), UtilityModel(SELECTOR, READER)
+    module = JointReader(trained_classifier(RELEVANCE_MODEL))
+    model = UtilityModel(SELECTOR, RELEVANCE_MODEL)
     trained(module, SELECTOR)
     fed_by(model, module.distilbert)
     sentences, relevance = [DESIGNED, CITY, DESIGNED], [0.9, 0.2, 0.0]

@@ -10,8 +10,8 @@ from settings import CHECKOUT
 
 _READ = """
 import sys
-from retrieval.models import reader
-model = reader()
+from retrieval.models import relevance_model
+model = relevance_model()
 print(model.probabilities([("The pier is long.", "Pier : It is long.")]).shape)
 print({"torch", "transformers"} & set(sys.modules))
 """

@@ -178,7 +178,7 @@ def test_folders_that_were_placed_by_hand_need_no_hub(tmp_path: Path, tiny_model
 def test_weights_that_can_hold_code_are_not_fetched(models: Path, hub: Hub) -> None:
     (hub.folder / NAMES.repository / WEIGHTS).unlink()
     said = complaint(fetch(models, hub))
-    assert f"{NAMES.repository} holds no {WEIGHTS} at {COMMIT}" in said
+    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in said
     assert NAMES.name not in locked(models)
 
 
@@ -188,7 +188,7 @@ def test_a_lock_of_others_stays_when_the_hub_lacks_the_weights(models: Path, hub
     weights = (models / NAMES.name / WEIGHTS).read_bytes()
     (models / NAMES.name / WEIGHTS).unlink()
     (hub.folder / NAMES.repository / WEIGHTS).unlink()
-    assert f"{NAMES.repository} holds no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
+    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
     assert (models / LOCK).read_bytes() == before
 
     (models / NAMES.name / WEIGHTS).write_bytes(weights[:-1])

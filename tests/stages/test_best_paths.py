@@ -25,7 +25,7 @@ def test_the_best_paths_are_chosen_and_come_best_first() -> None:
     assert surest(d, e, f) == [e, f]
 
 
-def test_a_path_that_the_path_reader_doubts_is_not_chosen() -> None:
+def test_a_path_with_a_low_score_is_not_chosen() -> None:
     sure, doubted = path_to("D", 0.3, A), path_to("E", 0.29, A)
     assert surest(sure, doubted, cutoff=0.3) == [sure]
 

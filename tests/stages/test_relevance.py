@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models import reader
+from retrieval.models import relevance_model
 from retrieval.stages.relevance import CrossEncoderRelevanceClassifier
 from retrieval.stages.stage import Stage
 from retrieval.types import Evidence, RankedDocument
@@ -24,7 +24,7 @@ def relevant(stage: Stage, *documents: RankedDocument) -> tuple[Evidence, ...]:
 
 @pytest.fixture(scope="module")
 def model() -> CrossEncoder:
-    return reader()
+    return relevance_model()
 
 
 def test_the_sentence_that_says_so_is_most_relevant_and_supports(

@@ -69,7 +69,7 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
 def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> None:
     items = [evidence("Harbour", "Its pier is long.", 0.6, SUPPORTS)]
     assert rationale_of(NOT_ENOUGH_INFO, True, items) == (
-        "The closest sentence, in “Harbour”, seems to support it, but not surely enough to decide:"
+        "The closest sentence, in “Harbour”, seems to support it, but with too little confidence:"
         " “Its pier is long.”"
     )
 

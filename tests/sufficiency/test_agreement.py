@@ -63,7 +63,7 @@ def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> N
     result = agreed(CLAIM, verdict(label, 0.9), opposite)
     assert result.label == label
     assert result.confidence == pytest.approx(1 / 3 + SETTINGS.opposed_share * (0.9 - 1 / 3))
-    assert result.rationale == "“Runde” says so. Part by part, the proof comes to the opposite."
+    assert result.rationale == "“Runde” says so. The proof, part by part, has the opposite result."
     assert SETTINGS.opposed_share < min(SETTINGS.open_share, SETTINGS.proved_share) < 1
 
 
@@ -99,7 +99,7 @@ def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
             continue
         assert result.confidence == pytest.approx(1 / 3 + SETTINGS.open_share * (0.9 - 1 / 3))
         assert result.rationale.endswith(
-            "More than one part is contradicted, and what that comes to the proof cannot tell."
+            "More than one part is contradicted, so the proof does not decide the claim."
         )
 
 

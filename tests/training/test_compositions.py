@@ -94,10 +94,10 @@ def test_a_false_description_exchanges_one_fact(many: list[Composition]) -> None
     for one in false:
         assert one.flipped is not None
         start, end = one.flipped
-        assert one.claim.text[start:end] != one.told
+        assert one.claim.text[start:end] != one.in_evidence
         second = one.claim.evidence[0][1]
         told = PAGES[second[0]][second[1]]
-        assert one.told in told
+        assert one.in_evidence in told
         assert one.claim.text[start:end] not in told
         assert any(first <= start and end <= last for first, last in one.parts[1])
 

@@ -122,5 +122,5 @@ def test_dev_claims_find_it(data: TrainingData) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match=r"holds no fever-dev/train\.jsonl"):
+    with pytest.raises(BadSource, match=r"contains no fever-dev/train\.jsonl"):
         load_data(tmp_path, tmp_path, seed=0)

@@ -194,7 +194,7 @@ def test_a_set_that_may_be_evidence_nobody_marked_has_no_proof(
     unsure = replace(
         known(pool, "Elm Pier was opened in 1931.", NOT_ENOUGH_INFO, OPENED, gold=0),
         missing=(pair(pool, PIER),),
-        surely_open=False,
+        known_open=False,
     )
     assert prove(unsure) == []
     other = replace(unsure, claim="Elm Pier is in Norway.")
@@ -223,8 +223,8 @@ def test_of_two_sentences_what_only_the_missing_one_tells_is_open(
 def test_of_a_union_of_sets_no_sentence_is_left_out(pool: SentencePool) -> None:
     union = AnnotatedClaim("Elm Pier is by a painter.", SUPPORTS, ((DESIGNED, PAINTER),))
     for one in claim_sets([union], pool, seed=0)[1:]:
-        assert not one.telling
-        assert not one.surely_open
+        assert not one.gold
+        assert not one.known_open
 
 
 def test_what_is_left_of_one_set_may_be_another(pool: SentencePool) -> None:
@@ -232,8 +232,8 @@ def test_what_is_left_of_one_set_may_be_another(pool: SentencePool) -> None:
     either = fever("Elm Pier is old.", SUPPORTS, (OPENED, PIER), (OPENED,))
     for seed in range(4):
         for one in claim_sets([claim], pool, seed)[1:]:
-            assert len(one.telling) == 1
-        assert not [one for one in claim_sets([either], pool, seed)[1:] if one.telling]
+            assert len(one.gold) == 1
+        assert not [one for one in claim_sets([either], pool, seed)[1:] if one.gold]
 
 
 CONTRAST = Contrast(
@@ -270,7 +270,7 @@ COMPOSED = Composition(
     bridge="Ida Holm",
     parts=(((0, 8), (13, 21)), ((27, 44),)),
     flipped=(27, 36),
-    told="Danish",
+    in_evidence="Danish",
 )
 
 

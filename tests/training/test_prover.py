@@ -24,7 +24,7 @@ from training.loop import Recipe, train
 from training.networks.minilm import row_tokenizer
 from training.networks.proof import packaged_proof_network
 from training.proofs import ProofExample
-from training.prover import network_from_reader, network_opinions, proof_loss
+from training.prover import network_from_relevance_model, network_opinions, proof_loss
 from training.prover_figures import (
     DevSets,
     Opinion,
@@ -37,7 +37,7 @@ from training.prover_figures import (
 
 pytestmark = pytest.mark.models
 
-READER = CHECKOUT / "models" / "reader"
+RELEVANCE_MODEL = CHECKOUT / "models" / "reader"
 RECIPE = Recipe(
     epochs=4,
     batch_size=2,
@@ -59,7 +59,7 @@ EXAMPLES = [
 
 
 def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
-    network, tokenizer = network_from_reader(READER), row_tokenizer(64)
+    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
     with torch.inference_mode():
         before = float(loss_of(EXAMPLES))
@@ -70,7 +70,7 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
 
 
 def test_it_starts_with_what_the_reader_learnt_and_leaves_words_as_they_are() -> None:
-    network, packaged = network_from_reader(READER), packaged_proof_network()
+    network, packaged = network_from_relevance_model(RELEVANCE_MODEL), packaged_proof_network()
     started, base = dict(network.named_parameters()), dict(packaged.named_parameters())
     layer = "distilbert.transformer.layer.5.ffn.lin1.weight"
     words = "distilbert.embeddings.word_embeddings.weight"
@@ -81,7 +81,7 @@ def test_it_starts_with_what_the_reader_learnt_and_leaves_words_as_they_are() ->
 
 
 def test_what_is_cut_off_at_the_end_of_the_evidence_is_not_pointed_at() -> None:
-    network, tokenizer = network_from_reader(READER), row_tokenizer(64)
+    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
     last = replace(EXAMPLES[0], aligned=(None, None, (30, 34)))
     unknown = replace(EXAMPLES[0], aligned=(None, None, None))
     # Claim and marks take 11 tokens, and 5 are left for "pier : the pier was".
@@ -92,7 +92,7 @@ def test_what_is_cut_off_at_the_end_of_the_evidence_is_not_pointed_at() -> None:
 
 
 def test_opinions_come_in_the_order_of_the_sets() -> None:
-    network, tokenizer = network_from_reader(READER), row_tokenizer(64)
+    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
     sentence = ("Pier", "The pier was opened in 1931.")
     long = EvidenceSet(CLAIM, REFUTES, (sentence, sentence), (0,))
     short = EvidenceSet("The pier is old.", SUPPORTS, (sentence,), (0,))

@@ -1,4 +1,4 @@
-"""Claims that need two pages, made from training pages and training claims alone."""
+"""Makes claims that need two pages, from training pages and training claims only."""
 
 from training.compositions.compose import compositions
 from training.compositions.composition import Composition

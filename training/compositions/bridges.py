@@ -20,7 +20,7 @@ _NAME_BEGAN = re.compile(r"(?:^|\s)\S+ (?:[A-Z][\w.'-]*|&|[\w.]*-) $|-$")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Where a tidied text names a page."""
+    """The place where a tidied text names a page."""
 
     page: str
     start: int
@@ -28,10 +28,10 @@ class Mention:
 
 
 class BridgeFinder:
-    """Finds pages by their plain names; an ambiguous name needs a sign which page is meant."""
+    """Finds pages by their plain names; for an ambiguous name the text must show which is meant."""
 
     def __init__(self, pool: SentencePool) -> None:
-        """Make a table of the pool's names and of what each page says."""
+        """Make a table of the pool's names and of the words of each page."""
         self._pages: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
         self._says: dict[str, str] = {}
         for page, indices in pool.by_page.items():
@@ -55,7 +55,7 @@ class BridgeFinder:
     def _longest(
         self, text: str, words: list[tuple[int, int]], first: int
     ) -> tuple[tuple[str, int] | None, int]:
-        """Return the longest name that begins with this word, and where to go on."""
+        """Return the longest name that begins with this word, and the next position."""
         for last in range(min(first + _LONGEST_NAME, len(words)) - 1, first - 1, -1):
             start, end = words[first][0], words[last][1]
             start += len(text[start:end]) - len(text[start:end].lstrip(_AROUND))
@@ -67,11 +67,11 @@ class BridgeFinder:
 
     @staticmethod
     def _whole(text: str, start: int, end: int) -> bool:
-        """Whether the name is not a piece of a longer one."""
+        """Return whether the name is not a part of a longer one."""
         return not _NAME_GOES_ON.match(text[end:]) and not _NAME_BEGAN.search(text[:start])
 
     def _meant(self, name: str, page: str, title: str, text: str) -> str | None:
-        """Return the page that is meant by the name, or nothing where that is not sure."""
+        """Return the page that the name means, or None if that is uncertain."""
         pages = self._pages[name]
         if page in {other for other, _ in pages}:
             return None

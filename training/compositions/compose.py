@@ -1,4 +1,4 @@
-"""Makes claims that need two pages from training pages and training claims alone."""
+"""Makes claims that need two pages from training pages and training claims only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 15  # statements that name the same page
 _DEFINED = 3  # predicates of a definition that one statement is joined with
 _CLAIMED = 3
 _OF_PEOPLE = ("starring", "featuring", "stars", "directed by", "written by", "produced by")
-_YOUNGEST = 16  # years of age at which somebody makes a work or marries
+_YOUNGEST = 16  # the least age at which a person makes a work or marries
 _SHARED = 3  # pairs of pages with one maker
 _UNNATURAL = re.compile(
     r"\b(?:he|she|it|they|this|these)\b|\bis an? is\b|\b(\w+) \1\b|[()\"]|\w- | - "
@@ -36,10 +36,10 @@ _UNNATURAL = re.compile(
 
 
 def compositions(data: TrainingData, seed: int, limit: int) -> list[Composition]:
-    """Return claims, ``limit`` at most, of each kind as many refuted as supported.
+    """Return claims, ``limit`` at most; of each kind as many are refuted as supported.
 
-    Those of rare relations come before more of the common ones, such as "directed by". Which they
-    are and their order depend on the seed alone.
+    Claims of rare relations come before further ones of common relations, such as "directed by".
+    They and their order depend only on the seed.
     """
     chance = random.Random(seed)
     made = {one.claim.text: (relation, one) for relation, one in _Composer(data, chance).made()}
@@ -73,7 +73,7 @@ def _rare_first(
 
 
 def _few_of_each(found: Sequence[Statement]) -> list[Statement]:
-    """Return the statements without those that name the same page again and again."""
+    """Return the statements with a limited number for each named page."""
     named: Counter[str] = Counter()
     kept = []
     for statement in found:
@@ -84,7 +84,7 @@ def _few_of_each(found: Sequence[Statement]) -> list[Statement]:
 
 
 class _Composer:
-    """What all drafts are made from and checked against."""
+    """The data that drafts are made from and checked against."""
 
     def __init__(self, data: TrainingData, chance: random.Random) -> None:
         parser = EnglishParser()
@@ -112,13 +112,13 @@ class _Composer:
         yield from self._shared(found)
 
     def _may_be_meant(self, statement: Statement, known: Definition) -> bool:
-        """Whether the bridge is old enough for what the statement says, and no work that acts."""
+        """Return whether the statement can be true of the bridge: by its age, and by its kind."""
         if statement.relation.endswith(_OF_PEOPLE) and known.noun in WORK_NOUNS:
             return False
         if statement.role in DOERS and trade(known.noun) in OCCUPATIONS[1:]:
             return False  # a namesake of another trade
-        told = self._pool.sentences[self._pool.position[statement.key]].text
-        years = [int(year) for year in YEAR.findall(told)]
+        text = self._pool.sentences[self._pool.position[statement.key]].text
+        years = [int(year) for year in YEAR.findall(text)]
         return not (years and known.born) or min(years) >= int(known.born) + _YOUNGEST
 
     def _drafts(self, drafter: Drafter, statement: Statement, known: Definition) -> Iterator[Draft]:
@@ -138,14 +138,14 @@ class _Composer:
             yield from drafter.played(statement, role, predicates, ruled_out)
 
     def _role(self, statement: Statement) -> str | None:
-        """Return what the bridge is to the page, as it is called."""
+        """Return the word for the bridge's role for the page."""
         if statement.role != PARENT:
             return statement.role
         gender = self._definitions.gender(statement.bridge)
         return {"he": "father", "she": "mother"}.get(gender or "")
 
     def _shared(self, found: Sequence[Statement]) -> Iterator[tuple[str, Composition]]:
-        """Yield claims that two pages have, or have not, one maker."""
+        """Yield claims that two pages have, or do not have, the same maker."""
         by_deed: dict[str, list[Statement]] = defaultdict(list)
         for statement in found:
             if statement.done and self._definitions.is_person(statement.bridge):
@@ -162,7 +162,7 @@ class _Composer:
                                 yield deed, made
 
     def _strange(self, one: Statement, other: Statement) -> bool:
-        """Whether neither page names the other one, or who made it while its own maker is not."""
+        """Return whether neither page names the other one, or the other's maker if they differ."""
         says_first, says_second = (self._said.text(s.key[0]) for s in (one, other))
         if other.about in says_first or one.about in says_second:
             return False
@@ -170,7 +170,7 @@ class _Composer:
         return same or not (other.name in says_first or one.name in says_second)
 
     def _checked(self, draft: Draft, bridge: str) -> Iterator[Composition]:
-        """Yield the draft as a composition where it reads well and needs both pages."""
+        """Yield the draft as a composition if it is well formed and needs both pages."""
         claim = joined(draft.pieces, (draft.keys[0][0], draft.keys[1][0]), self._said)
         if claim is None or len(claim.text.split()) not in _WORDS or _UNNATURAL.search(claim.text):
             return
@@ -182,5 +182,5 @@ class _Composer:
             bridge=bridge,
             parts=claim.parts,
             flipped=claim.flipped,
-            told=draft.told,
+            in_evidence=draft.in_evidence,
         )

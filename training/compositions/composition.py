@@ -1,4 +1,4 @@
-"""What is made here: a claim that two pages decide together."""
+"""The results of this package: claims that two pages decide together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Kind: TypeAlias = Literal["description", "container", "apposition", "role", "sha
 class Composition:
     """A claim with one evidence set of two sentences on two pages, in the order of reading.
 
-    Offsets are characters of the claim. ``parts`` holds the words that only the first
-    sentence tells and those that only the second one tells; ``flipped`` are the words that make
-    the claim false, where one fact was exchanged, and ``told`` is what the evidence says instead.
+    Offsets are characters of the claim. ``parts``: the words that only the first sentence contains
+    and those that only the second one contains. If a fact was exchanged, ``flipped`` are the words
+    that make the claim false, and ``in_evidence`` are the words of the evidence instead.
     """
 
     claim: AnnotatedClaim
@@ -26,7 +26,7 @@ class Composition:
     bridge: str  # title of the page that links both
     parts: tuple[tuple[Span, ...], tuple[Span, ...]]
     flipped: Span | None = None
-    told: str | None = None
+    in_evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A piece of a claim that one sentence tells, with its exchangeable facts."""
+    """A piece of a claim that comes from one sentence, with its exchangeable facts."""
 
     text: str
     facts: tuple[Fact, ...] = ()
@@ -57,5 +57,5 @@ class Phrase:
 
 
 def moved(facts: Sequence[Fact], shift: int) -> tuple[Fact, ...]:
-    """Return the facts ``shift`` characters further on."""
+    """Return the facts moved by ``shift`` characters."""
     return tuple(Fact(fact.start + shift, fact.end + shift, fact.kind) for fact in facts)

@@ -1,4 +1,4 @@
-"""What the first sentence of a page says its subject is, and phrases that describe it so."""
+"""Reads from a page's first sentence what its subject is, and makes phrases that describe it."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _CALLED = re.compile(
 _TRADES = frozenset(noun for group in OCCUPATIONS for noun in group)
 _THINGS = frozenset(noun for kind in KINDS[1:] for group in kind for noun in group)
 _PERSON = "person"
-_READ = 6  # a page's sentences in which a definition is looked for
-_OPENING = 250  # characters that tell of a life
+_READ = 6  # a page's sentences in which a definition is searched
+_OPENING = 250  # characters in which dates of a life are searched
 _LONGEST_TAIL = 7  # words
 _LONGEST_DEFINITE = 11
 _LONGEST_PLAIN = 8
 
 
 def called(sentence: str) -> frozenset[str]:
-    """Return the words that a defining sentence calls its subject by."""
+    """Return the words for the subject in a defining sentence."""
     match = _CALLED.search(sentence)
     return words(match[1].lower()) if match else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Who or what a page is about; ``phrases`` are noun phrases that are true of it."""
+    """The subject of a page; ``phrases`` are noun phrases that are true of it."""
 
     page: str
     sentence_id: int
@@ -62,7 +62,7 @@ class Definition:
 
     @property
     def key(self) -> SentenceKey:
-        """Where it stands."""
+        """The key of its sentence."""
         return self.page, self.sentence_id
 
     @property
@@ -72,7 +72,7 @@ class Definition:
 
     @property
     def nouns(self) -> list[Phrase]:
-        """The phrases that can stand after "is", or between commas."""
+        """The phrases that can follow "is", or be between commas."""
         return [phrase for phrase in self.phrases if not phrase.text.endswith(f" {_PERSON}")]
 
     @property
@@ -82,7 +82,7 @@ class Definition:
 
 
 class DefinitionReader:
-    """Reads definitions off first sentences."""
+    """Reads definitions from first sentences."""
 
     def __init__(self, pool: SentencePool, parser: EnglishParser) -> None:
         """Nothing is read yet."""
@@ -92,19 +92,19 @@ class DefinitionReader:
         self._people: dict[str, bool] = {}
 
     def definition(self, page: str) -> Definition | None:
-        """Return a page's definition; nothing where its first sentence holds none."""
+        """Return a page's definition; None if its first sentence contains none."""
         if page not in self._read:
             self._read[page] = self._defined(page)
         return self._read[page]
 
     def is_person(self, page: str) -> bool:
-        """Whether the page tells of a life; nothing is parsed for it."""
+        """Return whether the page is about a person, without parsing."""
         if page not in self._people:
             self._people[page] = any(_tells_of_life(s) for s in self._opening(page))
         return self._people[page]
 
     def gender(self, page: str) -> str | None:
-        """Return "he" or "she" where the page uses one of them alone."""
+        """Return "he" or "she" if the page uses only one of them."""
         says = " ".join(self._pool.sentences[i].text for i in self._pool.by_page[page])
         he, she = len(_HE.findall(says)), len(_SHE.findall(says))
         return None if min(he, she) or he == she else ("he" if he else "she")
@@ -153,7 +153,7 @@ class DefinitionReader:
 
 
 def _tells_of_life(sentence: PoolSentence) -> bool:
-    """Whether a sentence about its page's subject calls it by a trade or says when it lived."""
+    """Return whether a sentence about its page's subject gives a trade or dates of a life."""
     if sentence.text.partition(" ")[0] not in sentence.title.split():
         return False
     opening, nouns = sentence.text[:_OPENING], called(sentence.text)
@@ -184,7 +184,7 @@ def _phrases(doc: Doc, noun: Token, is_person: bool) -> tuple[Phrase, ...]:
 
 
 def _definite(doc: Doc, noun: Token) -> tuple[Phrase, ...]:
-    """Return "the capital of", "the first album by": what holds of one alone."""
+    """Return "the capital of", "the first album by": phrases that are true of only one thing."""
     nouns = (noun, *noun.conjuncts)  # "the capital and largest city of"
     tails = [c for one in nouns for c in one.children if c.dep_ == "prep" and c.i > one.i]
     if not tails or tails[0].lower_ not in ("of", "in", "by"):
@@ -198,7 +198,7 @@ def _definite(doc: Doc, noun: Token) -> tuple[Phrase, ...]:
 
 
 def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> list[Phrase]:
-    """Further phrases: another of a person's trades, each trade alone, the nation alone."""
+    """Return more phrases: another of a person's trades, each trade alone, the nation alone."""
     phrases = []
     nations = [fact for fact in facts_of(doc, plain) if fact.kind == "nation"]
     trades = [noun, *(one for one in noun.conjuncts if trade(one.lower_))]
@@ -222,7 +222,7 @@ def _of_person(doc: Doc, plain: set[int], noun: Token, determiner: Token) -> lis
 
 
 def _sound(doc: Doc, tokens: set[int], noun: Token) -> bool:
-    """Whether the tokens are one run of words that ends with a person's trade."""
+    """Return whether the tokens are one run of words that ends with a person's trade."""
     run = tokens and max(tokens) - min(tokens) == len(tokens) - 1 and max(tokens) == noun.i
     hyphens = any(doc[i].text == "-" for i in (min(tokens) - 1, max(tokens) + 1)) if run else True
     return bool(run) and not hyphens and len(tokens) <= 3 and trade(noun.lower_) in OCCUPATIONS
@@ -249,7 +249,7 @@ def _with_trade(doc: Doc, tokens: set[int], noun: Token, determiner: Token | Non
 
 
 def _tails(doc: Doc, noun: Token) -> list[Phrase]:
-    """What is said after the noun: where it is, by whom it was made."""
+    """Return the words after the noun: where it is, by whom it was made."""
     tails = []
     for child in noun.children:
         kept: set[int] = set()

@@ -1,7 +1,7 @@
-"""Drafts of claims: a statement about one page with what another page says put into it.
+"""Drafts of claims: a statement about one page with a part from another page.
 
-A false draft exchanges a fact of the second page about something that only the
-first page identifies, so that neither refutes it alone.
+A false draft exchanges a fact of the second page about something that only the first page
+identifies, so that neither page alone refutes it.
 """
 
 from __future__ import annotations
@@ -21,66 +21,66 @@ from training.compositions.statements import Statement
 from training.compositions.vocabulary import DOERS, IMPLIED, PAST
 
 _BOTH: tuple[Label, Label] = (SUPPORTS, REFUTES)
-_DESCRIBED = {SUPPORTS: 2, REFUTES: 3}  # claims that describe what only one can be
+_DESCRIBED = {SUPPORTS: 2, REFUTES: 3}  # claims for each description that is true of only one thing
 _ACTIVE = 0.35  # share of "was directed by a poet" that becomes "A poet directed"
-_NAMED = 0.25  # share of statements that are told with a clause about the name
+_NAMED = 0.25  # share of statements with a clause about the name
 _OF = 0.6  # share of "The director of P"; the rest is "P's director"
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A claim in pieces, before it is known whether it needs both pages."""
+    """A claim in pieces that is not checked yet for whether it needs both pages."""
 
     kind: Kind
     label: Label
     pieces: tuple[Piece, ...]
     keys: tuple[SentenceKey, SentenceKey]
-    told: str | None = None
+    in_evidence: str | None = None
 
 
 class Drafter:
-    """Writes drafts, true ones and false ones, in wordings drawn by chance."""
+    """Writes true and false drafts with randomly drawn wordings."""
 
     def __init__(self, exchanges: Exchanges, chance: random.Random) -> None:
-        """Take what facts are exchanged with."""
+        """``exchanges`` gives the facts to exchange; ``chance`` draws the wordings."""
         self._exchanges = exchanges
         self._chance = chance
 
     def described(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
-        """Yield claims that say what the bridge is instead of its name."""
+        """Yield claims with a description of the bridge instead of its name."""
         if statement.relation == f"{known.noun} of":
             return  # "in the state of a state"
         phrases = [*known.phrases, *_of_age(known)]
         for label in _BOTH if statement.single else (SUPPORTS,):
             for _ in range(_DESCRIBED[label] if statement.single else 1):
-                told = self._told(phrases, label, ruled_out, IMPLIED.get(statement.role or ""))
-                if told is None:
+                drawn = self._piece(phrases, label, ruled_out, IMPLIED.get(statement.role or ""))
+                if drawn is None:
                     continue
-                piece, old = told
+                piece, old = drawn
                 active = statement.done and self._chance.random() < _ACTIVE
                 yield Draft(
                     kind="description",
                     label=label,
                     pieces=_active(statement, piece) if active else _filled(statement, piece),
                     keys=(statement.key, known.key),
-                    told=old,
+                    in_evidence=old,
                 )
 
     def contained(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
-        """Yield claims that say what the place lies in instead of its name."""
+        """Yield claims with a description of the place by what it is in, instead of its name."""
         container = _container(known) if statement.inside and not statement.after else None
         if container is None:
             return
         for label in _BOTH if statement.single else (SUPPORTS,):
-            told = self._told([container], label, ruled_out)
-            if told is not None:
-                pieces = _filled(statement, told[0])
-                yield Draft("container", label, pieces, (statement.key, known.key), told[1])
+            drawn = self._piece([container], label, ruled_out)
+            if drawn is not None:
+                pieces = _filled(statement, drawn[0])
+                yield Draft("container", label, pieces, (statement.key, known.key), drawn[1])
 
     def apposed(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
-        """Yield claims that add what the bridge is to its name or its role.
+        """Yield claims that add a description of the bridge to its name or its role.
 
-        A false one that named the bridge would be refuted by the second page alone.
+        False ones do not name the bridge, or the second page alone would refute them.
         """
         implied = IMPLIED.get(statement.role or "", frozenset())
         nouns = [phrase for phrase in known.nouns if not implied & set(phrase.text.split())]
@@ -94,36 +94,36 @@ class Drafter:
             yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
         if statement.role in DOERS and known.born_in and nouns:
             for label in _BOTH:
-                told = self._told([known.born_in], label, ruled_out)
-                if told is not None:
+                drawn = self._piece([known.born_in], label, ruled_out)
+                if drawn is not None:
                     subject = Piece(self._subject(statement.role, statement.about), 0)
                     noun = Piece(f", {self._chance.choice(nouns).text}, was ", 1)
-                    pieces = (subject, noun, told[0])
-                    yield Draft("apposition", label, pieces, (statement.key, known.key), told[1])
+                    pieces = (subject, noun, drawn[0])
+                    yield Draft("apposition", label, pieces, (statement.key, known.key), drawn[1])
 
     def played(
         self, statement: Statement, role: str, predicates: Sequence[Predicate], ruled_out: str
     ) -> Iterator[Draft]:
-        """Yield claims about "the director of P" that another page tells of the bridge."""
+        """Yield claims about "the director of P" with a predicate from the bridge's page."""
         for predicate in predicates:
             for label in _BOTH if predicate.label == SUPPORTS else (REFUTES,):
                 exchange = REFUTES if label != predicate.label else SUPPORTS
-                told = self._told([predicate.phrase], exchange, ruled_out, IMPLIED.get(role))
-                if told is not None:
+                drawn = self._piece([predicate.phrase], exchange, ruled_out, IMPLIED.get(role))
+                if drawn is not None:
                     subject = Piece(f"{self._subject(role, statement.about)} ", 0)
                     keys = (statement.key, predicate.key)
-                    yield Draft("role", label, (subject, told[0]), keys, told[1])
+                    yield Draft("role", label, (subject, drawn[0]), keys, drawn[1])
 
-    def _told(
+    def _piece(
         self,
         phrases: Sequence[Phrase],
         label: Label,
         ruled_out: str,
         implied: frozenset[str] | None = None,
     ) -> tuple[Piece, str | None] | None:
-        """Return one of the phrases, with a fact exchanged where it is to be false, and the fact.
+        """Return one of the phrases, and the exchanged fact if it has to be false.
 
-        ``implied``: words that tell nothing new.
+        ``implied``: words without new information.
         """
         if label == SUPPORTS:
             return Piece(self._chance.choice(phrases).text, 1, implied=implied or frozenset()), None
@@ -148,7 +148,7 @@ class Drafter:
 def shared(first: Statement, second: Statement) -> Draft:
     """Return the claim that the same person directed, wrote or made the subjects of two pages.
 
-    It is true where both statements name the same bridge.
+    It is true if both statements name the same bridge.
     """
     return Draft(
         kind="shared",
@@ -173,7 +173,7 @@ def _active(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
 
 
 def _container(known: Definition) -> Phrase | None:
-    """Return the place that a place is said to lie in."""
+    """Return the place that a place is in, by its definition."""
     for phrase in known.phrases:
         for fact in phrase.facts:
             if fact.kind == "place" and phrase.text[: fact.start].endswith((" in ", " of ")):
@@ -183,7 +183,7 @@ def _container(known: Definition) -> Phrase | None:
 
 
 def _of_age(known: Definition) -> list[Phrase]:
-    """Return what a person may be called by the year of birth."""
+    """Return phrases for a person by the year of birth."""
     if known.born_in is None:
         return []
     shortest = min((phrase.text for phrase in known.phrases), key=len)

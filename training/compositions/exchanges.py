@@ -1,4 +1,4 @@
-"""Exchanges one fact of a phrase for another that the pages rule out."""
+"""Exchanges one fact of a phrase for another that is false according to the pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRIES = 8
 
 
 class Exchanges:
-    """What takes a fact's place is drawn from what true phrases say, as often as they do."""
+    """Draws the replacement of a fact from those of true phrases, with the same frequencies."""
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
         """Collect the facts of all definitions."""
@@ -37,9 +37,9 @@ class Exchanges:
     def exchanged(
         self, phrase: Phrase, ruled_out: str, chance: random.Random
     ) -> tuple[Phrase, str] | None:
-        """Return the phrase with one fact exchanged, and what stood there; nothing where none can.
+        """Return the phrase with one fact exchanged, and the old words; None if impossible.
 
-        ``ruled_out``: all that the pages say; what comes in stands nowhere in it.
+        ``ruled_out``: the text of the pages; the new words do not occur in it.
         """
         kinds = [fact.kind for fact in phrase.facts]
         facts = [f for f in phrase.facts if f.kind == "trade" or kinds.count(f.kind) == 1]
@@ -51,7 +51,7 @@ class Exchanges:
         return None
 
     def _kind(self, fact: Fact, text: str) -> tuple[str, str]:
-        """Return what a fact can be exchanged with: a city with a city, a trade with a trade."""
+        """Return a replacement of the same kind: a city for a city, a trade for a trade."""
         if fact.kind == "place":
             return "place", self._what.get(_bare(text), "")
         if fact.kind == "trade":
@@ -69,7 +69,7 @@ class Exchanges:
             return None
         for _ in range(_TRIES):
             new = chance.choice(said)
-            if self._excludes(fact, old, new) and not _told(fact, new, ruled_out):
+            if self._excludes(fact, old, new) and not _is_named(fact, new, ruled_out):
                 return new
         return None
 
@@ -87,8 +87,8 @@ def _bare(place: str) -> str:
     return place.removeprefix("the ")
 
 
-def _told(fact: Fact, new: str, ruled_out: str) -> bool:
-    """Whether the pages name it or, of a trade, anything of its group."""
+def _is_named(fact: Fact, new: str, ruled_out: str) -> bool:
+    """Return whether the pages contain it or, for a trade, any word of its group."""
     if fact.kind != "trade":
         return _bare(new) in ruled_out
     words = set(ruled_out.lower().replace(",", " ").replace(".", " ").split())
@@ -96,7 +96,7 @@ def _told(fact: Fact, new: str, ruled_out: str) -> bool:
 
 
 def _with_its_article(phrase: Phrase) -> Phrase:
-    """Return the phrase with the "a" or "an" that its exchanged words ask for."""
+    """Return the phrase with the right article, "a" or "an", for its exchanged words."""
     (fact,) = phrase.facts
     before, new = phrase.text[: fact.start], phrase.text[fact.start :]
     stem = _ARTICLE.sub("", before)

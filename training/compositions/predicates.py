@@ -1,4 +1,4 @@
-"""What else is said of a page: predicates of its sentences and of training claims about it."""
+"""Predicates about a page's subject, from its sentences and from training claims about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training.sentence_pool import SentencePool
 
 _SENTENCES = 3  # a page's sentences that are read
 _SHORTEST, _LONGEST = 4, 14  # words
-# What points to a sentence before, or tells of more than the subject.
+# Words that refer to an earlier sentence, or to more than the subject.
 _POINTING = re.compile(
     r"\b(?:also|then|this|these|those|such|later|however|subsequently|previously|former|latter"
     r"|there|instead|another|other|both|too|again|same|he|she|they|it)\b|[:;]"
@@ -29,7 +29,7 @@ _OPENING = re.compile(r"(?:never |only )?(?:is|was|are|were|had|did|won|[a-z]+ed
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What one sentence says of its subject, from the verb on."""
+    """The part of a sentence from its verb on, which is about its subject."""
 
     phrase: Phrase
     label: Label
@@ -42,7 +42,7 @@ class PredicateReader:
     def __init__(
         self, pool: SentencePool, claims: Sequence[AnnotatedClaim], parser: EnglishParser
     ) -> None:
-        """Sort the claims by the page that decides them."""
+        """Group the claims by the page that decides them."""
         self._pool = pool
         self._parser = parser
         self._claims: dict[str, list[tuple[AnnotatedClaim, SentenceKey]]] = defaultdict(list)
@@ -52,7 +52,7 @@ class PredicateReader:
                 self._claims[alone[0][0]].append((claim, alone[0]))
 
     def defining(self, known: Definition) -> list[Predicate]:
-        """Return what the page's definition says of its subject."""
+        """Return the predicates of the page's definition."""
         verb = {"are": "is", "were": "was"}.get(known.verb, known.verb)
         said = [Phrase(verb).joined(phrase) for phrase in known.nouns]
         if known.born_in:
@@ -60,7 +60,7 @@ class PredicateReader:
         return [Predicate(phrase, SUPPORTS, known.key) for phrase in said]
 
     def of_claims(self, page: str) -> list[Predicate]:
-        """Return what training claims that begin with the page's name go on to say."""
+        """Return the predicates of training claims that begin with the page's name."""
         name = self._name(page)
         return [
             Predicate(Phrase(said), claim.label, key)

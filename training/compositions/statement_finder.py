@@ -23,10 +23,10 @@ _PRONOUNS = {True: frozenset({"he", "she"}), False: frozenset({"it"})}
 
 
 class StatementFinder:
-    """Finds statements that name a page which says what it is about.
+    """Finds statements that name a page with a definition.
 
-    That page must not name the one that the statement is about: it would tell
-    the statement itself.
+    That page must not name the page that the statement is about, or it would contain the statement
+    itself.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class StatementFinder:
         self._bridges = BridgeFinder(pool)
 
     def of_pages(self, chance: random.Random) -> Iterator[Statement]:
-        """Yield what sentences say of the pages that they are on."""
+        """Yield statements from sentences about their own pages."""
         for sentence in self._pool.sentences:
             about = split_disambiguation(sentence.title)[0]
             is_person = self._definitions.is_person(sentence.page)
@@ -89,12 +89,12 @@ class StatementFinder:
         ]
 
     def _called(self, page: str) -> frozenset[str]:
-        """Return what a sentence may call the subject of its page."""
+        """Return the words that a sentence may use for the subject of its page."""
         if self._definitions.is_person(page):
             return _PRONOUNS[True]
         return called(self._pool.sentences[self._pool.by_page[page][0]].text) | _PRONOUNS[False]
 
 
 def _may_speak_of(name: str, text: str) -> bool:
-    """Whether a sentence begins as those about its page do; the parser tells for sure."""
+    """Return whether a sentence begins as if it were about its page; the parser decides later."""
     return bool(_SUBJECT.match(text)) or text.partition(" ")[0] in name.split()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 _LEADING_ON = words("attr dobj prep pobj agent acl xcomp oprd advcl pcomp")
-_ELLIPTIC = ("conj", "appos")  # what stands in the place of the word above it
+_ELLIPTIC = ("conj", "appos")  # words that replace the word above them
 _PRONOUNS = words("he she it")
 _SHORTENED = 0.6  # share of "is a film directed by" that becomes "was directed by"
 _LONGEST = 20  # words
@@ -39,11 +39,11 @@ _LONGEST = 20  # words
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``before`` + a name + ``after``, told by one sentence of the page ``about``.
+    """``before`` + a name + ``after``, from one sentence of the page ``about``.
 
-    ``single``: the name stands for the only one of its kind, as a director, a place of birth.
-    ``role``: what the named one is to the page, such as "director"; ``done``: what it did to it,
-    such as "directed". ``inside``: it is a place that something is in.
+    ``single``: the name is the only one of its kind, as a director or a place of birth. ``role``:
+    the role of the named one for the page, such as "director"; ``done``: what it did, such as
+    "directed". ``inside``: it is a place that something is in.
     """
 
     key: SentenceKey
@@ -71,9 +71,9 @@ def statements(
     nouns: frozenset[str],
     chance: random.Random,
 ) -> Iterator[Statement]:
-    """Yield a statement for each mention that the sentence says something plain of.
+    """Yield a statement for each mention with a simple relation to the page.
 
-    ``nouns``: what the page may be called, such as "film", and the pronouns that fit it.
+    ``nouns``: words for the page's subject, such as "film", and its pronouns.
     """
     if not _speaks_of(doc, about, nouns):
         return
@@ -105,7 +105,7 @@ def statements(
 
 
 def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) -> Statement | None:
-    """Return a claim as a statement about the page that it names beside another."""
+    """Return a claim as a statement about one of the two pages that it names."""
     span = doc.char_span(mention.start, mention.end)
     if span is None or not _is_name(span.root, span.start, span.end):
         return None
@@ -134,16 +134,16 @@ def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) ->
 
 @dataclass(slots=True)
 class _Way:
-    """What is kept of a sentence on the way from a name up to its root."""
+    """The words of a sentence that are kept on the way from a name up to its root."""
 
-    governor: Token | None = None  # what the name belongs to: "directed" in "directed by"
+    governor: Token | None = None  # the word that the name depends on: "directed" in "directed by"
     several: bool = False
     kept: set[int] = field(default_factory=set)
     instead: dict[int, str] = field(default_factory=dict)
 
 
 def _climbed(head: Token, shorten: bool) -> _Way | None:
-    """Go up from a name and keep what each word needs; nothing where the way is not plain."""
+    """Go up from a name and keep the words that each word needs; None if it is not simple."""
     way, node = _Way(kept={head.i}), head
     while True:
         first = node
@@ -176,7 +176,7 @@ def _climbed(head: Token, shorten: bool) -> _Way | None:
 
 
 def _may_stand_for(node: Token, first: Token, is_name: bool) -> bool:
-    """Whether a word can take the place of the one that it is joined to."""
+    """Return whether a word can replace the one that it is joined to."""
     if node.pos_ in ("VERB", "AUX"):
         if any(child.dep_ in ("nsubj", "nsubjpass", "csubj") for child in node.children):
             return False
@@ -188,14 +188,14 @@ def _may_stand_for(node: Token, first: Token, is_name: bool) -> bool:
 
 
 def _keep_auxiliaries(way: _Way, verb: Token, first: Token) -> None:
-    """Lend the verb the auxiliaries of the first one it is joined to."""
+    """Give the verb the auxiliaries of the first verb that it is joined to."""
     if not any(child.dep_ in ("aux", "auxpass") for child in verb.children):
         way.kept |= {child.i for child in first.children if child.dep_ in ("aux", "auxpass")}
     way.kept.add(verb.i)
 
 
 def _keep(way: _Way, above: Token, below: Token) -> None:
-    """Keep a word with what it cannot stand without."""
+    """Keep a word with the words that it requires."""
     if above.pos_ in ("NOUN", "PROPN", "PRON"):
         way.kept |= noun_phrase(above, 0)
         return
@@ -212,7 +212,7 @@ def _keep(way: _Way, above: Token, below: Token) -> None:
 
 
 def _is_of_definition(token: Token) -> bool:
-    """Whether this is "directed" or "starring" in "P is a film directed by Q"."""
+    """Return whether this is "directed" or "starring" in "P is a film directed by Q"."""
     return (
         token.dep_ == "acl"
         and (token.tag_ == "VBN" or token.lower_ in ("starring", "featuring"))
@@ -222,7 +222,7 @@ def _is_of_definition(token: Token) -> bool:
 
 
 def _shortened(way: _Way, verb: Token) -> bool:
-    """Make the participle the statement's verb; false where it is no such participle."""
+    """Make the participle the statement's verb; return False if it is no such participle."""
     be = "is" if verb.lemma_ in STATES and _is_of_definition(verb) else "was"
     finite = {"VBN": f"{be} {verb.text.lower()}", "VBG": f"{verb.lemma_}s"}
     if verb.tag_ not in finite:
@@ -233,7 +233,7 @@ def _shortened(way: _Way, verb: Token) -> bool:
 
 
 def _speaks_of(doc: Doc, about: str, nouns: frozenset[str]) -> bool:
-    """Whether the text is one sentence whose subject is the page."""
+    """Return whether the text is one sentence whose subject is the page."""
     sentences = list(doc.sents)
     root = sentences[0].root
     subjects = [child for child in root.children if child.dep_ in ("nsubj", "nsubjpass")]
@@ -250,7 +250,7 @@ def _speaks_of(doc: Doc, about: str, nouns: frozenset[str]) -> bool:
 
 
 def _is_name(head: Token, start: int, end: int) -> bool:
-    """Whether the tokens are a whole name and no part of a longer one."""
+    """Return whether the tokens are a whole name and not a part of a longer one."""
     if head.dep_ not in ("pobj", "dobj", "conj", "appos", "attr"):
         return False
     inside = range(start, end)
@@ -274,7 +274,7 @@ def _is_inside(head: Token) -> bool:
 
 
 def _is_single(head: Token, way: _Way) -> bool:
-    """Whether what the name belongs to has one such thing alone."""
+    """Return whether there is only one such relation for a subject."""
     above = way.governor
     if above is None or way.several or any(child.dep_ == "conj" for child in head.children):
         return False
@@ -292,7 +292,7 @@ def _is_single(head: Token, way: _Way) -> bool:
 
 
 def _role(head: Token, way: _Way) -> str | None:
-    """Return what the named one is to the page, where nobody else is."""
+    """Return the role of the named one for the page, if only one can have it."""
     above = way.governor
     if above is None or head.dep_ != "pobj":
         return None
@@ -304,7 +304,7 @@ def _role(head: Token, way: _Way) -> str | None:
 
 
 def _is_of_page(governor: Token) -> bool:
-    """Whether a deed was done to the page's subject, not to something that is said to be in it."""
+    """Return whether an action was done to the page's subject, not to something in it."""
     first = governor
     while first.dep_ == "conj":
         first = first.head
@@ -314,6 +314,6 @@ def _is_of_page(governor: Token) -> bool:
 
 
 def _done(way: _Way) -> str | None:
-    """Return the participle of what the named one did."""
+    """Return the participle of the named one's action."""
     above = way.governor
     return above.text.lower() if above is not None and above.tag_ == "VBN" else None

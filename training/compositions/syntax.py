@@ -1,4 +1,4 @@
-"""Cuts phrases out of a parsed sentence and writes them down again."""
+"""Cuts phrases out of a parsed sentence and turns them into text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
 def noun_phrase(head: Token, depth: int = 2) -> set[int]:
-    """Return the tokens of a noun with what stands before it and, ``depth`` deep, "of" phrases."""
+    """Return the tokens of a noun with those before it and, to ``depth``, its "of" phrases."""
     kept = {head.i}
     for child in head.children:
         if child.dep_ in ("det", "case", "predet") and child.i < head.i:
@@ -33,13 +33,13 @@ def noun_phrase(head: Token, depth: int = 2) -> set[int]:
 
 
 def prepositional_phrase(preposition: Token, depth: int = 1) -> set[int]:
-    """Return the tokens of a preposition with its noun; nothing where it has none."""
+    """Return the tokens of a preposition with its noun; none if it has no noun."""
     nouns = [child for child in preposition.children if child.dep_ == "pobj"]
     return {preposition.i} | noun_phrase(nouns[0], depth) if nouns else set()
 
 
 def written(doc: Doc, tokens: Iterable[int], instead: Mapping[int, str]) -> str:
-    """Return the tokens in order as one text, those in ``instead`` as it says."""
+    """Return the tokens in order as one text; ``instead`` replaces some of them."""
     kept = sorted(set(tokens) | set(instead))
     pieces = []
     for i, following in zip(kept, [*kept[1:], -1], strict=True):
@@ -49,7 +49,7 @@ def written(doc: Doc, tokens: Iterable[int], instead: Mapping[int, str]) -> str:
 
 
 def facts_of(doc: Doc, tokens: Iterable[int]) -> tuple[Fact, ...]:
-    """Return nations, places and years among the tokens, as offsets into what is ``written``."""
+    """Return nations, places and years among the tokens, as offsets into ``written``."""
     kept = sorted(set(tokens))
     starts: dict[int, int] = {}
     for order, i in enumerate(kept):
@@ -75,7 +75,7 @@ def facts_of(doc: Doc, tokens: Iterable[int]) -> tuple[Fact, ...]:
 
 
 def _alone(doc: Doc, start: int, end: int) -> bool:
-    """Whether no hyphen ties the tokens to another word."""
+    """Return whether no hyphen joins the tokens to another word."""
     before = doc[start - 1].text if start else ""
     after = doc[end].text if end < len(doc) else ""
     return before != "-" and after != "-"

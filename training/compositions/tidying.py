@@ -1,4 +1,4 @@
-"""Sentences as a claim would write them: without what stands in parentheses or quotation marks."""
+"""Tidies sentences for claims: removes parentheses and quotation marks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tidied(sentence: str) -> str:
 
 
 def with_pronoun(text: str, name: str, pronoun: str) -> str:
-    """Return the text with a pronoun for the name that it begins with: parsers trip over titles."""
+    """Return the text with a pronoun for the name at its beginning: titles confuse parsers."""
     start = text.removeprefix("The ") if not name.startswith("The ") else text
     rest = start.removeprefix(name)
     return pronoun + rest if rest != start and rest[:1] in (" ", ",") else text

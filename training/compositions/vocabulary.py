@@ -1,4 +1,4 @@
-"""Closed word lists: what excludes what, and what somebody who did something is called."""
+"""Closed word lists: words that exclude each other, and the names of roles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# One of a group does not rule out another of the same group; any other nation does.
+# Nations of the same group do not exclude each other; all others do.
 NATIONS: tuple[tuple[str, ...], ...] = (
     ("American", "Native American", "African-American", "Hawaiian", "Puerto Rican", "Filipino"),
     ("British", "English", "Scottish", "Welsh", "Irish", "Northern Irish", "Anglo-Irish"),
@@ -60,7 +60,7 @@ NATIONS: tuple[tuple[str, ...], ...] = (
     ("Cuban",),
     ("Jamaican",),
 )
-# Nouns of one group may well be said of the same person or thing; of two groups hardly.
+# Nouns of one group may be true of the same person or thing; those of two groups hardly are.
 OCCUPATIONS: tuple[tuple[str, ...], ...] = (
     (
         *("actor", "actress", "comedian", "filmmaker", "director", "screenwriter", "producer"),
@@ -111,7 +111,7 @@ def trade(phrase: str) -> tuple[str, ...] | None:
     return _TRADE.get(phrase.split()[-1].lower())
 
 
-# Places that hold or overlap others of the same line.
+# Places that contain or overlap others of the same line.
 REALMS: tuple[tuple[str, ...], ...] = (
     ("United Kingdom", "UK", "England", "Scotland", "Wales", "Britain", "Great Britain", "Ireland"),
     ("United States", "USA", "U.S.", "US", "America"),
@@ -147,7 +147,7 @@ DOER: dict[str, str] = {
     "narrate": "narrator",
     "translate": "translator",
 }
-# What is by somebody, and what that somebody is to it.
+# Relations to a person, and the person's role.
 MAKER: dict[str, str] = {
     "song": "performer",
     "single": "performer",
@@ -168,18 +168,18 @@ SPOUSES = {"wife": "husband", "husband": "wife"}
 DOERS = frozenset({*DOER.values(), *MAKER.values()})
 PARENT = "parent"  # of a child; father or mother
 CHILDREN = words("son daughter child")
-# Verbs whose subject or object is in one place alone.
+# Verbs whose subject or object is in only one place.
 PLACED = words("locate situate bear bury found form establish base headquarter die")
 PLACES = words("""
     city town village municipality district county suburb neighborhood school university college
     church museum airport station stadium building hospital park castle palace prison bridge
 """)
-# Deeds that are done to a thing by one alone, though nobody is named for them.
+# Actions that only one does to a thing, but for which there is no name of a role.
 DONE_BY_ONE = words("""
     release operate play portray voice host manage lead kill assassinate defeat succeed replace
     broadcast animate
 """)
-# Words before a preposition and a name that no other name could follow as well.
+# Words before a preposition that only one name can follow truly.
 OF_ONE: frozenset[tuple[str, str]] = frozenset(
     {
         *(("based", "on"), ("named", "after"), ("married", "to"), ("sequel", "to")),
@@ -190,7 +190,7 @@ OF_ONE: frozenset[tuple[str, str]] = frozenset(
     }
 )
 STATES = words("locate situate base headquarter own")  # that last
-# A statement cut out of a sentence with one of these may say what the sentence does not.
+# A statement cut out of a sentence with one of these may have another meaning than the sentence.
 UNSURE = words("""
     not never n't no without except until than if would could may might will should hardly only nor
     neither unlike instead despite while between among whether few little almost against versus
@@ -200,18 +200,18 @@ HEARSAY = words("""
     suggest think hope intend reject cancel compare mistake seem lack consist know call name list
     regard describe
 """)
-# Participles after a noun that tell who made it, or where it is.
+# Participles after a noun that give its maker or its place.
 MADE = words("""
     direct write produce create found form base locate situate publish own compose develop star
     establish release design
 """)
-# Nouns that tell next to nothing alone, or that the parser takes for a person's trade.
+# Nouns with little meaning alone, or that the parser confuses with a person's trade.
 UNTELLING = words("""
     name list term one series part type form kind set son daughter child stage radio television
 """)
-# True of so much that no page need tell it.
+# True of so many things that no page need contain it.
 GENERIC = words("person someone people man woman thing same")
-# What "the director of P" or "directed P" tells already.
+# Words that "the director of P" or "directed P" already implies.
 IMPLIED: dict[str, frozenset[str]] = {
     "director": words("director filmmaker film movie"),
     "producer": words("producer film movie record"),

@@ -1,7 +1,7 @@
 """Rows of tokens of different lengths as one batch.
 
-What multiplies matrices on a processor (oneDNN) compiles and keeps something for every shape it
-meets. So widths are multiples of ``STEP``, for a little more to multiply.
+oneDNN, which multiplies matrices on a processor, compiles and caches code for every new shape. So
+widths are multiples of ``STEP``, at the cost of some more padding.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ STEP = 8
 
 
 def width_for(tokens: int) -> int:
-    """Return the width of a batch whose longest row has so many tokens."""
+    """Return the width of a batch whose longest row has this many tokens."""
     return -(-tokens // STEP) * STEP
 
 
 def padded(rows: Sequence[torch.Tensor], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows with ``padding`` after the shorter ones, and ones where tokens stand.
+    """Return the rows with ``padding`` after the shorter ones, and a mask with 1 for tokens.
 
     Both of shape ``(rows, width)``.
     """

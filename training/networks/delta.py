@@ -1,6 +1,6 @@
-"""Writes what training changed, and adds it to PyTorch's modules.
+"""Writes the difference that training made, and adds it to PyTorch's modules.
 
-``retrieval.trained.difference`` says how it is kept.
+``retrieval.trained.difference`` describes the format.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import restore_model
+from retrieval.fixes import restore_model
 from retrieval.trained.difference import (
     BODIES,
     LEFT,
@@ -56,17 +56,17 @@ def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> st
 
 
 def _in_8_bits(vectors: torch.Tensor, along: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return whole numbers from -127 to 127, and the scale of each vector of this dimension."""
+    """Return integers from -127 to 127, and the scale of each vector of this dimension."""
     scale = vectors.abs().amax(along) / 127
     rounded = (vectors / scale.unsqueeze(along)).round()
     return rounded.to(torch.int8).contiguous(), scale
 
 
 def add_delta(base: nn.Module, folder: Path, sha256: str) -> None:
-    """Turn the base model into the trained one whose difference lies in ``folder``, in place.
+    """Turn the base model, in place, into the trained one whose difference is in ``folder``.
 
     Raises:
-        ModelUnavailable: the file is missing or is not the one that was trained.
+        ModelUnavailable: the file is missing, or its digest is not the expected one.
     """
     difference = read_difference(folder, sha256)
     before = {

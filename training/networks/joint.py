@@ -1,4 +1,4 @@
-"""The network of the selector (FER), and what it reads; see ``retrieval.selection``."""
+"""The network of the selector (FER), and its input; see ``retrieval.stages.selection``."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ class JointInputs:
     """A batch of claims, each with its candidate sentences in one sequence.
 
     ``input_ids`` and ``attention_mask``: (claims, tokens). ``heads``: (claims,
-    sentences), where the [CLS] of each sentence stands. ``log_odds``: (claims,
-    sentences), of its relevance. ``present``: bool (claims, sentences), False where
-    a claim has fewer sentences than others.
+    sentences), the position of each sentence's [CLS]. ``log_odds``: (claims, sentences), of its
+    relevance. ``present``: bool (claims, sentences), False for padding.
     """
 
     input_ids: torch.Tensor
@@ -37,19 +36,19 @@ class JointInputs:
 
 
 class JointReader(nn.Module):
-    """The reader's network; its head reads every sentence's [CLS] and not the first one alone."""
+    """The relevance model's network; its head reads the [CLS] of every sentence."""
 
-    def __init__(self, reader: DistilBertForSequenceClassification) -> None:
-        """Begin with the reader's weights and with a last layer, of two classes, of zeros."""
+    def __init__(self, relevance_model: DistilBertForSequenceClassification) -> None:
+        """Begin with the relevance model's weights and a last layer, of two classes, of zeros."""
         super().__init__()
-        self.distilbert = reader.distilbert
-        self.pre_classifier = reader.pre_classifier
-        self.classifier = nn.Linear(reader.config.dim, 2)
+        self.distilbert = relevance_model.distilbert
+        self.pre_classifier = relevance_model.pre_classifier
+        self.classifier = nn.Linear(relevance_model.config.dim, 2)
         nn.init.zeros_(self.classifier.weight)
         nn.init.zeros_(self.classifier.bias)
 
     def forward(self, inputs: JointInputs) -> torch.Tensor:
-        """Return logits, shape (claims, sentences, 2); those of absent sentences mean nothing."""
+        """Return logits, shape (claims, sentences, 2); those of absent sentences are undefined."""
         states = self.distilbert(
             input_ids=inputs.input_ids, attention_mask=inputs.attention_mask
         ).last_hidden_state
@@ -68,9 +67,9 @@ def joint_inputs(
     relevance: Sequence[Sequence[float]],
     max_tokens: int,
 ) -> JointInputs:
-    """Return what the network reads of claims and their (title, sentence) candidates.
+    """Return the network's input for claims and their (title, sentence) candidates.
 
-    ``relevance``: the probability of each that it bears on the claim.
+    ``relevance``: the probability of each that it is relevant to the claim.
     """
     rows = [
         joint_row(tokenizer, claim, sentences, max_tokens)
@@ -96,7 +95,7 @@ def usefulness(
     relevance: Sequence[float],
     max_tokens: int,
 ) -> NDArray[np.float32]:
-    """Return what a network says of sentences, as ``UtilityModel.usefulness`` does."""
+    """Return a network's probabilities for sentences, like ``UtilityModel.usefulness``."""
     with torch.inference_mode():
         logits = network(joint_inputs(tokenizer, [claim], [sentences], [relevance], max_tokens))
     useful: NDArray[np.float32] = torch.softmax(logits[0], dim=-1)[:, USEFUL].numpy()

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 in PyTorch, as a DistilBERT: what every small model is trained from."""
+"""all-MiniLM-L6-v2 in PyTorch, as a DistilBERT: the start of every small model's training."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def packaged_body() -> DistilBertModel:
 
 
 def packaged_classifier(labels: tuple[str, ...]) -> DistilBertForSequenceClassification:
-    """Return the packaged weights with a fresh head over ``labels``, always the same.
+    """Return the packaged weights with a new head over ``labels``, from a fixed seed.
 
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
@@ -48,7 +48,7 @@ def packaged_classifier(labels: tuple[str, ...]) -> DistilBertForSequenceClassif
 
 
 def trained_classifier(folder: Path) -> DistilBertForSequenceClassification:
-    """Return the classifier that was trained from them and lies in this folder.
+    """Return the classifier in this folder that was trained from them.
 
     Raises:
         ModelUnavailable: it or the packaged weights are missing or damaged.
@@ -61,10 +61,10 @@ def trained_classifier(folder: Path) -> DistilBertForSequenceClassification:
 
 
 def pair_tokenizer() -> PreTrainedTokenizerBase:
-    """Return MiniLM's tokenizer as transformers has it, which makes tensors of pairs of texts."""
+    """Return the tokenizer of transformers for MiniLM, which makes tensors of pairs of texts."""
     return AutoTokenizer.from_pretrained(minilm_folder(), local_files_only=True)
 
 
 def row_tokenizer(max_tokens: int) -> Tokenizer:
-    """Return MiniLM's tokenizer as the shipped models use it, for rows of ``max_tokens``."""
+    """Return the tokenizer of the shipped models for MiniLM, for rows of ``max_tokens``."""
     return Tokenizer(MiniLM().tokenizer_file(), max_tokens)

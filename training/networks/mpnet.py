@@ -1,4 +1,4 @@
-"""all-mpnet-base-v2 in PyTorch, with a head for labels: what the verifier is trained from."""
+"""all-mpnet-base-v2 in PyTorch, with a head for labels: the start of the verifier's training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval.networks.mpnet import MPNet
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """What the network returns: ``logits`` of shape ``(examples, labels)``."""
+    """The output of the network: ``logits`` of shape ``(examples, labels)``."""
 
     logits: torch.Tensor
 
@@ -25,7 +25,7 @@ class MPNetClassifier(nn.Module):
     """Reads claim and evidence as one text and labels it by its first and its mean vector."""
 
     def __init__(self, mpnet: MPNetModel, labels: int) -> None:
-        """Put a fresh head on ``mpnet``, which has no pooler of its own."""
+        """Add a new head to ``mpnet``, which has no pooler of its own."""
         super().__init__()
         self.mpnet = mpnet
         width = mpnet.config.hidden_size
@@ -44,7 +44,7 @@ class MPNetClassifier(nn.Module):
 
 
 def packaged_verifier(home: Path, labels: tuple[str, ...]) -> MPNetClassifier:
-    """Return the packaged weights with a fresh head over ``labels``, always the same.
+    """Return the packaged weights with a new head over ``labels``, from a fixed seed.
 
     The weights are unpacked into ``home`` on first use.
 
@@ -59,5 +59,5 @@ def packaged_verifier(home: Path, labels: tuple[str, ...]) -> MPNetClassifier:
 
 
 def pair_tokenizer(home: Path) -> PreTrainedTokenizerBase:
-    """Return MPNet's tokenizer as transformers has it, which makes tensors of pairs of texts."""
+    """Return the tokenizer of transformers for MPNet, which makes tensors of pairs of texts."""
     return AutoTokenizer.from_pretrained(mpnet_folder(home), local_files_only=True)

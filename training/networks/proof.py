@@ -1,4 +1,4 @@
-"""The network of a proof, and what it reads; see ``retrieval.sufficiency.proof_model``."""
+"""The network of the prover, and its input; see ``retrieval.sufficiency.proof_model``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ProofInputs:
 
     ``input_ids`` and ``attention_mask``: ``(batch, tokens)``. ``spans``:
     ``(batch, spans, tokens)``, each row the mean over that span's tokens.
-    ``span_mask``: ``(batch, spans)``; false, with a row of zeros, for padding and
-    for a span without tokens. ``evidence``: ``(batch, tokens)``, true for the
-    evidence's tokens. ``offsets``: ``(batch, tokens, 2)``, where each token lies in
-    the claim or in the evidence text, in characters.
+    ``span_mask``: ``(batch, spans)``; false, with a row of zeros, for padding and for a span
+    without tokens. ``evidence``: ``(batch, tokens)``, true for the evidence's tokens. ``offsets``:
+    ``(batch, tokens, 2)``, the position of each token in the claim or in the evidence text, in
+    characters.
     """
 
     input_ids: torch.Tensor
@@ -42,8 +42,8 @@ class ProofInputs:
 class ProofLogits:
     """``operators``: ``(batch, spans, 4)`` in the order of ``OPERATORS``.
 
-    ``starts`` and ``ends``: ``(batch, spans, tokens)``, minus infinity outside the
-    evidence; so whole rows are where an example has no evidence.
+    ``starts`` and ``ends``: ``(batch, spans, tokens)``, minus infinity outside the evidence; whole
+    rows are minus infinity if an example has no evidence.
     """
 
     operators: torch.Tensor
@@ -55,7 +55,7 @@ class ProofNetwork(nn.Module):
     """Points from each claim span into the evidence and names the operator."""
 
     def __init__(self, distilbert: DistilBertModel) -> None:
-        """Put fresh heads on ``distilbert``."""
+        """Add new heads to ``distilbert``."""
         super().__init__()
         self.distilbert = distilbert
         width = distilbert.config.dim
@@ -74,7 +74,7 @@ class ProofNetwork(nn.Module):
         outside = ~inputs.evidence[:, None, :]
         starts = _pointed(self.start(spans), vectors)
         ends = _pointed(self.end(spans), vectors)
-        # The operator is decided from the words pointed at, so that it can be read off them.
+        # The operator is predicted from the words that the pointers select.
         scores = ((starts + ends) / 2).masked_fill(outside, torch.finfo(starts.dtype).min)
         weights = torch.softmax(scores, dim=-1) * inputs.evidence[:, None, :]
         words = torch.bmm(weights.to(vectors.dtype), vectors)
@@ -88,7 +88,7 @@ class ProofNetwork(nn.Module):
 
 
 def packaged_proof_network() -> ProofNetwork:
-    """Return the packaged weights under fresh heads, always the same.
+    """Return the packaged weights with new heads, from a fixed seed.
 
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
@@ -106,7 +106,7 @@ def proof_inputs(
     evidence: Sequence[str],
     max_tokens: int,
 ) -> ProofInputs:
-    """Return claims, their spans and evidence texts as ``proof_row`` writes them."""
+    """Return claims, their spans and evidence texts as a batch of ``proof_row``."""
     rows = [
         proof_row(tokenizer, *example, max_tokens)
         for example in zip(claims, spans, evidence, strict=True)
@@ -133,5 +133,5 @@ def proof_inputs(
 
 
 def _pointed(spans: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-    """Return how much each span points to each token, scaled as attention is."""
+    """Return the pointer score of each span for each token, scaled as in attention."""
     return torch.bmm(spans, vectors.transpose(1, 2)).float() / math.sqrt(vectors.shape[-1])

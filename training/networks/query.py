@@ -1,4 +1,4 @@
-"""The network of the query encoder, and what it reads."""
+"""The network of the query encoder, and its input."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class QueryNetwork(nn.Module):
 
 
 def packaged_query_network() -> QueryNetwork:
-    """Return the packaged weights, which encode a claim alone as the index's encoder does.
+    """Return the packaged weights, which encode a claim alone like the index's encoder.
 
     Raises:
         ModelUnavailable: they are missing or damaged.
@@ -54,10 +54,10 @@ def query_inputs(
 def encoded(
     network: QueryNetwork, tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int
 ) -> NDArray[np.float32]:
-    """Return what a network makes of queries, as ``QueryEncoder.encode`` does."""
+    """Return a network's vectors of queries, like ``QueryEncoder.encode``."""
     result = np.zeros((len(queries), QueryEncoder.dimension), dtype=np.float32)
     rows = query_rows(tokenizer, queries, max_tokens)
-    # Queries of like length are read together, so that little is padded.
+    # Queries of similar length are read together, to reduce padding.
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
     for start in range(0, len(order), _BATCH):
         part = order[start : start + _BATCH]

@@ -25,11 +25,11 @@ KeysAndValues: TypeAlias = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the decoder sees of the inputs.
+    """The inputs as the decoder uses them.
 
     ``layers``: keys and values of each decoder layer's cross-attention, shape
     ``(batch, heads, tokens, width / heads)``. ``copy_keys``: ``(batch, tokens,
-    width)``. ``input_ids`` and ``mask``, true where a token stands: ``(batch, tokens)``.
+    width)``. ``input_ids`` and ``mask``, true for tokens: ``(batch, tokens)``.
     """
 
     layers: tuple[KeysAndValues, ...]
@@ -40,11 +40,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How the next token is chosen, for each row and place of a sequence.
+    """The probabilities of the next token, for each row and place of a sequence.
 
-    ``generated``: log-probabilities of the vocabulary, ``(rows, places, vocabulary)``.
-    ``copied``: of the input's tokens, ``(rows, places, tokens)``. ``copying``: of
-    copying at all and of generating instead, ``(rows, places, 2)``.
+    ``generated``: log-probabilities of the vocabulary, ``(rows, places, vocabulary)``. ``copied``:
+    of the input's tokens, ``(rows, places, tokens)``. ``copying``: of copying and of generating,
+    ``(rows, places, 2)``.
     """
 
     generated: torch.Tensor
@@ -56,7 +56,7 @@ class TitleNetwork(nn.Module):
     """Generates sentence identifiers and a title from a claim and sentences."""
 
     def __init__(self, distilbert: DistilBertModel) -> None:
-        """Put a fresh decoder, always the same, on an encoder.
+        """Add a new decoder, initialised with a fixed seed, to an encoder.
 
         The decoder's own word embeddings, in and out, are the encoder's.
         """
@@ -76,12 +76,12 @@ class TitleNetwork(nn.Module):
             self.copy_query = nn.Linear(width, width)
             self.copy_key = nn.Linear(width, width)
             self.copy_previous = nn.Linear(width, width, bias=False)
-            # What follows the last token in the input is copied from the start.
+            # The token after the last one of the input is the first one.
             nn.init.eye_(self.copy_query.weight)
             nn.init.eye_(self.copy_previous.weight)
 
     def read(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Memory:
-        """Encode inputs of shape ``(batch, tokens)``, once for all that is generated from them."""
+        """Encode inputs of shape ``(batch, tokens)``, once for all generated sequences."""
         hidden = self.distilbert(input_ids=input_ids, attention_mask=attention_mask)[0]
         hidden = hidden.to(self.positions.weight.dtype)
         before = self.embedding(pad(input_ids[:, :-1], (1, 0)))
@@ -96,10 +96,10 @@ class TitleNetwork(nn.Module):
     def decode(
         self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues] = ()
     ) -> tuple[Choice, list[KeysAndValues]]:
-        """Choose what follows each of ``tokens``, shape ``(rows, places)``.
+        """Return the choice of the token after each of ``tokens``, shape ``(rows, places)``.
 
-        They come after those that ``past`` is of, which is what this returned for
-        them, cut to the rows that go on. A memory of one input serves any number of rows.
+        ``past``: the second result of the call for the tokens before, cut to the rows that
+        continue. A memory of one input can be used for any number of rows.
         """
         done = past[0][0].shape[2] if past else 0
         places = torch.arange(done, done + tokens.shape[1]).clamp(max=POSITIONS - 1)
@@ -127,13 +127,13 @@ class TitleNetwork(nn.Module):
     def log_likelihood(self, memory: Memory, targets: torch.Tensor) -> torch.Tensor:
         """Return the log-probability of each target token, shape ``(batch, places)``.
 
-        Each sees those before it (equation 2). Where ``targets`` is padded with 0 it is 0.
+        Each depends on those before it (equation 2). It is 0 where ``targets`` is padded with 0.
         """
         start = torch.full_like(targets[:, :1], FIRST)
         choice, _ = self.decode(memory, torch.cat([start, targets[:, :-1]], dim=1))
         generated = choice.generated.gather(2, targets[:, :, None])[:, :, 0]
         same = memory.input_ids[:, None, :] == targets[:, :, None]
-        # Not minus infinity, whose gradient is none where nothing can be copied.
+        # Not minus infinity, which has no gradient if nothing can be copied.
         copied = choice.copied.masked_fill(~same, -1e4).logsumexp(dim=-1)
         likely = torch.logaddexp(
             choice.copying[:, :, 0] + copied, choice.copying[:, :, 1] + generated
@@ -143,9 +143,9 @@ class TitleNetwork(nn.Module):
     def next_tokens(
         self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues]
     ) -> tuple[torch.Tensor, list[KeysAndValues]]:
-        """Return log-probabilities of what follows each row, ``(rows, vocabulary)``, and the past.
+        """Return log-probabilities of each row's next token, ``(rows, vocabulary)``, and the past.
 
-        ``tokens`` holds the last one of each row, shape ``(rows, 1)``.
+        ``tokens``: the last one of each row, shape ``(rows, 1)``.
         """
         choice, made = self.decode(memory, tokens, past)
         copied = (choice.copying[:, 0, :1] + choice.copied[:, 0]).exp()
@@ -165,10 +165,10 @@ class TitleNetwork(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """A transformer's decoder layer, normed before each part (Xiong et al. 2020)."""
+    """A transformer's decoder layer, with normalisation before each part (Xiong et al. 2020)."""
 
     def __init__(self, width: int) -> None:
-        """Fresh weights, which change little of what passes through."""
+        """Initialise the weights so that the layer changes its input only a little."""
         super().__init__()
         self.self_norm, self.self_attention = nn.LayerNorm(width), Attention(width)
         self.cross_norm, self.cross_attention = nn.LayerNorm(width), Attention(width)
@@ -184,12 +184,12 @@ class DecoderLayer(nn.Module):
         memory: KeysAndValues,
         seen: torch.Tensor,
     ) -> tuple[torch.Tensor, KeysAndValues]:
-        """Return what becomes of ``hidden``, ``(rows, places, width)``, and the longer past."""
+        """Return the output for ``hidden``, ``(rows, places, width)``, and the longer past."""
         normed = self.self_norm(hidden)
         made = self.self_attention.keys_and_values(normed)
         if past is not None:
             made = (torch.cat([past[0], made[0]], dim=2), torch.cat([past[1], made[1]], dim=2))
-        # After a past comes one token at a time, which may see all of it.
+        # After a past there is one token at a time, which may attend to all of it.
         hidden = hidden + self.self_attention(normed, made, causal=past is None)
         hidden = hidden + self.cross_attention(self.cross_norm(hidden), memory, mask=seen)
         wide = gelu(self.widen(self.feed_forward_norm(hidden)))
@@ -197,16 +197,16 @@ class DecoderLayer(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention in several heads, whose keys and values are made apart from it."""
+    """Attention in several heads; keys and values are computed separately."""
 
     def __init__(self, width: int) -> None:
-        """Fresh weights."""
+        """Initialise the weights."""
         super().__init__()
         self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
         self.value, self.out = nn.Linear(width, width), nn.Linear(width, width)
 
     def keys_and_values(self, hidden: torch.Tensor) -> KeysAndValues:
-        """Return both for ``hidden``, shape ``(rows, places, width)``, split into heads."""
+        """Return keys and values of ``hidden``, ``(rows, places, width)``, split into heads."""
         return _split(self.key(hidden)), _split(self.value(hidden))
 
     def forward(
@@ -216,11 +216,11 @@ class Attention(nn.Module):
         mask: torch.Tensor | None = None,
         causal: bool = False,
     ) -> torch.Tensor:
-        """Return what ``hidden`` finds there, in its shape."""
+        """Return the attention of ``hidden`` to keys and values, in its shape."""
         keys, values = keys_and_values
         query = _split(self.query(hidden))
         rows = len(query)
-        # What all rows see is not copied for each: their queries are put one after the other.
+        # Shared keys and values are not copied for each row: the rows' queries are concatenated.
         shared = len(keys) == 1 and not causal
         if shared:
             query = query.transpose(0, 1).flatten(1, 2)[None]
@@ -238,7 +238,7 @@ def _split(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def packaged_title_network() -> TitleNetwork:
-    """Return a network with the packaged encoder and a fresh decoder.
+    """Return a network with the packaged encoder and a new decoder.
 
     Raises:
         ModelUnavailable: the packaged weights are missing or damaged.
@@ -259,7 +259,7 @@ class NetworkReading:
         self._past: list[KeysAndValues] = []
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
-        """Return log-probabilities of what follows each prefix, ``(prefixes, vocabulary)``."""
+        """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         if self._past:
             parents = torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes])
             past = [(keys[parents], values[parents]) for keys, values in self._past]

@@ -1,18 +1,17 @@
-"""``esoteric train calibration``: how sure the verifier is in a search, fitted to whole searches.
+"""``esoteric train calibration``: fits the verifier's calibration ``in_search`` to whole searches.
 
-Beside what a search brings, a verifier leaves too many or too few claims undecided, and the
-readings that a search chooses are wrong more often than their confidence says. So three numbers are
-fitted together, with which the labels are the most probable: a bias of NOT ENOUGH INFO in every
-reading; one more bias where several sentences are read together, of which a search tries many; and
-a scale of the verdict's log probabilities (as temperature scaling, Guo et al. 2017, 4.2). They go
-into the verifier's ``config.json``, as its calibration ``in_search``. How sure it is of given
-evidence is fitted by ``esoteric train verifier``. ``esoteric calibrate`` fits a verifier of the
-user in the same way.
-Confidence is taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
+With the sentences that a search finds, a verifier leaves too many or too few claims undecided, and
+the readings that a search chooses are wrong more often than their confidence says. So three numbers
+are fitted together that make the labels most probable: a bias of NOT ENOUGH INFO in every reading;
+a further bias for readings of several sentences together, of which a search tries many; and a scale
+of the verdict's log probabilities (like temperature scaling, Guo et al. 2017, 4.2). They are
+written to the verifier's ``config.json``. ``esoteric train verifier`` fits the calibration for
+given evidence. ``esoteric calibrate`` fits a verifier of the user in the same way. Confidence is
+taken before a proof that disagrees lowers it (``sufficiency/agreement.py``).
 
-Everyday claims and FEVER's are fitted to at once, and both count the same. Many claims that FEVER
-labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to one collection
-alone fails on the other.
+It is fitted to everyday claims and FEVER's at once, with the same weight. Many claims that FEVER
+labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to only one
+collection fails on the other.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
 SCALES = tuple(0.5 + 0.05 * step for step in range(31))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
 OF_SEVERAL = tuple(0.25 * step for step in range(13))
-FEVER_CLAIMS = 300  # of FEVER's development set that are fitted to, the first ones
+FEVER_CLAIMS = 300  # the first claims of FEVER's development set, which are fitted to
 _UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
-_LEAST = 1e-3  # probability that a verdict counts with; one that is sure and wrong is not endless
+_LEAST = 1e-3  # least probability of a label in the loss, so that the loss stays finite
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a claim's search selected, what that says as one text, and the claim's label."""
+    """A claim's selected evidence, its probabilities read as one text, and the claim's label."""
 
     selected: tuple[Evidence, ...]
     together: Opinion
@@ -64,7 +63,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Annotated claims, and where the index is that they are checked over."""
+    """Annotated claims, and the location of the index that they are checked with."""
 
     asked: Sequence[AnnotatedClaim]
     index: IndexLocation
@@ -74,8 +73,8 @@ class Claims:
 class Calibration:
     """``bias`` is added to the logit of NOT ENOUGH INFO of every reading.
 
-    ``of_several`` is added too where several sentences were read together. The verdict's
-    probabilities are raised to the power ``scale``.
+    ``of_several`` is added too if several sentences were read together. The verdict's probabilities
+    are raised to the power ``scale``.
     """
 
     bias: float
@@ -90,8 +89,8 @@ class Calibration:
     def surprise(self, searches: _Searches) -> float:
         """Return minus the mean log probability of the labels.
 
-        It is taken before shown evidence rules a label out: that has probability 0 whatever the
-        scale is, so it says nothing of it. Where nothing was selected it is 0.
+        Labels that the shown evidence contradicts are not removed first: their probability would be
+        0 with any scale. If nothing was selected, it is 0.
         """
         if not len(searches.truth):
             return 0.0
@@ -113,9 +112,9 @@ class Calibration:
 class _Searches:
     """The searches that selected something, as arrays with a row for each.
 
-    ``together``: what all that was selected says, ``of_several`` whether it was several sentences.
-    ``alone``: what the best sentence says, ``with_path`` whether it was read with its path.
-    ``truth``: positions of the labels in ``LABELS``.
+    ``together``: probabilities with all selected sentences; ``of_several``: whether these are
+    several. ``alone``: probabilities with the best sentence; ``with_path``: whether it was read
+    with its path. ``truth``: positions of the labels in ``LABELS``.
     """
 
     together: NDArray[np.float64]
@@ -142,9 +141,9 @@ def calibrate(
 ) -> dict[str, float]:
     """Search for every claim, fit the calibration ``in_search`` and write it beside the model.
 
-    ``snapshots`` is what ``open_index`` takes, ``folders`` says which verifier is fitted.
-    Returns figures: what was fitted, and for each collection of claims the label accuracy in % and
-    the calibration error, 0 to 1 (``crossed_figures``).
+    ``snapshots`` is an argument of ``open_index``; ``folders`` names the verifier that is fitted.
+    Returns figures: the fitted numbers, and for each collection of claims the label accuracy in %
+    and the calibration error, 0 to 1 (``crossed_figures``).
 
     Raises:
         IndexUnavailable: there is no index.
@@ -164,7 +163,7 @@ def calibrate(
 def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, float]:
     """Return label accuracy, %, and calibration error, 0 to 1, of each collection's verdicts.
 
-    The verdicts of every second search are those that a fit to the others gives.
+    The verdicts of each half of the searches are computed with a fit to the other half.
     """
     other_half = [fitted([found[1 - n :: 2] for found in collections.values()]) for n in (0, 1)]
     figures = {}

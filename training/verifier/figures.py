@@ -1,4 +1,4 @@
-"""What the verifier is measured by while it is trained: readings that it never learns from."""
+"""The verifier's figures during training, on readings that it is not trained on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training.candidates import CandidateFinder
 from training.everyday import EverydayData
 from training.figures import Classify
 
-# One in so many pairs of a development file is measured, and as many are fitted to.
+# One in so many pairs of a development file is measured, and the same number is fitted to.
 DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
 NEAREST = 3  # sentences beside which an undecided claim is read
 DEFINITIONS = (
@@ -108,11 +108,11 @@ def dev_pairs(folder: Path) -> tuple[list[Pair], list[Pair]]:
 
 
 def given_evidence(claim: CorpusClaim) -> str:
-    """Return the first set of evidence of a claim whose file holds its texts, as it is read."""
+    """Return the text of a claim's first evidence set; the claim's file contains the texts."""
     titles = [document for document, _ in claim.evidence[0]]
     return evidence_set_text(list(zip(titles, claim.texts[0], strict=True)))
 
 
 def _share(evidence: str, shares: int) -> int:
-    """Return which of so many equal shares the evidence belongs to, always the same."""
+    """Return the number of the share that the evidence belongs to, from its digest."""
     return int.from_bytes(sha256(evidence.encode()).digest()[:4], "big") % shares

@@ -1,7 +1,7 @@
 """Claims with sentences that settle nothing and that the verifier of the previous phase misreads.
 
-A search reads many pairs of sentences that share the claim's topic, and one wrong reading among
-them decides the verdict. Sentences that are easy to tell apart teach nothing about these.
+A search reads many pairs of sentences on the claim's topic, and a single wrong reading can decide
+the verdict. Training with easy sentences does not prevent such readings.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from training.figures import Classify
 from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
-ALONE = 2  # readings of one sentence of an undecided claim
+ALONE = 2  # readings of one sentence for an undecided claim
 PAIRS = 3  # and of two sentences
-DECIDED = 0.3  # share of decided claims of which one pair is read
+DECIDED = 0.3  # share of decided claims for which one pair is read
 MISREAD = 0.5  # a reading is misread if the wrong labels have at least this probability together
 
 
@@ -67,7 +67,7 @@ def _readings(
 ) -> Iterator[_Reading]:
     marked = {pool.position[key] for key in claim.gold if key in pool.position}
     rest = [i for i in near if i not in marked]
-    # Sentences of one page mostly go on about the same thing; two pages are what is read wrong.
+    # Sentences of one page are mostly about the same thing; pairs from two pages are misread.
     pairs = [(a, b) for a in rest for b in rest if pool.sentences[a].page != pool.sentences[b].page]
     if claim.label == NOT_ENOUGH_INFO:
         wrong: tuple[Label, ...] = (SUPPORTS, REFUTES)

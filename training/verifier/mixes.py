@@ -1,4 +1,4 @@
-"""What one phase of the verifier's training reads: readings of retrieved sentences, and pairs."""
+"""The examples of one phase of the verifier's training: retrieved sentences, and pairs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from training.verifier.retrieved import retrieved_examples
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How many examples of each kind a phase reads, at most.
+    """The most examples of each kind in a phase.
 
     ``pairs``: of each source of public pairs. ``everyday``: of everyday claims beside retrieved
-    sentences. Those that settle nothing are several at once for a share ``wrong_together`` of the
-    decided claims. ``fever``: of FEVER's claims beside retrieved sentences. ``misread``: of
-    everyday claims and of FEVER's, so many each, beside sentences that settle nothing and that the
-    verifier misreads so far.
+    sentences; for a share ``wrong_together`` of the decided claims, several sentences that settle
+    nothing are read together. ``fever``: of FEVER's claims beside retrieved sentences. ``misread``:
+    of everyday claims and of FEVER's each, beside sentences that settle nothing and that the
+    verifier of the previous phase misreads.
     """
 
     pairs: Mapping[str, int]
@@ -36,7 +36,7 @@ class Mix:
 
     @property
     def described(self) -> str:
-        """What a card says of it."""
+        """Its description in a card."""
         parts = []
         if self.everyday:
             parts.append(
@@ -74,12 +74,12 @@ class Sources:
 
     @property
     def described(self) -> str:
-        """What a card says of the claims."""
+        """The description of the claims in a card."""
         return f"Everyday: {self.everyday.described}. FEVER: {self.fever.described}"
 
     @property
     def digests(self) -> dict[str, str]:
-        """Of all files that were read, SHA-256."""
+        """The SHA-256 of all files that were read."""
         pairs = {
             f"pairs/train/{source}.jsonl": digest_of(self.pairs / f"{source}.jsonl")
             for source in QUOTAS
@@ -91,7 +91,7 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     """Return the examples of a phase, drawn by ``seed``.
 
     ``classify`` is the verifier after the previous phase. It finds the sentences that settle a
-    claim though they are not marked as its evidence, and the sentences that it misreads.
+    claim without being annotated as its evidence, and the sentences that it misreads.
     """
     everyday, examples = sources.everyday, list[Example]()
     if mix.everyday:

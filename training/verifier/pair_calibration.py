@@ -1,4 +1,4 @@
-"""``esoteric calibrate``: how sure a verifier of the user is, fitted to claims with evidence."""
+"""``esoteric calibrate``: fits the calibration of a user's verifier to claims with evidence."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 from training.verifier.figures import dev_pairs
 from training.verifier.scaling import fitted_scaling
 
-MOST = 2_000  # pairs that are fitted to; more would take longer and change little
+MOST = 2_000  # most pairs that are fitted to; more take longer and change little
 LEAST, LEAST_OF_LABEL = 30, 5
 _T = TypeVar("_T")
 
 
 def pairs_to_fit(data: Path) -> list[Pair]:
-    """Return the pairs that ``data`` holds for a calibration.
+    """Return the pairs in ``data`` for a calibration.
 
-    ``data``: a file of pairs (``read_pairs``); or a folder of such files, of which each gives as
-    many, at equal distances, ``MOST`` in all; or the folder of the training data, with
-    ``pairs/dev``, of which the pairs are taken that the shipped verifier is fitted to.
+    ``data``: a file of pairs (``read_pairs``); or a folder of such files, from which ``MOST`` pairs
+    are taken, the same number from each, at equal distances; or the folder of the training data,
+    with ``pairs/dev``, from which the pairs are taken that the shipped verifier is fitted to.
 
     Raises:
         BadSource: a file cannot be read, or there are fewer than ``LEAST`` pairs.
@@ -49,7 +49,7 @@ def pairs_to_fit(data: Path) -> list[Pair]:
     if len(pairs) < LEAST:
         raise BadSource(
             "too_few_pairs",
-            f"{data} holds {len(pairs)} claims with evidence, too few to fit a calibration to.",
+            f"{data} contains {len(pairs)} claims with evidence, too few to fit a calibration to.",
             f"Give at least {LEAST}, as JSON lines {{claim, label, evidence}} in a file or in files"
             " *.jsonl of a folder.",
         )
@@ -61,13 +61,13 @@ def calibrate_to_pairs(
 ) -> dict[str, float]:
     """Fit temperature and bias to the pairs, write them beside the model and return figures.
 
-    A calibration that was there is replaced, but for its fit to searches. ``on_pairs`` receives
-    the pairs that are done and all. The figures: what was fitted, the label accuracy in % and the
-    calibration error, 0 to 1, before and after. Those after are of a fit to every second pair of
-    each label, measured on the others.
+    An earlier calibration is replaced, except for its fit to searches. ``on_pairs`` is called with
+    the number of finished pairs and of all pairs. The figures: the fitted numbers, the label
+    accuracy in % and the calibration error, 0 to 1, before and after. Those after are of a fit to
+    every second pair of each label, measured on the others.
 
     Raises:
-        BadSource: of a label of the model there are fewer than ``LEAST_OF_LABEL`` pairs.
+        BadSource: a label of the model has fewer than ``LEAST_OF_LABEL`` pairs.
         ModelUnavailable: the model is damaged.
         OSError: the calibration cannot be written.
     """
@@ -99,14 +99,14 @@ def _check_labels(labels: Sequence[Label], files: ClassifierFiles) -> None:
         if found[label] < LEAST_OF_LABEL:
             raise BadSource(
                 "too_few_pairs",
-                f"The data hold {found[label]} claims with evidence for the label {label}, which"
+                f"The data contain {found[label]} claims with evidence for the label {label}, which"
                 " the verifier can give.",
                 f"Give at least {LEAST_OF_LABEL} for each of {', '.join(files.labels)}.",
             )
 
 
 def _halves(labels: Sequence[Label]) -> tuple[list[int], list[int]]:
-    """Return the rows of two halves with as many of each label, whatever the order."""
+    """Return the rows of two halves with the same number of each label."""
     halves: tuple[list[int], list[int]] = ([], [])
     before: Counter[Label] = Counter()
     for row, label in enumerate(labels):
@@ -119,20 +119,20 @@ def _of_searches(files: ClassifierFiles) -> dict[str, object]:
     """Return the fit to searches that the model's calibration has, if it has one."""
     try:
         calibration = read_calibration(files)
-    except ModelUnavailable:  # of no use, so it is replaced whole
+    except ModelUnavailable:  # it cannot be used, so it is replaced as a whole
         return {}
     return {key: calibration[key] for key in ("in_search",) if key in calibration}
 
 
 def _meant(label: Label, files: ClassifierFiles) -> Label:
-    """Return the label as the model can give it: one with two labels never refutes."""
+    """Return the label in the form that the model can give: one with two labels never refutes."""
     return label if label in files.labels else NOT_ENOUGH_INFO
 
 
 def _scaled(
     opinions: NDArray[np.float32], temperature: float, bias: Sequence[float]
 ) -> NDArray[np.float32]:
-    """Return the opinions as a model with this calibration would have given them."""
+    """Return the probabilities that a model with this calibration would give."""
     scaling = Scaling.of({"temperature": temperature, "bias": bias}, in_search=False)
     with np.errstate(divide="ignore"):  # a label that the model lacks
         logits = np.log(opinions)

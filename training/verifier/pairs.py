@@ -1,7 +1,7 @@
-"""Claims of public data sets beside evidence in hand: the first thing that the verifier reads.
+"""Claims of public data sets with their evidence: the verifier's first training data.
 
-In a contrastive pair only one fact differs, and the evidence is the right one. What retrieval
-brings is taught after it (``training/verifier/retrieved.py``).
+In a contrastive pair only one fact differs, and the evidence is the right one. Retrieved sentences
+are learnt later (``training/verifier/retrieved.py``).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ QUOTAS: Mapping[str, int] = {
     "wikifactcheck": 1_500,
     "healthver": 2_000,
 }
-LONGEST = 480  # characters of claim and evidence; longer pairs take more time than they teach
+LONGEST = 480  # characters of claim and evidence; longer pairs are not worth their time
 
 
 def pair_examples(folder: Path, seed: int, quotas: Mapping[str, int] = QUOTAS) -> list[Example]:
     """Return pairs of every source, drawn by ``seed``, at most its quota of each.
 
-    Pairs of one page (or, without a title, of one evidence text) are drawn together, so that most
-    contrasts are seen from both sides; a pair that is too long is left out, and the last group of
+    Pairs of one page (or, without a title, of one evidence text) are drawn together, so that both
+    sides of most contrasts are included; a pair that is too long is left out, and the last group of
     a source is cut at its quota.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Claims beside what retrieval brings: what the verifier reads in most phases.
+"""Claims beside retrieved sentences: the verifier's examples in most phases.
 
-A pipeline brings ten sentences that share the topic, of which one or two settle the claim. So half
-of these examples are sentences that settle nothing, and the evidence stands among wrong sentences
-as often as alone.
+A pipeline finds ten sentences on the topic, of which one or two settle the claim. So half of these
+examples are sentences that settle nothing, and the evidence is read among wrong sentences as often
+as alone.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
 NEAREST = 2  # sentences near a decided claim that may be read as wrong; one more if undecided
-NEAR = 6  # how deep wrong sentences are drawn from that stand beside the evidence
+NEAR = 6  # wrong sentences beside the evidence are drawn from so many of the nearest
 SET_LIMIT = 4  # sentences that are read together
 WRONG_SET_SIZES = (2, 3)  # sentences of a set that settles nothing
-AGREES = 0.6  # a sentence that gives the claim's label so surely is evidence that nobody marked
+AGREES = 0.6  # a sentence that gives the claim's label this probability counts as evidence
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
     """A claim with sentences as indices into the pool.
 
-    ``wrong``: settle nothing; the nearest ones and, of a decided claim, one more of a page that
-    holds its evidence. ``near``: near the claim, but no marked evidence; nearest first.
+    ``wrong``: sentences that settle nothing; the nearest ones and, for a decided claim, one more of
+    a page with its evidence. ``near``: sentences near the claim that are not annotated as evidence;
+    nearest first.
     """
 
     text: str
@@ -51,13 +52,13 @@ def retrieved_examples(
     limit: int,
     wrong_together: float,
 ) -> list[Example]:
-    """Return what is read of each claim: its evidence, wrong sentences, and both together.
+    """Return examples of each claim: with its evidence, with wrong sentences, and with both.
 
     ``limit`` examples at most, drawn by the seed from those of all claims. A decided claim is also
     read with a sentence that settles nothing or, for a share ``wrong_together`` of these claims,
     with several of them at once.
     ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
-    It finds the sentences that settle a claim though they are not marked as its evidence.
+    It finds the sentences that settle a claim without being annotated as its evidence.
     """
     chance = random.Random(seed)
     examples: list[Example] = []
@@ -76,7 +77,7 @@ def retrieved_examples(
 def _decided(
     claim: _Claim, wrong_together: float, chance: random.Random
 ) -> Iterator[tuple[list[int], Label]]:
-    """Yield sentences that are read together, with the label that they give the claim."""
+    """Yield sentences that are read together, with the right label of the claim."""
     yield chance.sample(claim.evidence, len(claim.evidence)), claim.label
     together = chance.random() < wrong_together
     if claim.wrong:
@@ -102,7 +103,7 @@ def _undecided(claim: _Claim, chance: random.Random) -> Iterator[tuple[list[int]
 
 
 def _among(evidence: Sequence[int], near: Sequence[int], chance: random.Random) -> list[int]:
-    """Return the evidence among wrong sentences, in any order, ``SET_LIMIT`` at most in all."""
+    """Return the evidence among wrong sentences, in random order, ``SET_LIMIT`` at most."""
     least = 1 if evidence else 2
     most = max(least, SET_LIMIT - len(evidence))
     wrong = chance.sample(near, min(len(near), chance.randint(least, most)))

@@ -1,4 +1,4 @@
-"""How sure the verifier is of given evidence: a temperature and a bias of NOT ENOUGH INFO."""
+"""Fits the calibration for given evidence: a temperature and a bias of NOT ENOUGH INFO."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 TEMPERATURES = tuple(0.5 + 0.05 * step for step in range(91))
 BIASES = tuple(-2 + 0.05 * step for step in range(81))
-_LEAST = 1e-30  # so little that a label which a model lacks stays impossible at any temperature
+_LEAST = 1e-30  # so small that a label which a model lacks stays impossible at any temperature
 
 
 def fitted_scaling(

