@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks.corpus import everyday_claims, vital_index
 from benchmarks.row import Row, percentile
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.models import path_model, relevance_model, verifier
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM

@@ -146,7 +146,7 @@ class Made:
 
 
 def _corpus(settings: Settings) -> CorpusInfo:
-    from retrieval.index.open_index import open_index
+    from retrieval.open_index import open_index
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
     return CorpusInfo(name=info.name, documents=info.documents, built_at=info.built_at)

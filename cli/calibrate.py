@@ -100,7 +100,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
 def _check_index(settings: Settings) -> None:
     """Raise ``IndexUnavailable`` where the served index cannot be searched."""
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.open_index import open_index
+    from retrieval.open_index import open_index
 
     open_index(settings.store, settings.snapshots).open(MiniLMEncoder.name)
 

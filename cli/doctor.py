@@ -11,7 +11,7 @@ import click
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
-from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.packaged_weights import QWEN
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -77,9 +77,9 @@ def _parser(settings: Settings) -> str:
 
 
 def _base_weights(settings: Settings) -> str:
-    from retrieval.cross_encoders.mpnet_weights import NAME, packaged_parts
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.encoders.minilm_weights import minilm_folder
+    from retrieval.networks.minilm_weights import minilm_folder
+    from retrieval.networks.mpnet_weights import NAME, packaged_parts
 
     minilm_folder()
     packaged_parts()
@@ -134,7 +134,7 @@ def _report_models(settings: Settings) -> str:
 def _index(settings: Settings) -> str:
     from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.index.open_index import open_index
+    from retrieval.open_index import open_index
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(None).info()

@@ -23,7 +23,7 @@ from retrieval.encoders.document_encoders import (
     NO_ENCODER,
 )
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.open_index import IndexLocation, open_index
+from retrieval.open_index import IndexLocation, open_index
 from settings import Settings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.long_work import LongWork
-from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.packaged_weights import QWEN
 from settings import Settings
 
 _REPORT = "report"

@@ -28,16 +28,16 @@ from evaluation.systems import (
 )
 from evaluation.trec import write_relevance
 from retrieval.corpora.fever import FeverCorpus
-from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.files import digest_of
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
-from retrieval.index.layout import digest_of
 from retrieval.index.store import BuildProgress, IndexInfo
 from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, judge_name, reading_models
+from retrieval.networks.mpnet_weights import mpnet_folder
 from retrieval.on_all_cores import processes_for
 from retrieval.report.models import REPORT_MODELS, present_models
 from retrieval.report.networks import ReportNetwork

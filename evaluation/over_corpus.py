@@ -20,11 +20,11 @@ from evaluation.systems import BASELINES, Bench, folders_used, open_system, syst
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
-from retrieval.index.layout import digest_of
-from retrieval.index.open_index import IndexLocation, open_index
+from retrieval.files import digest_of
 from retrieval.model_folders import ModelFolders
 from retrieval.models import judge_name
 from retrieval.on_all_cores import in_order, processes_for
+from retrieval.open_index import IndexLocation, open_index
 from retrieval.result import ClaimResult, claim_result
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.claims import bad_line, labelled_records, text_under
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.types import Label
 
 

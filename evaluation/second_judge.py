@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evaluation.measures.calibration import calibration_error
 from evaluation.measures.language_model import Judged, language_model_results
 from evaluation.pairs import Pair
-from retrieval.cross_encoders.inputs import SEPARATOR
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.stage import Explains
+from retrieval.language.model_texts import SEPARATOR
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
 
 

@@ -18,9 +18,9 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import UnknownRecipe
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import explainer
-from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.index.store import DocumentStore
 from retrieval.model_folders import ModelFolders
+from retrieval.open_index import IndexLocation, open_index
 from retrieval.recipes import RECIPES, Recipe
 from retrieval.report.models import present_models
 from retrieval.types import Progress, Report

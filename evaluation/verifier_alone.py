@@ -20,7 +20,7 @@ from evaluation.second_judge import judged_pairs, second_judge_results
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import explainer
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
 from retrieval.types import LABELS

@@ -22,8 +22,8 @@ from haystack.utils import Secret
 from retrieval.assembly import parts_over, pipeline_over
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack.components import EvidenceRetriever
-from retrieval.index.open_index import open_index
 from retrieval.networks import runtime
+from retrieval.open_index import open_index
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from settings import Settings
 

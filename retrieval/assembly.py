@@ -11,10 +11,10 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.mpnet_encoder import MPNetEncoder
 from retrieval.errors import EsotericError
 from retrieval.index.layout import other_encoder
-from retrieval.index.open_index import IndexLocation, open_index
 from retrieval.leave_out_torch import leave_out_torch
 from retrieval.model_folders import ModelFolders
 from retrieval.networks import runtime
+from retrieval.open_index import IndexLocation, open_index
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.report.models import present_models
 from retrieval.types import ProgressListener, Report

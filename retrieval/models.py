@@ -10,8 +10,8 @@ from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.files import digest_of
 from retrieval.generation.bart import weight_files
-from retrieval.index.layout import digest_of
 from retrieval.model_folders import ModelFolders
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet

@@ -9,12 +9,12 @@ import pytest
 
 from retrieval.assembly import Retriever
 from retrieval.corpora.sources import open_corpus
-from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
 from retrieval.networks import runtime
+from retrieval.networks.mpnet_weights import mpnet_folder
 from tests.islands import TEXTS, write_source
 
 

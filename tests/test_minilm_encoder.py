@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.networks.minilm_weights import minilm_folder
 from retrieval.networks.onnx_network import OnnxNetwork
 from retrieval.networks.torch_network import TorchNetwork
 

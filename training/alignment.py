@@ -17,8 +17,8 @@ import torch
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.language.english import english_folder
+from retrieval.language.model_texts import evidence_text
 from retrieval.sufficiency.claim_cutter import cut
 from training.lexicon import EXCLUSIVE, PLACES, Lexicon, Relation, Word
 from training.networks.minilm import packaged_body, pair_tokenizer

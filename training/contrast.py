@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.index.title_key import title_key
 from retrieval.language.english import EnglishParser
+from retrieval.language.model_texts import evidence_text
 from retrieval.types import REFUTES, SUPPORTS, Label
 from training.sentence_pool import PoolSentence, SentencePool
 

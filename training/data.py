@@ -9,7 +9,7 @@ from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from training.candidates import CandidateFinder
 from training.claims import PageClaim, read_page_claims, read_union_claims
 from training.contrast import Contrast, contrast_claims

@@ -22,10 +22,10 @@ from torch.nn.functional import cross_entropy, softplus
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.query_encoder import Query, QueryEncoder
+from retrieval.language.model_texts import evidence_text
 from retrieval.models import minilm_classifier
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.types import LABELS, NOT_ENOUGH_INFO

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.encoders.query_encoder import Query
+from retrieval.language.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.claims import PageClaim

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.encoders.query_encoder import Query
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from training.sentence_pool import SentencePool
 
 SENTENCES, PAGES = (5, 20, 100), (5, 20)

@@ -9,7 +9,7 @@ from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.errors import BadSource
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from training.sentence_pool import SentencePool
 
 # The project's own data set, written by hand about pages of the default corpus.

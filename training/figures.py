@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerBase
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.stages.selection import RelativeSelector
 from retrieval.stages.verdict import pooled_opinion
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence

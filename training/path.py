@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from evaluation.claims import FeverClaim
-from retrieval.cross_encoders.inputs import evidence_text, path_text
+from retrieval.language.model_texts import evidence_text, path_text
 from retrieval.models import minilm_classifier
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 
 from evaluation.claims import AnnotatedClaim, FeverClaim
-from retrieval.cross_encoders.inputs import path_text
+from retrieval.language.model_texts import path_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.candidates import CandidateFinder
 from training.compositions import Composition

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.sufficiency.automaton import label_of
 from retrieval.types import (
     ALTERNATION,

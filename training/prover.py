@@ -14,8 +14,8 @@ import torch
 from torch.nn import Module
 from torch.nn.functional import cross_entropy
 
-from retrieval.cross_encoders.inputs import evidence_set_text
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.sufficiency.proof_model import ProofModel
 from training.alignment import MiniLMTokens

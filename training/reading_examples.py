@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.candidates import CandidateFinder
 from training.claims import PageClaim

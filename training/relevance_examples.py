@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
-from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.language.model_texts import evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from training.claims import PageClaim
 from training.loop import Example, labelled

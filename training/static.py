@@ -33,8 +33,8 @@ from retrieval.encoders.static_encoder import (
     token_vectors,
     word_pieces,
 )
+from retrieval.files import digest_of
 from retrieval.index.codes import rotation
-from retrieval.index.layout import digest_of
 from retrieval.index.records import encodable, records_of
 from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.models import DENSE

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import torch
 
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.types import LABELS
 from training.figures import Classify
 from training.selection_examples import SelectionExample

@@ -10,9 +10,10 @@ import numpy as np
 
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.files import digest_of
 from retrieval.index.codes import rotation
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.index.layout import SEGMENTS, digest_of, read_meta
+from retrieval.index.layout import SEGMENTS, read_meta
 from retrieval.index.packaged_vectors import ARRAYS, CONFIG, TURN, key_of
 from retrieval.index.vector_writer import PART_ARRAYS, encoded_parts
 from retrieval.index.versions import current_version

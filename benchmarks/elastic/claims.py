@@ -14,7 +14,7 @@ from benchmarks.row import percentile, resident_megabytes
 from evaluation.claims import read_fever_claims
 from retrieval.assembly import Retriever
 from retrieval.elastic.cluster import Cluster
-from retrieval.index.open_index import IndexLocation
+from retrieval.open_index import IndexLocation
 from retrieval.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress, Report
 from settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.types import Label
 from training.candidates import CandidateFinder
 from training.everyday import load_everyday

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from benchmarks.language_model.claims import Given
 from retrieval.explanation.local.fetching import fetch, install_runtime
 from retrieval.explanation.local.gguf_model import GgufModel
-from retrieval.explanation.local.weights import QWEN
 from retrieval.explanation.local.wordings import Wording
+from retrieval.explanation.packaged_weights import QWEN
 
 NAME = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M"
 THREADS = 1  # threads wait for each other in a loop, so a second one helps an idle machine only

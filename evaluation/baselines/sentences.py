@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.baselines.ranked import RankedSentence
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.index.store import DocumentStore
+from retrieval.language.model_texts import evidence_text
 
 DOCUMENTS = 20  # as many as a recipe hands to its sentence stages
 RANKED = 20  # sentences that are kept, to see how recall grows

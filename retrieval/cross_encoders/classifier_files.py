@@ -18,9 +18,8 @@ from safetensors import SafetensorError, safe_open
 
 from retrieval.cross_encoders.scaling import Scaling
 from retrieval.errors import ModelUnavailable
+from retrieval.files import digest_of, write_whole
 from retrieval.fixes import convert_weights_command, esoteric_command
-from retrieval.index.files import write_whole
-from retrieval.index.layout import digest_of
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.cross_encoders.heads import Head
-from retrieval.cross_encoders.inputs import SEPARATOR
 from retrieval.cross_encoders.scaling import Scaling
+from retrieval.language.model_texts import SEPARATOR
 from retrieval.networks.base import Base
 from retrieval.trained.trained_model import TrainedModel
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.language.model_texts import evidence_text
 from retrieval.networks.tokenizer import Row, Tokenizer
 from retrieval.networks.weights import Array
 

@@ -16,9 +16,9 @@ from retrieval.cross_encoders.classifier_files import (
     UNCALIBRATED,
     ClassifierFiles,
 )
-from retrieval.cross_encoders.inputs import SEPARATOR, evidence_text
 from retrieval.cross_encoders.scaling import Scaling
 from retrieval.errors import ModelUnavailable
+from retrieval.language.model_texts import SEPARATOR, evidence_text
 from retrieval.networks import runtime
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.networks.weights import Array

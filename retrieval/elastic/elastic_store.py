@@ -30,11 +30,11 @@ from retrieval.elastic.scan import batched, scan
 from retrieval.elastic.title_snapshot import open_titles
 from retrieval.index.codes import products, rotation
 from retrieval.index.layout import damaged
+from retrieval.index.named_titles import NamedTitles
 from retrieval.index.records import document_of
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import title_key
 from retrieval.index.vectors import from_bytes
-from retrieval.titles.named_titles import NamedTitles
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
     Document,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from retrieval.elastic.scan import batched
 from retrieval.errors import IndexUnavailable
-from retrieval.index.files import write_array
+from retrieval.files import write_array
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
 

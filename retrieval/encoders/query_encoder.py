@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.tokenizer import Row, Tokenizer
 from retrieval.networks.weights import unit

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.errors import ModelUnavailable
+from retrieval.files import digest_of
 from retrieval.fixes import restore_model
-from retrieval.index.layout import digest_of
 from retrieval.networks import runtime
 from retrieval.networks.minilm import MiniLM
+from retrieval.networks.minilm_weights import minilm_folder
 from retrieval.networks.weights import unit
 from retrieval.trained.trained_model import read_config, version_of
 

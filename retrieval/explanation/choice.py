@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.packaged_weights import QWEN
 
 Provider: TypeAlias = Literal["mistral", "openai", "local"]
 MISTRAL_URL = "https://api.mistral.ai"

@@ -26,7 +26,7 @@ from retrieval.explanation.language_model import (
 from retrieval.explanation.local.fitted import WORDINGS
 from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
-from retrieval.explanation.local.weights import QWEN
+from retrieval.explanation.packaged_weights import QWEN
 from retrieval.explanation.prompt import CUT, Prompt, asked_again, prompt
 from retrieval.explanation.stage import Explains
 from retrieval.types import Evidence, Judgement, Usage, Verdict

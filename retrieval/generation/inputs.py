@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retrieval.cross_encoders.inputs import evidence_text
 from retrieval.generation.decoding import Markup
+from retrieval.language.model_texts import evidence_text
 from retrieval.titles.title_tokenizer import TitleTokenizer
 
 MAX_TOKENS = 256

@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.files import flush
+from retrieval.files import flush
 
 
 class ArrayFile:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from retrieval.errors import EsotericError
-from retrieval.index.files import write_whole
+from retrieval.files import write_whole
 from retrieval.index.layout import BUILDING, GONE, LOCK
 
 _PLAN = "plan.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 from retrieval.corpora.corpus import BadPage, Chunk, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.files import write_whole
 from retrieval.index.building import Begun, changing, remove_unfinished, unfinished
 from retrieval.index.embedded_store import EmbeddedStore
-from retrieval.index.files import write_whole
 from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder, read_meta
 from retrieval.index.new_version import NewVersion, clean_up
 from retrieval.index.parts import Part, part_of, read_part, texts_of

@@ -21,7 +21,6 @@ A document's number is its number in its segment plus the documents of the segme
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shlex
@@ -32,6 +31,7 @@ from typing import Any
 
 from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, choice_of
 from retrieval.errors import IndexUnavailable
+from retrieval.files import digest_of
 from retrieval.fixes import esoteric_command
 from retrieval.index.versions import FORMAT, META
 
@@ -157,12 +157,6 @@ def no_vectors() -> IndexUnavailable:
     return IndexUnavailable(
         "index_vectors", "The index has no vectors.", f"Run: {esoteric_command('index encode')}"
     )
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def described(folder: Path, below: Path) -> dict[str, tuple[int, str]]:

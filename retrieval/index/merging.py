@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from retrieval.files import flush, write_array
 from retrieval.index import segment, vectors
 from retrieval.index.array_file import ArrayFile, read_header
-from retrieval.index.files import flush, write_array
 from retrieval.index.hash_table import table
 from retrieval.index.rows import Rows
 from retrieval.index.segment_writer import starts, write_titles

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.files import write_array, write_whole
 from retrieval.index.codes import rotation
 from retrieval.index.embedded_store import EmbeddedStore
-from retrieval.index.files import write_array, write_whole
 from retrieval.index.layout import (
     DELETED,
     GONE,

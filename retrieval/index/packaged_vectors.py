@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.encoders.minilm_weights import SHA256
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from retrieval.index.versions import FORMAT
+from retrieval.networks.minilm_weights import SHA256
 
 FOLDER = Path(__file__).resolve().parents[2] / "models" / "vital-vectors"
 CONFIG, ARRAYS, TURN = "vectors.json", "vectors.npz", "turn"

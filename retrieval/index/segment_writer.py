@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.files import flush, write_array
 from retrieval.index import segment
-from retrieval.index.files import flush, write_array
 from retrieval.index.hash_table import table
 from retrieval.index.parts import Part
 from retrieval.titles.title_trie import build_run

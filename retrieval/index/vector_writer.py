@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.encoders.encoder import DocumentEncoder
+from retrieval.files import write_array, write_whole
 from retrieval.index import vectors
 from retrieval.index.array_file import ArrayFile
 from retrieval.index.codes import codes, signs
-from retrieval.index.files import write_array, write_whole
 from retrieval.index.records import encodable
 from retrieval.index.segment import Segment
 from retrieval.networks import runtime

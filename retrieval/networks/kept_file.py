@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from retrieval.errors import ModelUnavailable
-from retrieval.index.files import write_whole
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of, write_whole
 from retrieval.networks import runtime
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from safetensors.numpy import load_file
 
-from retrieval.encoders.minilm_weights import SHA256, minilm_folder
+from retrieval.networks.minilm_weights import SHA256, minilm_folder
 from retrieval.networks.weights import Array, Body, LayerNames, Norm, layer
 
 if TYPE_CHECKING:

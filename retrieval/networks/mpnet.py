@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from retrieval.cross_encoders.mpnet_weights import SHA256, mpnet_folder, unpacked_folder
+from retrieval.networks.mpnet_weights import SHA256, mpnet_folder, unpacked_folder
 from retrieval.networks.weights import Array, Body, LayerNames, Norm, layer
 
 if TYPE_CHECKING:

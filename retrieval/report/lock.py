@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
+from retrieval.files import digest_of, write_whole
 from retrieval.fixes import esoteric_command
-from retrieval.index.files import write_whole
-from retrieval.index.layout import digest_of
 
 LOCK = "models.lock.json"
 WEIGHTS = "model.safetensors"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import path_text
 from retrieval.encoders.query_encoder import Query, QueryEncoder
 from retrieval.index.store import DocumentStore
+from retrieval.language.model_texts import path_text
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.sufficiency.automaton import label_of

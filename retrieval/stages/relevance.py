@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.inputs import evidence_text
+from retrieval.language.model_texts import evidence_text
 from retrieval.report.models import RELEVANCE
 from retrieval.report.networks import PairClassifier
 from retrieval.stages.stage import Stage, Step, count

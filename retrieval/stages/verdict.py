@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.sufficiency.agreement import agreed

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from tokenizers import Tokenizer
 
-from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.networks.minilm_weights import minilm_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from retrieval.cross_encoders import mpnet_weights
-from retrieval.cross_encoders.mpnet_weights import PACKAGES, mpnet_folder
 from retrieval.errors import ModelUnavailable
+from retrieval.networks.mpnet_weights import PACKAGES, mpnet_folder
 
 
 class _File(PurePosixPath):

@@ -24,9 +24,9 @@ from retrieval.cross_encoders.classifier_files import (
     read_classifier,
     write_calibration,
 )
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.errors import ModelUnavailable
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.networks import runtime
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.cross_encoders.tiny_classifiers import (

@@ -10,7 +10,7 @@ import pytest
 
 from retrieval.errors import ModelUnavailable
 from retrieval.explanation.local.fetching import fetch
-from retrieval.explanation.local.weights import QWEN, PackagedWeights
+from retrieval.explanation.packaged_weights import QWEN, PackagedWeights
 
 PIECES = (b"GGUF first", b" second", b" third")
 WHOLE = b"".join(PIECES)

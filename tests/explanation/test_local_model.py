@@ -16,7 +16,7 @@ from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
 from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
 from retrieval.explanation.local.pool import Pool
-from retrieval.explanation.local.weights import PackagedWeights
+from retrieval.explanation.packaged_weights import PackagedWeights
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, SUPPORTS, Judgement, Usage, Verdict
 from tests.evidence import evidence
 from tests.explanation.test_explainer import Memory

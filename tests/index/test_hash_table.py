@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval.index.files import write_array
+from retrieval.files import write_array
 from retrieval.index.hash_table import HashTable, key_hash, table
 
 

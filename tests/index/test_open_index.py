@@ -9,7 +9,7 @@ from pathlib import Path
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.location import ElasticLocation
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.index.open_index import open_index
+from retrieval.open_index import open_index
 from settings import CHECKOUT
 
 # Beside ``open_index``, who builds indexes that are not the user's own: FEVER's pages, and
@@ -18,7 +18,7 @@ NAME_A_KIND = {
     "cli/calibrate.py",
     "evaluation/evaluate.py",
     "retrieval/index/embedded_index.py",
-    "retrieval/index/open_index.py",
+    "retrieval/open_index.py",
     "training/vital_vectors.py",
 }
 
@@ -31,7 +31,7 @@ def test_a_location_opens_its_kind(tmp_path: Path) -> None:
 
 _IMPORT = """
 import sys
-import retrieval.index.open_index
+import retrieval.open_index
 import settings
 print({"elasticsearch", "faiss", "numpy", "tantivy"} & set(sys.modules))
 """

@@ -7,10 +7,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from retrieval.files import write_array
 from retrieval.index import vectors as searched
 from retrieval.index.array_file import ArrayFile
 from retrieval.index.codes import codes, rotation, signs
-from retrieval.index.files import write_array
 from retrieval.index.vectors import (
     DOCUMENT_SIGNS,
     DOCUMENTS,

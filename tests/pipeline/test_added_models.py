@@ -9,8 +9,8 @@ import pytest
 
 from retrieval.assembly import Retriever
 from retrieval.cross_encoders.classifier_files import read_classifier
-from retrieval.cross_encoders.inputs import path_text
 from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.language.model_texts import path_text
 from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES
 from tests.cross_encoders.tiny_classifiers import write_tiny_classifier

@@ -9,7 +9,7 @@ import pytest
 
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
-from retrieval.cross_encoders.inputs import path_text
+from retrieval.language.model_texts import path_text
 from retrieval.models import VERIFIER, verifier
 from retrieval.recipes import RECIPES
 from retrieval.trained.trained_model import read_config, version_of

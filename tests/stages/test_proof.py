@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retrieval.cross_encoders.inputs import evidence_set_text
 from retrieval.errors import ModelUnavailable
 from retrieval.language.english import EnglishParser
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.stages.proof import NaturalLogicProver, aligned_spans, operator_of
 from retrieval.sufficiency.automaton import label_of
 from retrieval.sufficiency.claim_cutter import cut

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from retrieval.errors import ModelUnavailable
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from retrieval.trained.difference import heads, read_difference, trained_body
 
 MATRIX = "distilbert.transformer.layer.0.ffn.lin1.weight"

@@ -13,8 +13,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from retrieval.encoders.minilm_weights import minilm_folder
 from retrieval.networks.minilm import MiniLM, distilbert_config
+from retrieval.networks.minilm_weights import minilm_folder
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.trained.trained_model import read_config
 from training.networks.delta import add_delta

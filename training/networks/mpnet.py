@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from transformers import AutoTokenizer, MPNetModel, PreTrainedTokenizerBase
 
-from retrieval.cross_encoders.mpnet_weights import mpnet_folder
 from retrieval.networks.mpnet import MPNet
+from retrieval.networks.mpnet_weights import mpnet_folder
 
 
 @dataclass(frozen=True, slots=True)

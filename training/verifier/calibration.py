@@ -35,10 +35,10 @@ from retrieval.cross_encoders.classifier_files import (
     read_classifier,
     write_calibration,
 )
-from retrieval.index.open_index import IndexLocation
 from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, evidence_model
 from retrieval.on_all_cores import in_order, processes_for
+from retrieval.open_index import IndexLocation
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.stages.verdict import CrossEncoderJudge, opinion_of
 from retrieval.trained.trained_model import read_config

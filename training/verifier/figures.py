@@ -12,8 +12,8 @@ import numpy as np
 from evaluation.corpus_claims import CorpusClaim
 from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
-from retrieval.cross_encoders.inputs import evidence_set_text, evidence_text
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
+from retrieval.language.model_texts import evidence_set_text, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.everyday import EverydayData

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.corpus import OPPOSITE
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from training.candidates import CandidateFinder
 from training.figures import Classify

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.index.layout import digest_of
+from retrieval.files import digest_of
 from training.data import TrainingData
 from training.everyday import EverydayData
 from training.figures import Classify

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.corpus_claims import CorpusClaim
-from retrieval.cross_encoders.inputs import evidence_set_text
+from retrieval.language.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 from training.candidates import CandidateFinder
 from training.loop import Example, labelled

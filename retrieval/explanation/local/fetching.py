@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.explanation.local.weights import PackagedWeights
+from retrieval.explanation.packaged_weights import PackagedWeights
+from retrieval.files import digest_of
 from retrieval.fixes import REQUIREMENTS_LOCAL, esoteric_command
-from retrieval.index.layout import digest_of
 
 _BLOCK = 1 << 20  # bytes
 

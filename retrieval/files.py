@@ -1,7 +1,8 @@
-"""Writes files whole or not at all."""
+"""Writes files whole or not at all, and takes their digests."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from pathlib import Path
@@ -36,3 +37,9 @@ def flush(stream: Any) -> None:
     """Return when what was written to a file is on the disk."""
     stream.flush()
     os.fsync(stream.fileno())
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
