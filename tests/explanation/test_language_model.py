@@ -38,7 +38,7 @@ PROVIDERS: tuple[Provider, ...] = ("openai", "mistral")
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_model, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(language_model, "_SHOWN_EVERY", 0.05)
+    monkeypatch.setattr(language_model, "SHOWN_EVERY", 0.05)
 
 
 @pytest.fixture(params=PROVIDERS)
