@@ -122,11 +122,12 @@ def test_the_model_decides_and_its_stage_is_shown(service: Service, server: Chat
     server.answers(says(verdict("REFUTES", (1,), "It says “designed by Ann Lee”.")))
     job = service.checked(CLAIM)
     assert job.result is not None
-    found = job.result["verdict"]
-    assert (found["label"], found["judge"]) == ("REFUTES", service.model)
-    assert [one["label"] for one in found["opinions"]] == ["REFUTES", "SUPPORTS"]
-    assert job.result["usage"]["calls"] == 1
-    assert job.result["seconds"]["explain"] > 0
+    found = job.result.verdict
+    assert (found.label, found.judge) == ("REFUTES", service.model)
+    assert [one.label for one in found.opinions] == ["REFUTES", "SUPPORTS"]
+    assert job.result.usage is not None
+    assert job.result.usage.calls == 1
+    assert job.result.seconds["explain"] > 0
     first, *_, last = [e for e in service.store.events(job.id, 0) if e.stage == "explain"]
     assert (first.message, last.message) == (
         f"Waiting for {service.model}",
@@ -141,8 +142,9 @@ def test_the_same_claim_again_costs_nothing(service: Service, server: ChatServer
     before = len(server.requests)
     again = service.checked(CLAIM)
     assert again.result is not None
-    assert again.result["verdict"]["judge"] == service.model
-    assert again.result["usage"]["calls"] == 0
+    assert again.result.verdict.judge == service.model
+    assert again.result.usage is not None
+    assert again.result.usage.calls == 0
     assert len(server.requests) == before
 
 
@@ -170,9 +172,10 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     jobs = [service.checked(claim) for claim in claims]
     for job in jobs:
         assert job.result is not None
-        assert job.result["verdict"]["judge"] == judge_name(ModelFolders(service.home / "models"))
-        assert any("The verdict is the verifier" in note for note in job.result["notices"])
-        assert job.result["usage"]["calls"] == 0
+        assert job.result.verdict.judge == judge_name(ModelFolders(service.home / "models"))
+        assert any("The verdict is the verifier" in note for note in job.result.notices)
+        assert job.result.usage is not None
+        assert job.result.usage.calls == 0
     begins = '{"claim": "Skerrow Light was first lit in'
     asked = [r for r in server.requests if begins in r.body["messages"][1]["content"]]
     assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
