@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from retrieval.cross_encoders import mpnet_weights
 from retrieval.errors import ModelUnavailable
+from retrieval.networks import mpnet_weights
 from retrieval.networks.mpnet_weights import PACKAGES, mpnet_folder
 
 
