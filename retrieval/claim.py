@@ -1,4 +1,4 @@
-"""Reads what a user typed: one Unicode form, a clear refusal, or a kind notice."""
+"""Reads the text of a claim: normalizes it, refuses what is no claim, and adds notices."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 
 @dataclass(frozen=True, slots=True)
 class ReadClaim:
-    """A claim that can be checked, and what its reader should know about the answer."""
+    """A claim that can be checked, and notices for the user."""
 
     text: str
     notices: tuple[str, ...]
 
 
 def read_claim(text: object) -> ReadClaim:
-    """Return the claim in NFC, white space folded, invisible characters removed.
+    """Return the claim in NFC, with single spaces and without invisible characters.
 
     Raises:
-        InvalidClaim: it is empty or too long, holds no word of two letters, or
-            holds control characters.
+        InvalidClaim: it is empty or too long, contains no word of two letters, or
+            contains control or unreadable characters.
     """
     if not isinstance(text, str):
         raise InvalidClaim(
@@ -47,13 +47,13 @@ def _refuse(claim: str) -> None:
     if any(unicodedata.category(c) in {"Cc", "Cs"} for c in claim):
         raise InvalidClaim(
             "claim_control_characters",
-            "The claim holds control characters.",
+            "The claim contains control characters.",
             "Type it again, or paste it as plain text.",
         )
-    if "\N{REPLACEMENT CHARACTER}" in claim:  # what bytes that are not UTF-8 are read as
+    if "\N{REPLACEMENT CHARACTER}" in claim:  # stands for bytes that are not UTF-8
         raise InvalidClaim(
             "claim_unreadable",
-            "The claim holds characters that could not be read.",
+            "The claim contains characters that could not be read.",
             "Type them again, or send the text as UTF-8.",
         )
     if len(claim) > LONGEST:
@@ -63,6 +63,6 @@ def _refuse(claim: str) -> None:
             "Check one sentence at a time.",
         )
     if not any(c.isalpha() for c in claim):
-        raise InvalidClaim("claim_no_letters", "The claim holds no words.", example)
+        raise InvalidClaim("claim_no_letters", "The claim contains no words.", example)
     if not _WORD.search(claim):
         raise InvalidClaim("claim_too_short", "Single letters are not a claim.", example)

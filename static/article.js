@@ -1,4 +1,4 @@
-// Opens the article that a link leads into, also in browsers that do not do it themselves.
+// Opens the article that a link points into; not all browsers do this themselves.
 function openTarget() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   if (!target) return;

@@ -84,7 +84,7 @@ def test_check_prints_the_verdict_and_its_evidence(home: Path) -> None:
     [
         ("", "There is no claim to check."),
         ("   ", "There is no claim to check."),
-        ("7", "holds no words"),
+        ("7", "contains no words"),
         ("x" * 501, "at most 500"),
         ("bell \a rings", "control characters"),
     ],
