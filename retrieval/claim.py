@@ -1,4 +1,4 @@
-"""Reads the text of a claim: normalizes it, refuses what is no claim, and adds notices."""
+"""Reads the text of a claim: normalizes it, refuses what cannot be checked, adds notices."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What can go wrong, as few classes as callers can tell apart.
+"""The errors: one class for each kind that callers treat differently.
 
-Each error carries a ``code`` for programs, a ``message`` that says what is
-wrong and a ``hint`` that says what to do about it. Edges (CLI, pages, API)
-translate; nothing in between catches them.
+Each error has a ``code`` for programs, a ``message`` that says what is wrong
+and a ``hint`` that says how to fix it. Only the command line, the pages and the
+API catch and show them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error in three parts: a code for programs, what is wrong, and what to do about it."""
+    """An error in three parts: a code for programs, what is wrong, and how to fix it."""
 
     code: str
     message: str
@@ -34,20 +34,18 @@ class EsotericError(Exception):
         return Problem(self.code, self.message, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let another process raise it: exceptions pickle by what ``super`` was told otherwise."""
-        return _raised_elsewhere, (type(self), self.code, self.message, self.hint)
+        """Make the error picklable for other processes, with all three parts."""
+        return _unpickled, (type(self), self.code, self.message, self.hint)
 
 
-def _raised_elsewhere(
-    kind: type[EsotericError], code: str, message: str, hint: str
-) -> EsotericError:
+def _unpickled(kind: type[EsotericError], code: str, message: str, hint: str) -> EsotericError:
     error = kind.__new__(kind)
     EsotericError.__init__(error, code, message, hint)
     return error
 
 
 class InvalidClaim(EsotericError):
-    """The text given is not something that can be checked."""
+    """The text is not a claim that can be checked."""
 
 
 class UnknownRecipe(EsotericError):
@@ -63,7 +61,7 @@ class IndexUnavailable(EsotericError):
 
 
 class ModelUnavailable(EsotericError):
-    """A model's files are missing or are not the ones this version was made with."""
+    """A model's files are missing, or differ from those that this version needs."""
 
 
 class Cancelled(Exception):

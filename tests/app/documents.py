@@ -250,7 +250,11 @@ def document_with_a_local_model(claim: str, model: str, decided: str) -> dict[st
     """Return a result that both judges decided together: the verifier says SUPPORTS."""
     result = document_with_a_model(claim, model)
     said, own = result["verdict"]["opinions"]
-    said |= {"judge": LOCAL, "rationale": "It was asked in 2 wordings.", "missing": ""}
+    said |= {
+        "judge": LOCAL,
+        "rationale": "It was asked about the evidence in 2 wordings.",
+        "missing": "",
+    }
     result["verdict"] |= {"label": decided, "judge": f"{own['judge']} with {LOCAL}"}
     result["usage"]["model"] = LOCAL
     return result

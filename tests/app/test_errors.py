@@ -124,7 +124,7 @@ def test_a_broker_that_does_not_answer_is_reported_within_seconds_and_the_claim_
     answer = without_broker.post("/claims", data={"claim": "Snow is white."})
     assert time.monotonic() - began < 8
     assert answer.status_code == 503
-    assert "does not answer. What was submitted is kept" in answer.text
+    assert "does not answer. Submitted claims are stored" in answer.text
     assert "Snow is white." in without_broker.get("/claims").text
 
 

@@ -38,7 +38,7 @@ PROVIDERS: tuple[Provider, ...] = ("openai", "mistral")
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_model, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(language_model, "_SHOWN_EVERY", 0.05)
+    monkeypatch.setattr(language_model, "SHOWN_EVERY", 0.05)
 
 
 @pytest.fixture(params=PROVIDERS)
@@ -136,14 +136,14 @@ def test_three_tries_are_made_and_then_the_reason_is_given(
         (refuses(400), "status 400"),
         (refuses(401), "status 401.*key"),
         (refuses(404), "status 404.*ESOTERIC_LLM"),
-        (sends(b"not json"), "no chat completion"),
-        (sends(b'{"half": '), "no chat completion"),
-        (sends(b"{}"), "no chat completion"),
-        (sends(b"[]"), "no chat completion"),
-        (sends(b'{"choices": []}'), "no chat completion"),
-        (sends(b"[" * 200_000), "no chat completion"),
-        (sends(b"{}", content_type="application/json; charset=hex"), "no chat completion"),
-        (refuses(400, content_type="application/json; charset=rot13"), "status 400|no chat"),
+        (sends(b"not json"), "not a chat completion"),
+        (sends(b'{"half": '), "not a chat completion"),
+        (sends(b"{}"), "not a chat completion"),
+        (sends(b"[]"), "not a chat completion"),
+        (sends(b'{"choices": []}'), "not a chat completion"),
+        (sends(b"[" * 200_000), "not a chat completion"),
+        (sends(b"{}", content_type="application/json; charset=hex"), "not a chat completion"),
+        (refuses(400, content_type="application/json; charset=rot13"), "status 400|not a chat"),
         (sends(b"x" * (10 * MOST_BYTES)), "longer than"),
         (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
     ],
