@@ -78,8 +78,8 @@ def command(file: Path, output: Path, recipe: str) -> None:
             stream.flush()
             if to_file:
                 os.fsync(stream.fileno())
-    line = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
-    click.echo(printable(line), err=True)
+    summary = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
+    click.echo(printable(summary), err=True)
 
 
 class _Checking:
