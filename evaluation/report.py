@@ -176,7 +176,7 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
     rows = []
     for name, hops in several.items():
         known = hops["insufficiency"]
-        told = (
+        shares = (
             [
                 f"{_with_interval(known[who][figure], known[who][f'{figure}_interval'])}"
                 for who in ("own", "verdict")
@@ -188,7 +188,7 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
         always = _percent(known["always"]["precision"]) if known else ""
         multi = hops["mean_multi_page"]
         mean = "" if multi is None else f"{multi:.2f}"
-        rows.append([name, f"{hops['mean']:.2f}", mean, *told, always])
+        rows.append([name, f"{hops['mean']:.2f}", mean, *shares, always])
     head = [
         "",
         "hops, mean",

@@ -220,7 +220,7 @@ def test_evidence_is_found_by_its_text_if_its_number_differs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "evidence", "told"),
+    ("label", "evidence", "expected"),
     [
         (SUPPORTS, [selected("Lamp", 0, REFUTES)], True),
         (REFUTES, [selected("Lamp", 0, SUPPORTS), selected("Lamp", 1)], True),
@@ -233,9 +233,9 @@ def test_evidence_is_found_by_its_text_if_its_number_differs() -> None:
     ],
 )
 def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
-    label: Label, evidence: list[Evidence], told: bool
+    label: Label, evidence: list[Evidence], expected: bool
 ) -> None:
-    assert contradicted(answer(label, *evidence)) is told
+    assert contradicted(answer(label, *evidence)) is expected
 
 
 def test_where_no_claim_was_checked_there_are_no_figures() -> None:
