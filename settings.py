@@ -1,8 +1,8 @@
-"""Every setting there is, in one table.
+"""All settings, in one table.
 
-A setting is an environment variable. ``Settings.from_environment`` is the only
-place that reads them; ``docs/settings.md`` documents each one, and a test fails
-where the two disagree.
+A setting is an environment variable. Only ``Settings.from_environment`` reads
+them. ``docs/settings.md`` documents each one; a test fails if it differs from
+this table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OF_LANGUAGE_MODELS = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A row of the table: the variable, its default as the user would write it, its meaning."""
+    """A row of the table: the variable, its default as shown to users, its meaning."""
 
     variable: str
     default: str
@@ -67,20 +67,20 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_STORE_CA",
         "the system's authorities",
-        "File with the certificate of the authority that signed those of Elasticsearch.",
+        "File with the certificate of the authority that signed the certificates of Elasticsearch.",
     ),
     Setting("HOST", "127.0.0.1", "Address that the web server listens on."),
     Setting("PORT", "8000", "Port that the web server listens on."),
     Setting(
         "TRUSTED_HOSTS",
         "none",
-        "Further names, comma-separated and without scheme or port, by which browsers may reach"
-        " the web server; addresses, localhost and HOST always serve.",
+        "More names for the web server that browsers may use, comma-separated, without scheme or"
+        " port; IP addresses, localhost and HOST are always accepted.",
     ),
     Setting(
         "ESOTERIC_DATABASE_URL",
         "SQLite in ESOTERIC_HOME",
-        "SQLAlchemy URL of the database that keeps claims, their events and results.",
+        "SQLAlchemy URL of the database of claims, their events and results.",
     ),
     Setting(
         "ESOTERIC_BROKER_URL",
@@ -97,7 +97,7 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_REPORT_MODELS",
         "none",
         "Folder with the models of the ESOTERIC report, for the recipe report and for index encode"
-        " --vectors dpr; a folder bart in it serves as ESOTERIC_BART.",
+        " --vectors dpr; a folder bart in it is used as ESOTERIC_BART.",
     ),
     Setting(
         "ESOTERIC_VERIFIER",
@@ -110,8 +110,8 @@ TABLE: tuple[Setting, ...] = (
         "none",
         "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
         " openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM"
-        " Studio); or local for one in the worker, which is weighed with the verifier and takes"
-        " 2 GB of memory (esoteric models fetch qwen2.5-1.5b).",
+        " Studio); or local for a model in the worker, which decides together with the verifier and"
+        " takes 2 GB of memory (esoteric models fetch qwen2.5-1.5b).",
     ),
     Setting(
         "ESOTERIC_LLM_URL",
@@ -122,37 +122,35 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_LLM_KEY",
         "none",
-        "Key for the server at ESOTERIC_LLM_URL; sent to that address alone.",
+        "Key for the server at ESOTERIC_LLM_URL; sent only to that address.",
     ),
-    Setting("ESOTERIC_LLM_KEY_FILE", "none", "File that holds ESOTERIC_LLM_KEY."),
-    Setting(
-        "MISTRAL_API_KEY", "none", "Key for Mistral's own address; sent to that address alone."
-    ),
-    Setting("MISTRAL_API_KEY_FILE", "none", "File that holds MISTRAL_API_KEY."),
+    Setting("ESOTERIC_LLM_KEY_FILE", "none", "File that contains ESOTERIC_LLM_KEY."),
+    Setting("MISTRAL_API_KEY", "none", "Key for Mistral's own address; sent only to that address."),
+    Setting("MISTRAL_API_KEY_FILE", "none", "File that contains MISTRAL_API_KEY."),
     Setting(
         "ESOTERIC_LLM_DECIDES",
         "yes",
-        "yes: the verdict is the language model's, with local that of both together, and the"
-        " verifier's opinion stands beside it."
-        " no: the verdict stays the verifier's, and the language model adds its opinion.",
+        "yes: the language model gives the verdict (with local both judges together), and the"
+        " verifier's opinion is shown beside it."
+        " no: the verifier gives the verdict, and the language model adds its opinion.",
     ),
     Setting(
         "ESOTERIC_LLM_SECONDS",
         "20, 120 for local",
-        "Most seconds that a language model may take for a claim, tries included.",
+        "Time limit for a language model per claim, in seconds, all tries included.",
     ),
     Setting(
         "ESOTERIC_LLM_PRICES",
         "none",
-        "Prices of language models, as MODEL=READ/WRITTEN per million tokens, with commas between"
-        " models; esoteric evaluate --llm then reports the cost.",
+        "Prices of language models, as MODEL=READ/WRITTEN per million tokens read and written,"
+        " comma-separated; esoteric evaluate --llm then reports the cost.",
     ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
 
 class BadSetting(Exception):
-    """A variable holds a value that cannot be used; the message names the mend."""
+    """A variable has a value that cannot be used; the message says how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +207,17 @@ class Settings:
 
     @property
     def snapshots(self) -> Path:
-        """Folder for files that are derived from an index on a server."""
+        """Folder for files derived from an index on a server."""
         return self.home / "snapshots"
 
     @property
     def home_id(self) -> str:
-        """What tells this home from others without naming it: a digest of its path."""
+        """Identifies this home without naming it: a digest of its path."""
         return sha256(str(self.home).encode()).hexdigest()[:16]
 
     @property
     def packaged_models(self) -> Path:
-        """Folder that models which are packaged in pieces are unpacked into."""
+        """Folder for models that are packaged in pieces and unpacked."""
         return self.home / "models"
 
     @property
@@ -231,22 +229,22 @@ class Settings:
 def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
     if "?" in environment.get(variable, ""):
         raise BadSetting(
-            f"{variable} is {environment[variable]!r}; the path of a database may hold no"
-            " question mark, so choose another folder."
+            f"{variable} is {environment[variable]!r}; the path of a database may not"
+            " contain a question mark, so choose another folder."
         )
     return _folder(environment, variable, default)
 
 
 def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
-    """Return the folder, which need not be there."""
+    """Return the folder, which may not exist."""
     try:
         folder = Path(environment.get(variable) or default).expanduser().resolve()
-    except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
+    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
         raise BadSetting(
             f"{variable} is {environment.get(variable)!r} ({error}); set it to a folder."
         ) from error
     if folder.exists() and not folder.is_dir():
-        raise BadSetting(f"{variable} is {folder}, which is no folder; set it to one.")
+        raise BadSetting(f"{variable} is {folder}, which is not a folder; set it to a folder.")
     return folder
 
 
@@ -259,7 +257,7 @@ def _store(
     try:
         return ElasticLocation.read(url, api_key, ca_file)
     except ValueError as error:
-        # The URL may hold a password, so it is not shown.
+        # The URL may contain a password, so it is not shown.
         raise BadSetting(
             f"{variable} cannot be used: {error}. Set it to elasticsearch://HOST:PORT/INDEX, or"
             " unset it for the index in ESOTERIC_HOME."
@@ -267,17 +265,17 @@ def _store(
 
 
 def _file(environment: Mapping[str, str], variable: str) -> str:
-    """Return the file's path from the root on, "" where none is named."""
+    """Return the absolute path of the file, "" where none is named."""
     if not environment.get(variable):
         return ""
     try:
         file = Path(environment[variable]).expanduser().resolve()
-    except (RuntimeError, OSError) as error:  # a home of nobody's, or a loop of links
+    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
         raise BadSetting(
             f"{variable} is {environment[variable]!r} ({error}); set it to a file."
         ) from error
     if not file.is_file():
-        raise BadSetting(f"{variable} is {str(file)!r}, which is no file; set it to one.")
+        raise BadSetting(f"{variable} is {str(file)!r}, which is not a file; set it to a file.")
     return str(file)
 
 
@@ -291,7 +289,9 @@ def _model_folder(environment: Mapping[str, str], variable: str) -> Path | None:
             f"{variable} is {environment[variable]!r} ({error}); set it to a folder."
         ) from error
     if not folder.is_dir():
-        raise BadSetting(f"{variable} is {str(folder)!r}, which is no folder; set it to one.")
+        raise BadSetting(
+            f"{variable} is {str(folder)!r}, which is not a folder; set it to a folder."
+        )
     return folder
 
 
@@ -299,7 +299,7 @@ def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | Non
     given = {variable: environment.get(variable) or "" for variable in _OF_LANGUAGE_MODELS}
     name = given["ESOTERIC_LLM"]
     if not name:
-        return None  # a key that is there for another program does not matter then
+        return None  # keys that are set for other programs are then ignored
     decides = given["ESOTERIC_LLM_DECIDES"] or "yes"
     if decides not in ("yes", "no"):
         raise BadSetting(f"ESOTERIC_LLM_DECIDES is {decides!r}; set it to yes or no.")
@@ -324,15 +324,15 @@ def _address(environment: Mapping[str, str], variable: str) -> str:
         return ""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         parts = urlsplit("")
     plain = parts.scheme in ("http", "https") and parts.hostname and url.isascii()
     if not plain or parts.username is not None or parts.query or parts.fragment or " " in url:
-        # It may hold a password, so it is not shown.
+        # It may contain a password, so it is not shown.
         raise BadSetting(
             f"{variable} cannot be used; set it to an address such as http://localhost:11434/v1,"
-            " without user, password or question mark. A key belongs into ESOTERIC_LLM_KEY."
+            " without user, password or question mark. Put a key into ESOTERIC_LLM_KEY."
         )
     return url
 
@@ -347,11 +347,11 @@ def _secret(environment: Mapping[str, str], variable: str) -> str:
         except (OSError, ValueError) as error:
             raise BadSetting(
                 f"{variable}_FILE is {file!r}, which cannot be read: make it readable"
-                " for this user, and put the key alone into it."
+                " for this user, and put only the key into it."
             ) from error
     secret = secret.strip()
     if not (secret.isascii() and secret.isprintable()) or " " in secret:
-        raise BadSetting(f"{variable} holds more than a key; set it to the key alone.")
+        raise BadSetting(f"{variable} contains more than a key; set it to the key only.")
     return secret
 
 
@@ -362,7 +362,7 @@ def _prices(environment: Mapping[str, str], variable: str) -> dict[str, Price]:
         numbers = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)", price.strip())
         if not model.strip() or numbers is None:
             raise BadSetting(
-                f"{variable} holds {entry!r}; write MODEL=READ/WRITTEN, such as"
+                f"{variable} contains {entry!r}; write MODEL=READ/WRITTEN, such as"
                 " mistral-small-latest=0.1/0.3."
             )
         prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
@@ -393,14 +393,14 @@ def _names(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
 
 
 def _name(variable: str, name: str) -> str:
-    """Return a host's name as browsers send it."""
+    """Return a host name in the form that browsers send."""
     try:
         sent = name.casefold().encode("idna").decode("ascii")
     except UnicodeError:
         sent = ""
     if not _HOST_NAME.fullmatch(sent):
         raise BadSetting(
-            f"{variable} is {name!r}; write the name or the address alone, without scheme, port,"
+            f"{variable} is {name!r}; write only the name or the address, without scheme, port,"
             " brackets or asterisk."
         )
     return sent
@@ -409,7 +409,7 @@ def _name(variable: str, name: str) -> str:
 def _broker(environment: Mapping[str, str], variable: str) -> str:
     url = environment.get(variable) or EMBEDDED_BROKER
     if url != EMBEDDED_BROKER and not _is_redis(url):
-        # The address may hold a password, so it is not shown.
+        # The address may contain a password, so it is not shown.
         raise BadSetting(f"{variable} cannot be read; set it to redis://HOST:PORT/DB, or unset it.")
     return url
 
@@ -417,7 +417,7 @@ def _broker(environment: Mapping[str, str], variable: str) -> str:
 def _is_redis(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return False
     database = parts.path.strip("/")

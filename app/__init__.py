@@ -1,7 +1,7 @@
-"""The web: pages for people, an API for programs, and what a supervisor asks.
+"""The web application: pages, the HTTP API and health checks.
 
-``app.pages``, ``app.api`` and ``app.health`` are the blueprints; ``app.contexts``
-says what each template is given.
+``app.pages``, ``app.api`` and ``app.health`` are the blueprints. ``app.contexts``
+defines the data that each template gets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from worker.jobs import JobStore
 
 
 def create_app(settings: Settings) -> Flask:
-    """Return the application; it opens nothing before the first request."""
+    """Return the application; it opens no connection before the first request."""
     app = Flask(
         "esoteric",
         root_path=str(CHECKOUT),
@@ -30,7 +30,7 @@ def create_app(settings: Settings) -> Flask:
         template_folder="templates",
     )
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
-    # A template that names what its context does not hold is a fault, not an empty place.
+    # A name that is missing from a template's context is an error, not an empty string.
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
@@ -44,6 +44,6 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
-    with app.app_context():  # made once, before threads ask for it
+    with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = description.spec
     return app

@@ -13,9 +13,10 @@ from app import create_app
 from app.services import services_of
 from settings import BadSetting, Settings
 
-# Requests mostly wait for the database, so more of them than cores may be under way.
+# Requests mostly wait for the database, so there may be more threads than cores.
 THREADS = 8
-# The application refuses from 64 KiB on, with a body that says so; up to here it can.
+# The application refuses bodies above 64 KiB with an error in JSON or as a page. Waitress refuses
+# bodies above this size itself, in plain text.
 MOST_BYTES_READ = 8 * 1024 * 1024
 
 logger = logging.getLogger(__name__)
@@ -45,11 +46,11 @@ def main() -> int:
         return 1
     except (OSError, ValueError) as error:
         logger.critical(
-            "Cannot listen on %s port %s: %s. Set HOST or PORT to another.",
+            "Cannot listen on %s port %s: %s. Set HOST or PORT to another value.",
             *(settings.host, settings.port, getattr(error, "strerror", None) or error),
         )
         return 1
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _exit)
     logger.info("Listening on %s port %s", settings.host, settings.port)
     try:
         server.run()
@@ -58,8 +59,8 @@ def main() -> int:
     return 0
 
 
-def _leave(_number: int, _frame: FrameType | None) -> None:
-    # Waitress ends its threads in order when this reaches its loop.
+def _exit(_number: int, _frame: FrameType | None) -> None:
+    # Waitress stops its threads cleanly when this exception reaches its loop.
     raise SystemExit(0)
 
 

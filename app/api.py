@@ -31,10 +31,10 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_413=(Error, "More than 64 KiB"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "Not something that can be checked"),
+    HTTP_422=(Error, "The claim cannot be checked"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
-    """Take a claim; the same one, while pending, is one job."""
+    """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
     job = Accepted.model_validate(services().queue.submit(asked.claim, asked.recipe))
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
@@ -64,11 +64,11 @@ def progress(job_id: str) -> Response:
             Problem(
                 "bad_since",
                 "'since' is not the number of an event.",
-                "Use the 'next' of the answer before, or 0.",
+                "Use the 'next' of the previous answer, or 0.",
             ),
         ) from error
     store = services().store
-    # State before events: whoever reads "done" here has been given every event.
+    # The state is read before the events, so that an answer with "done" has every event.
     state = store.get(job_id).state
     events = store.events(job_id, since)
     after = events[-1].n if events else since
@@ -77,7 +77,7 @@ def progress(job_id: str) -> Response:
 
 @blueprint.delete("/claims/<job_id>")
 @describe(
-    HTTP_200=(Job, "The claim as it is now; what is finished stays"),
+    HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_404=_NO_CLAIM,
 )
@@ -166,17 +166,19 @@ def _what_is_wrong(error: ErrorDetails) -> Problem:
     if error["type"] == "extra_forbidden":
         return Problem(
             "unknown_key",
-            f"The body has a key that means nothing here: {str(error['loc'][0])[:80]!r}.",
-            'Send "claim" and, if you like, "recipe".',
+            f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
+            'Send only "claim" and, optionally, "recipe".',
         )
     if error["loc"] == ("recipe",):
         return Problem(
-            "bad_recipe", "The recipe is not a text.", "Send a recipe's name, or leave it out."
+            "bad_recipe",
+            "The recipe is not a string.",
+            "Send the name of a recipe, or leave it out.",
         )
     if error["type"] == "string_type":
         return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
     return Problem(
         "missing_claim",
         "There is no claim in the body.",
-        'Send an object whose key "claim" holds a text.',
+        'Send an object with the key "claim" and the claim as a string.',
     )

@@ -1,4 +1,4 @@
-"""Which language model claims are shown to, as a worker or the settings name it."""
+"""Which language model gets the claims, as reported by a worker or named in the settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worker.health import WorkerHealth
 def asked_model(settings: Settings, health: WorkerHealth) -> Asked | None:
     """Return the language model, or ``None`` where the verifier alone decides.
 
-    The workers report it; while none is alive, the settings of this process say it.
+    The workers report it. While no worker is alive, it is read from the settings of this process.
     """
     model = health.language_model
     if model is not None:

@@ -1,7 +1,6 @@
 """Addresses of the static files, with a digest of their content in them.
 
-A browser may keep such a file for a year: when the content changes, so does the
-address.
+A browser may keep such a file for a year: a file with new content has a new address.
 """
 
 from __future__ import annotations

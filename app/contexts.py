@@ -1,8 +1,7 @@
-"""What each page's template is given: one dataclass per page, named for it.
+"""The data that each page's template gets: one dataclass per page.
 
-A test holds every template to these fields, so a template can be written
-knowing this file alone. Texts here are as they came from the corpus or from a
-visitor: hostile until Jinja has escaped them, which it does everywhere.
+A test checks that every template uses these fields and no others. Texts come
+unchanged from the corpus or from a user and may be hostile; Jinja escapes all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopp
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An instant for machines (ISO 8601) and for people."""
+    """A point in time: ``iso`` in ISO 8601, ``text`` as the page shows it."""
 
     iso: str
     text: str
@@ -29,7 +28,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The corpus that is searched. ``attribution``: its texts are Wikipedia's."""
+    """The corpus. ``attribution``: its texts are from Wikipedia, which must be named."""
 
     name: str
     documents: int
@@ -39,7 +38,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A verdict, a stance or a state in one word, with the look that goes with it."""
+    """A verdict, a stance or a state in a few words, with its look."""
 
     look: Look
     word: str
@@ -57,9 +56,9 @@ class ClaimRow:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A stage of the work; ``message`` is empty until the stage is done.
+    """A stage on the progress page; ``message`` is empty until the stage is done.
 
-    It is skipped where a later one is done and it was not needed.
+    A stage is skipped if a later one is done and this one was not needed.
     """
 
     name: str
@@ -69,8 +68,8 @@ class StageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """One round of retrieval on the progress page."""
+class HopRows:
+    """The stages of one hop on the progress page."""
 
     number: int
     stages: tuple[StageRow, ...]
@@ -86,7 +85,7 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A sentence named by its document; ``rank``: the evidence that it is, or ``None``."""
+    """A sentence, named by its document; ``rank``: its number in the evidence, or ``None``."""
 
     title: str
     rank: int | None
@@ -94,9 +93,9 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """A sentence with its stance; ``rank`` counts from 1 and names its anchor.
+    """A sentence with its stance; ``rank`` counts from 1 and is part of its anchor.
 
-    The stance is that of the sentence alone, or of what it was ``read_with`` too.
+    The stance is that of the sentence read together with the sentences in ``read_with``.
     """
 
     rank: int
@@ -112,10 +111,10 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class OpinionItem:
-    """What one judge says; ``cites``: ranks of evidence. ``missing`` is empty where nothing is.
+    """What one judge says; ``cites``: ranks of evidence; ``missing``: empty if nothing is missing.
 
-    ``confidence``: ``None`` for a language model: one at a server is not asked for it, a local one
-    has its probabilities in the rationale.
+    ``confidence``: ``None`` for a language model. A model at a server is not asked for it; the
+    rationale of a local model states its probabilities.
     """
 
     judge: str
@@ -128,9 +127,9 @@ class OpinionItem:
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What the verifier and a language model say; ``decider``: whose the verdict is.
+    """What the verifier and a language model say; ``decider``: which of them gave the verdict.
 
-    ``first`` is the one that decided; the model where both decided together.
+    ``first`` is the opinion of the judge that decided, or of the model where both decided together.
     """
 
     first: OpinionItem
@@ -141,10 +140,10 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The language model that is shown claims and the sentences that were found.
+    """The language model that reads the claims and the selected sentences.
 
-    ``host``: where they are sent; "" where it runs in this service. ``answers``: whether the last
-    answer could be used.
+    ``host``: where they are sent; "" where the model runs in this service. ``answers``: whether its
+    last answer could be used.
     """
 
     model: str
@@ -156,8 +155,8 @@ class Asked:
 class Segment:
     """A piece of a document's text.
 
-    ``ranks``: the evidence it is part of, best first; ``begins``: the evidence
-    whose first piece it is.
+    ``ranks``: the evidence that it is part of, best first; ``begins``: the evidence
+    that begins with it.
     """
 
     text: str
@@ -168,7 +167,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A document of the corpus that was read, cut at its evidence."""
+    """A document that was read; ``segments`` is its text, cut where evidence begins and ends."""
 
     title: str
     url: str | None
@@ -180,7 +179,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A sentence of ours around words of the claim, which may be none."""
+    """A sentence of the page that may quote words of the claim (``quoted``)."""
 
     before: str
     quoted: tuple[str, ...]
@@ -189,10 +188,10 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The piece of evidence, number ``rank``, that a part of the claim was held against.
+    """The evidence, number ``rank``, that a part of the claim was compared with.
 
-    ``pieces``: the sentence cut at the words that are meant. ``whole``: no words of
-    it alone are meant, but all of it or its document's title; nothing is marked.
+    ``pieces``: the sentence, cut around the words that match the part. ``whole``: the whole
+    sentence or its document's title matches, so no words are marked.
     """
 
     title: str
@@ -203,7 +202,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the claim and what the evidence says of it; ``number`` counts from 1."""
+    """A part of the claim and what the evidence says about it; ``number`` counts from 1."""
 
     number: int
     words: str
@@ -213,7 +212,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """What a look means on the claim, and how many parts have it."""
+    """What a look means in the proof, and how many parts of the claim have it."""
 
     look: Look
     meaning: str
@@ -224,8 +223,8 @@ class LegendEntry:
 class ProofItem:
     """The proof of a claim.
 
-    ``agrees``: the verdict is what the proof comes to. ``drawn``: the claim cut at its parts; a
-    segment's first rank is the number of its part.
+    ``agrees``: the proof and the verdict have the same label. ``drawn``: the claim cut into its
+    parts; a segment's first rank is the number of its part.
     """
 
     summary: Saying
@@ -237,10 +236,10 @@ class ProofItem:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A sentence that led on to further documents.
+    """A sentence that led to other documents.
 
-    ``sentence`` is empty where only its document is known. ``more``: how many
-    documents it led to beyond those named.
+    ``sentence`` is empty where only its document is known. ``led_to``: titles of these documents.
+    ``more``: how many others there are.
     """
 
     sentence: str
@@ -251,11 +250,11 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class HopItem:
-    """What one round of retrieval found.
+    """What one hop found.
 
-    ``before``, ``covered``, ``open``: which words of the claim were missing before
-    it, no longer are and still are; ``None`` where there are none. ``ended``: why no
-    round followed, else empty.
+    ``before``, ``covered``, ``open``: words of the claim that were missing before the hop, that
+    are no longer missing, and that are still missing; ``None`` where there are none. ``ended``:
+    why no other hop followed, else empty.
     """
 
     number: int
@@ -271,7 +270,7 @@ class HopItem:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds that a stage took, as text."""
+    """How long a stage took, as text."""
 
     label: str
     seconds: str
@@ -279,7 +278,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
-    """The form. ``problem`` is set when ``claim`` was refused.
+    """The page with the form. ``problem`` is set if ``claim`` was refused.
 
     ``asked``: ``None`` where there is no language model.
     """
@@ -299,20 +298,19 @@ class HomePage:
 class ProgressPage:
     """A claim that is pending.
 
-    ``waiting`` says what it waits for and ``attempt_note`` why it starts again,
-    where it does (else they are empty); ``later_round`` is the pattern of a
-    round that is not there yet, of which there may be ``most_rounds`` in all. ``closing``: what
-    follows the last round; ``None`` where no language model is ``asked``.
-    ``follow``: the page was asked to renew itself where there are no scripts.
+    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, else empty.
+    ``later_hop``: the stages of a hop that has not begun. ``most_hops``: how many hops the recipe
+    allows. ``closing``: the stage after the last hop, ``None`` if no language model is ``asked``.
+    ``follow``: the page reloads itself where there is no JavaScript.
     """
 
     template: ClassVar[str] = "progress.html"
     id: str
     claim: str
     waiting: str
-    rounds: tuple[Round, ...]
-    later_round: tuple[StageRow, ...]
-    most_rounds: int
+    hops: tuple[HopRows, ...]
+    later_hop: tuple[StageRow, ...]
+    most_hops: int
     closing: StageRow | None
     asked: Asked | None
     percent: int
@@ -324,10 +322,11 @@ class ProgressPage:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """A claim that is done. ``other_evidence`` and ``silent`` come after, collapsed.
+    """A claim that is done. ``other_evidence`` and ``silent`` are shown collapsed.
 
-    ``opinions``: ``None`` where the verifier alone was asked. ``proof``: ``None`` where the recipe
-    makes none; ``lowered``: the confidence was lowered for it.
+    ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
+    the verifier was asked. ``proof``: ``None`` where the recipe makes none. ``lowered``: the
+    confidence was lowered because the proof does not agree.
     """
 
     template: ClassVar[str] = "result.html"
@@ -369,7 +368,7 @@ class StoppedPage:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """One page of the claims asked so far; a page number of 0 means there is none."""
+    """One page of all claims so far; ``newer`` or ``older`` is 0 where there is no such page."""
 
     template: ClassVar[str] = "history.html"
     query: str

@@ -1,7 +1,7 @@
-"""What is searched, as the embedded index or a worker reports it.
+"""The corpus, as the embedded index or a worker reports it.
 
-The web must not load what opens an index. Of the embedded one it reads ``meta.json``. Only workers
-connect to an index on a server; they write what they have opened into the database.
+The web process must not load the code that opens an index. It reads ``meta.json`` of the embedded
+index. Only workers connect to an index on a server; they write what they opened into the database.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from settings import Settings
 from worker.health import worker_health
 from worker.jobs import JobStore
 
-# Sources whose texts are Wikipedia's and are shown under its licence.
+# Sources whose texts are from Wikipedia and are shown under its licence.
 _WIKIPEDIA_SOURCES = ("vital", "fever")
 
 
 def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
-    """Return the corpus that claims are checked over.
+    """Return the corpus that claims are checked against.
 
     Raises:
         IndexUnavailable: the index cannot be used, or no worker has reported it.
@@ -37,18 +37,18 @@ def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
     if health.corpus is None:
         raise IndexUnavailable(
             "index_unknown",
-            "The worker does not report what it searches, since it is of an earlier version.",
-            "Start the worker again.",
+            "The worker does not report its corpus, because it runs an older version.",
+            "Restart the worker.",
         )
     corpus = health.corpus
     return _corpus(corpus.name, corpus.source, corpus.documents, corpus.built_at)
 
 
 def read_corpus(index: Path) -> Corpus:
-    """Return the corpus that the embedded index in this folder holds.
+    """Return the corpus of the embedded index in this folder.
 
     Raises:
-        IndexUnavailable: there is no index, or it does not say what it is.
+        IndexUnavailable: there is no index, or its ``meta.json`` cannot be read.
     """
     path = index / "current" / "meta.json"
     build = f"Build it: {esoteric_command('index build --source vital')}"

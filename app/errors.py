@@ -1,7 +1,7 @@
-"""One shape for every error: a code for programs, a message, and what to do about it.
+"""Error handlers: every error has a code for programs, a message, and a hint how to fix it.
 
 Programs get ``{"error": {"code", "message", "hint"}}``; people get the same three
-on a page. This is the edge where exceptions become statuses.
+on a page. Here exceptions become HTTP statuses.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ _HTTP_PROBLEMS = {
     ),
     405: Problem(
         "method_not_allowed",
-        "This address does not take this method.",
-        "The Allow header names those it takes.",
+        "This address does not accept this method.",
+        "Use one of the methods in the Allow header.",
     ),
     413: Problem(
-        "too_large", "More than 64 KiB were sent.", "Send one claim of at most 500 characters."
+        "too_large",
+        "The request is larger than 64 KiB.",
+        "Send one claim of at most 500 characters.",
     ),
 }
 _FAULT = Problem(
@@ -61,7 +63,7 @@ _FAULT = Problem(
 
 @dataclass
 class RequestRefused(Exception):
-    """A request that is wrong in a way of its own."""
+    """A request that is refused with this status and this problem."""
 
     status: HTTPStatus
     problem: Problem
@@ -76,7 +78,7 @@ def status_of(error: EsotericError) -> HTTPStatus:
 
 
 def install_error_handlers(app: Flask) -> None:
-    """Answer every exception in the one shape."""
+    """Answer every exception with an error of this form."""
 
     @app.errorhandler(EsotericError)
     def on_known(error: EsotericError) -> Response:
@@ -110,7 +112,7 @@ def install_error_handlers(app: Flask) -> None:
 
 
 def error_response(problem: Problem, status: HTTPStatus) -> Response:
-    """Return the error as JSON to programs and as a page to people."""
+    """Return the error, as JSON to programs and as a page to people."""
     if _wants_json():
         response = answer(Error(error=problem))
     else:

@@ -21,12 +21,12 @@ from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker.jobs import Job
 
-# One side of schema.org's rating is the best; a claim without verdict has no number.
+# schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
 _BEST, _WORST = 5, 1
 _RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
-# What a spreadsheet takes for a formula at the start of a cell, full-width forms included.
+# Spreadsheets take a cell that begins with one of these, also full-width, for a formula.
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
-# Every ASCII mark may be escaped with a backslash (CommonMark 0.31, section 2.4).
+# All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
@@ -37,7 +37,7 @@ _CSV_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A format. ``write`` takes the job, its result and the address of its page."""
+    """A file format. ``write`` takes the job, its result and the address of its page."""
 
     suffix: str
     media_type: str
@@ -50,7 +50,7 @@ def export(name: str, job: Job, page: str) -> str:
     Raises:
         KeyError: there is no such format.
     """
-    assert job.result is not None  # the view has looked
+    assert job.result is not None  # the view has checked this
     return EXPORTS[name].write(job, job.result, page)
 
 
@@ -67,7 +67,7 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [
-        f"**{VERDICTS[verdict.label].word}**{_how_sure(result)}",
+        f"**{VERDICTS[verdict.label].word}**{_confidence(result)}",
         "",
         _escaped(verdict.rationale),
         "",
@@ -77,18 +77,18 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     ]
     for rank, item in enumerate(result.evidence, 1):
         stance = STANCES[item.stance].word.lower()
-        sure = confidence(item.stance_confidence)
-        beside = _read_with(item, sentences)
-        rests = ", the verdict rests on it" if item.selected else ""
+        percent = confidence(item.stance_confidence).percent
+        together = _read_with(item, sentences)
+        selected = ", selected" if item.selected else ""
         lines += [
             f"{rank}. {_escaped(item.sentence)}",
-            f"   {_source(item)}: {stance} ({sure.percent}%){beside}{rests}",
+            f"   {_source(item)}: {stance} ({percent}%){together}{selected}",
         ]
     if not result.evidence:
         lines.append("None was found.")
     lines += [*_proof(proof), "", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
-    lines += ["", "## Rounds", "", *_rounds(result)]
+    lines += ["", "## Hops", "", *_hops(result)]
     searched = f"{_escaped(corpus.name)} ({corpus.documents} documents,"
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
@@ -105,20 +105,20 @@ def _judges(result: ClaimResult) -> list[str]:
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
         percent = f" ({one.confidence.percent}%)" if one.confidence else ""
-        sure = f"{one.badge.word.lower()}{percent}{citing}"
-        lines.append(f"- {_escaped(one.judge)}: {sure}. {_escaped(one.rationale)}")
+        verdict = f"{one.badge.word.lower()}{percent}{citing}"
+        lines.append(f"- {_escaped(one.judge)}: {verdict}. {_escaped(one.rationale)}")
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")
     return [*lines, ""]
 
 
-def _how_sure(result: ClaimResult) -> str:
-    """Return the confidence; there is none where the verdict rests on no sentence."""
+def _confidence(result: ClaimResult) -> str:
+    """Return the confidence; empty where no evidence is selected."""
     if not result.selected:
         return ""
-    sure = confidence(result.verdict.confidence)
+    shown = confidence(result.verdict.confidence)
     lowered = ", lowered because the proof does not agree" if result.lowered_by_proof else ""
-    return f", {sure.words.lower()} confidence ({sure.percent}%){lowered}"
+    return f", {shown.words.lower()} confidence ({shown.percent}%){lowered}"
 
 
 def _read_with(item: Evidence, sentences: CitedSentences) -> str:
@@ -131,7 +131,7 @@ def _proof(proof: ProofItem | None) -> list[str]:
     """Return the lines of the proof, none where there is no proof."""
     if proof is None:
         return []
-    lines = ["", "## Proof", "", _told(proof.summary), ""]
+    lines = ["", "## Proof", "", _sentence(proof.summary), ""]
     for part in proof.parts:
         line = f"{part.number}. {_quoted(part.words)}: {part.badge.word.lower()}"
         if part.excerpt is not None:
@@ -142,26 +142,26 @@ def _proof(proof: ProofItem | None) -> list[str]:
     return lines
 
 
-def _rounds(result: ClaimResult) -> list[str]:
+def _hops(result: ClaimResult) -> list[str]:
     lines = []
     for hop in hop_items(result):
         lines.append(
             f"{hop.number}. {counted(hop.documents, 'document')} read,"
             f" {counted(hop.sentences, 'sentence')} found"
         )
-        lines += [f"   - {_told(hop.before)}"] if hop.before else []
+        lines += [f"   - {_sentence(hop.before)}"] if hop.before else []
         for lead in hop.leads:
             said = f"{_quoted(lead.sentence)} in " if lead.sentence else ""
             titles = [_escaped(title) for title in lead.led_to]
             titles += [f"{lead.more} more"] if lead.more else []
             lines.append(f"   - {said}{_escaped(lead.source.title)} led to {listed(titles)}")
-        lines += [f"   - {_told(saying)}" for saying in (hop.covered, hop.open) if saying]
+        lines += [f"   - {_sentence(saying)}" for saying in (hop.covered, hop.open) if saying]
         if hop.ended:
             lines.append(f"   - The search ended: {hop.ended}")
     return lines
 
 
-def _told(saying: Saying) -> str:
+def _sentence(saying: Saying) -> str:
     words = f" {listed([_quoted(words) for words in saying.quoted])}" if saying.quoted else ""
     return f"{_escaped(saying.before)}{words}{_escaped(saying.after)}"
 
@@ -187,7 +187,7 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
         }
         for rank, item in enumerate(result.evidence, 1)
     ]
-    # A claim without evidence has its verdict in the file all the same.
+    # A claim without evidence gets one row with its verdict.
     for row in rows or [{}]:
         row |= about
         writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
@@ -225,14 +225,14 @@ def _citation(item: Evidence) -> dict[str, Any]:
 
 
 def _cell(value: object) -> object:
-    """Return a cell that no spreadsheet runs as a formula."""
+    """Return the value so that no spreadsheet runs it as a formula."""
     if isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
     return "" if value is None else value
 
 
 def _escaped(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
+    """Return the text on one line, escaped so that Markdown shows it unchanged."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -241,7 +241,7 @@ def _source(item: Evidence) -> str:
     url = safe_url(item.url)
     if url is None:
         return title
-    # In angle brackets only these end the address.
+    # Between angle brackets only these characters can end the address.
     address = url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
     return f"[{title}](<{address}>)"
 

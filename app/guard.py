@@ -1,4 +1,4 @@
-"""What is refused before any view sees it, and the headers that every answer carries."""
+"""Checks every request before a view gets it, and sets the headers of every answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CONTENT_SECURITY_POLICY = "; ".join(
 _HEADERS = {
     "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
-    # Not "no-referrer": with that, browsers send our own forms with "Origin: null".
+    # With "no-referrer" browsers would send our own forms with "Origin: null".
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -40,7 +40,7 @@ _YEAR = 365 * 24 * 3600
 
 
 def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
-    """Refuse strange hosts, requests of other sites and large bodies; set the headers."""
+    """Refuse unknown host names, requests from other sites and large bodies; set the headers."""
 
     @app.before_request
     def refuse() -> None:
@@ -49,8 +49,8 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
                 HTTPStatus.MISDIRECTED_REQUEST,
                 Problem(
                     "unknown_host",
-                    "This server does not go by the name it was asked under.",
-                    "Use its address, or add the name to TRUSTED_HOSTS and start it again.",
+                    "This server does not accept requests for this host name.",
+                    "Use the server's address, or add the name to TRUSTED_HOSTS and restart it.",
                 ),
             )
         if (request.content_length or 0) > MOST_BYTES:
@@ -76,11 +76,11 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
 
 
 def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
-    """Tell whether the Host header names this server.
+    """Return whether the Host header names this server.
 
-    A page of another site can let its own name lead to this machine ("DNS
-    rebinding") and would then be of the same origin; an address cannot be
-    made to lead elsewhere. Every browser sends the header; a probe may not.
+    Another site can make its own name point to this machine ("DNS rebinding"); its pages would
+    then have the same origin as ours. This is not possible with an IP address. Every browser sends
+    the header; a health check may not.
     """
     if not host:
         return True
@@ -98,9 +98,9 @@ def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
 
 
 def _from_another_site() -> bool:
-    """Tell whether a browser sent this on behalf of a page that is not ours.
+    """Return whether a browser sent this request from a page of another site.
 
-    Programs other than browsers send neither header and carry no one's cookies.
+    Programs other than browsers send neither header.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:

@@ -1,4 +1,4 @@
-"""What a supervisor asks: is the process alive, can claims be checked, how much goes on."""
+"""Health checks and metrics: is the process alive, can claims be checked, how busy is it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ blueprint = Blueprint("health", __name__)
 @blueprint.get("/healthz")
 @describe(HTTP_200=(Status, "Yes"))
 def healthz() -> Response:
-    """Say that this process answers; nothing else is asked."""
+    """Answer, which shows that this process is alive; nothing else is checked."""
     return answer(Status(status="ok"))
 
 
 @blueprint.get("/readyz")
 @describe(HTTP_200=(Ready, "Yes"), HTTP_503=(NotReady, "No: what is missing, and how to fix it"))
 def readyz() -> tuple[Response, HTTPStatus]:
-    """Say whether a claim submitted now would be checked, or all that is missing.
+    """Say whether a claim submitted now would be checked, and if not, what is missing.
 
-    Claims are checked without what ``degraded`` lists: they get the verifier's verdict where a
-    language model fails.
+    ``degraded`` lists problems that do not stop claims from being checked: if a language model
+    fails, the verdict is the verifier's.
     """
-    problems, worker = _looked_at()
+    problems, worker = _problems()
     if not problems:
         return answer(_ready(worker.language_model if worker else None)), HTTPStatus.OK
     body = NotReady(error=problems[0], problems=tuple(problems))
@@ -42,9 +42,9 @@ def readyz() -> tuple[Response, HTTPStatus]:
 
 
 @blueprint.get("/metrics")
-@describe(HTTP_200=(None, "Figures in Prometheus's text format"))
+@describe(HTTP_200=(None, "Metrics in Prometheus's text format"))
 def metrics() -> Response:
-    """Return the figures for Prometheus."""
+    """Return the metrics for Prometheus."""
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -57,10 +57,10 @@ def _ready(model: AskedModel | None) -> Ready:
     return ready.model_copy(update=asked | degraded)
 
 
-def _looked_at() -> tuple[list[Problem], WorkerHealth | None]:
-    """Return what is missing, what stands in the way of the rest first, and how the workers are.
+def _problems() -> tuple[list[Problem], WorkerHealth | None]:
+    """Return the problems, the one to fix first at the front, and the state of the workers.
 
-    What is wrong with an index on a server is reported by the worker.
+    Problems with an index on a server are reported by the worker.
     """
     problems: list[Problem] = []
     index = services().settings.store

@@ -22,9 +22,9 @@ class Highlight:
 def segments(text: str, highlights: Sequence[Highlight]) -> tuple[Segment, ...]:
     """Return the pieces of ``text`` in order; joined they are ``text`` again.
 
-    Highlights may overlap: a piece that several share has the look of the best
-    ranked one. Offsets beyond the text are cut to it, and a highlight without
-    any text left is not shown.
+    Highlights may overlap: a piece that belongs to several has the look of the best
+    ranked one. Offsets outside the text are moved to its ends; a highlight that is
+    then empty is not shown.
     """
     inside = [
         Highlight(h.rank, max(0, h.start), min(len(text), h.end), h.look)

@@ -1,4 +1,4 @@
-"""The hops of a claim document as a chain: what led on, what it brought, why it ended."""
+"""The hops of a claim document: what led to each, what it found, and why the search ended."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from retrieval.types import SentenceKey
 from retrieval.wording import STOPPED
 
 _MOST_NAMED = 4
-# What is said of words that were missing before a round, that no longer are, and that still are.
+# Headings for the words that were missing before a hop, no longer are, and still are.
 _OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
-# Without a proof it is only known which words no selected sentence has.
+# Without a proof only the words that no selected sentence contains are known.
 _OF_NAMES = ("Not named before it:", "Now named:", "Not named in the selected sentences:")
 
 
 def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
-    """Return the rounds in order."""
+    """Return the hops in order."""
     claim, leads = result.claim, _leads(result)
     before, covered, still_open = _OF_PARTS if result.proof else _OF_NAMES
     items = []
@@ -28,14 +28,14 @@ def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
         items.append(
             HopItem(
                 number=hop.hop,
-                before=_told(before, claim, was),
+                before=_saying(before, claim, was),
                 leads=leads.get(hop.hop, ()),
                 documents=hop.documents,
                 sentences=hop.sentences,
                 sufficient=hop.sufficient,
-                covered=_told(covered, claim, [span for span in was if span not in hop.missing]),
-                # Where a round was enough, words that no sentence names were not needed.
-                open=None if hop.sufficient else _told(still_open, claim, hop.missing),
+                covered=_saying(covered, claim, [span for span in was if span not in hop.missing]),
+                # If a hop was sufficient, words that no sentence names were not needed.
+                open=None if hop.sufficient else _saying(still_open, claim, hop.missing),
                 ended=STOPPED[hop.stopped] if hop.stopped else "",
             )
         )
@@ -43,13 +43,13 @@ def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
     return tuple(items)
 
 
-def _told(before: str, claim: str, spans: Sequence[Offsets]) -> Saying | None:
+def _saying(before: str, claim: str, spans: Sequence[Offsets]) -> Saying | None:
     quoted = tuple(words for start, end in spans if (words := words_at(claim, start, end)))
     return Saying(before, quoted, ".") if quoted else None
 
 
 def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
-    """Return for each round the sentences that led to its documents, best documents first."""
+    """Return for each hop the sentences that led to its documents, best documents first."""
     led_to: dict[int, dict[SentenceKey, list[str]]] = defaultdict(lambda: defaultdict(list))
     for document in result.documents:
         if document.led_by is not None:

@@ -1,4 +1,4 @@
-"""Which addresses of a document may become links."""
+"""Decides which addresses of documents may become links."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 
 def safe_url(url: str | None) -> str | None:
-    """Return the address if a page may link to it, else ``None``: it is shown without.
+    """Return the address if a page may link to it, else ``None``.
 
-    A corpus is anyone's; ``javascript:`` and the like must not become links.
+    A corpus may be hostile: ``javascript:`` and similar addresses must not become links.
     """
     if url is None or any(ord(character) <= 32 for character in url):
         return None
@@ -20,7 +20,7 @@ def safe_url(url: str | None) -> str | None:
 
 
 def is_wikipedia(url: str | None) -> bool:
-    """Tell whether an address is one of Wikipedia's."""
+    """Return whether an address is one of Wikipedia's."""
     safe = safe_url(url)
     host = (urlsplit(safe).hostname or "") if safe else ""
     return host == "wikipedia.org" or host.endswith(".wikipedia.org")

@@ -1,4 +1,4 @@
-"""What is counted for Prometheus, in a registry of its own."""
+"""The metrics for Prometheus, in a separate registry."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Metrics:
 
         @app.after_request
         def end(response: Response) -> Response:
-            # Rules and known methods only: what a visitor makes up must not become a label.
+            # Only known routes and methods become labels, so that requests cannot create new ones.
             rule = "unknown" if request.url_rule is None else request.url_rule.rule
             method = request.method if request.method in _METHODS else "other"
             self._durations.labels(method, rule, str(response.status_code)).observe(
@@ -49,22 +49,22 @@ class Metrics:
             return response
 
     def exposition(self) -> bytes:
-        """Return all figures in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
 
 
 class _Jobs(Collector):
-    """Asks the database at each scrape, so that the figures are those of all processes."""
+    """Reads the database at each scrape, so that the numbers cover all processes."""
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
 
     def describe(self) -> Iterator[Metric]:
-        """Return no names: registering must not open the database."""
+        """Return no metrics, so that registering does not open the database."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Return the figures of this moment."""
+        """Return the current numbers."""
         jobs = GaugeMetricFamily("esoteric_jobs", "Claims in each state.", labels=["state"])
         up = GaugeMetricFamily("esoteric_database_up", "Whether the database of claims answers.")
         try:

@@ -16,7 +16,7 @@ from app.schema import Error
 Answer: TypeAlias = tuple[type[BaseModel] | None, str]
 
 _ANYWHERE: dict[str, Answer] = {
-    "HTTP_421": (Error, "The server does not go by this name (TRUSTED_HOSTS)"),
+    "HTTP_421": (Error, "The server does not accept this host name (TRUSTED_HOSTS)"),
     "HTTP_503": (Error, "The database or the queue cannot be used"),
 }
 description = SpecTree(
@@ -27,7 +27,7 @@ description = SpecTree(
     annotations=False,
     naming_strategy=lambda model: model.__name__,
     nested_naming_strategy=lambda parent, child: child,
-    # Spectree adds an answer of this status to every route; the one above is there already.
+    # Spectree adds an answer with this status to every route; 503 is described above already.
     validation_error_status=503,
 )
 
@@ -39,9 +39,9 @@ def describe(
     form: type[BaseModel] | None = None,
     **answers: Answer,
 ) -> Callable[..., Any]:
-    """Describe what a view takes, and its answers by status (``HTTP_200``).
+    """Describe the input of a view, and its answers by status (``HTTP_200``).
 
-    Requests are read by the views, which answer a wrong one in the one shape of errors.
+    The views themselves read the requests and answer wrong ones with an error.
     """
     return description.validate(
         query=query,

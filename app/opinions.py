@@ -8,7 +8,7 @@ from retrieval.result import ClaimResult, Judgement
 
 
 def opinions(result: ClaimResult) -> Opinions | None:
-    """Return the opinions of both judges, or ``None`` where the verifier alone was asked."""
+    """Return the opinions of both judges, or ``None`` where only the verifier was asked."""
     given = result.verdict.opinions
     if len(given) < 2:
         return None

@@ -51,17 +51,17 @@ def home() -> str:
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, saying what is wrong with the claim"),
+    HTTP_422=(None, "The form again, with what is wrong with the claim"),
 )
 def submit() -> BaseResponse:
-    """Take a claim from the form and lead to its page; a bad one comes back with the form."""
+    """Submit the claim and redirect to its page; a wrong claim is shown in the form again."""
     if request.mimetype not in _FORM_TYPES:
         raise RequestRefused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             Problem(
                 "unsupported_media_type",
-                "This address takes a form.",
-                "Programs send JSON to /api/v1/claims.",
+                "This address accepts only a form.",
+                "From a program, send JSON to /api/v1/claims.",
             ),
         )
     text = request.form.get("claim", "")
@@ -76,7 +76,7 @@ def submit() -> BaseResponse:
 @blueprint.get("/claims/<job_id>")
 @describe(query=Follow, HTTP_200=(None, "The page"), HTTP_404=(None, "No such claim"))
 def claim(job_id: str) -> str:
-    """Show how far a claim is, and its result once there is one."""
+    """Show the progress of a claim, or its result once there is one."""
     store = services().store
     job = store.get(job_id)
     if job.state == "done":
@@ -104,15 +104,15 @@ def claim(job_id: str) -> str:
     HTTP_404=(None, "No such claim"),
 )
 def cancel(job_id: str) -> BaseResponse:
-    """Cancel a claim and lead back to its page."""
+    """Cancel a claim and redirect to its page."""
     return _see_claim(services().queue.cancel(job_id).id)
 
 
 @blueprint.get("/claims")
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
-    """Show the claims asked so far, newest first."""
-    # Claims are kept in NFC, so they are looked for in it.
+    """Show all claims so far, newest first."""
+    # Claims are stored in NFC, so the query is brought into NFC too.
     query = unicodedata.normalize("NFC", request.args.get("q", "").strip()[:LONGEST])
     asked = request.args.get("page", "1")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1

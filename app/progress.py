@@ -1,4 +1,4 @@
-"""Events of a job as the rows of the progress page.
+"""Turns the events of a job into the rows of the progress page.
 
 ``static/progress.js`` does the same in the browser while it polls.
 """
@@ -9,18 +9,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from app.contexts import Asked, ProgressPage, Round, StageRow, StageState
+from app.contexts import Asked, HopRows, ProgressPage, StageRow, StageState
 from app.wording import STAGES, elapsed
 from retrieval.errors import Problem, UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 
-# What needs sentences of an earlier round, and what leads to a later one.
-_FROM_THE_SECOND_ROUND = "paths"
-_BEFORE_THE_LAST_ROUND = "next"
+# The stage that needs sentences of an earlier hop, and the one that prepares the next hop.
+_FROM_THE_SECOND_HOP = "paths"
+_BEFORE_THE_LAST_HOP = "next"
 
-
-# What follows the last round, where a language model is asked.
+# The stage after the last hop, where a language model is asked.
 _CLOSING = "explain"
 
 
@@ -34,14 +33,14 @@ def progress_page(
 ) -> ProgressPage:
     """Return the page of a pending job.
 
-    ``problem`` says why no worker takes claims, if so; ``asked``, which language model is asked.
+    ``problem``: why no worker takes claims, if none does. ``asked``: the language model, if any.
     """
     note = ""
     current: list[Event] = []
     for event in events:
         if event.stage == "start":
             if current:
-                # Its worker was lost: what that one did is done again.
+                # The worker stopped, so another one starts the claim again.
                 note = event.message
             current = []
         else:
@@ -55,7 +54,7 @@ def progress_page(
         id=job.id,
         claim=job.claim,
         waiting=_waiting(problem) if job.state == "queued" else "",
-        rounds=rounds(
+        hops=hops(
             recipe.stages_first,
             recipe.stages_per_hop,
             recipe.max_hops,
@@ -63,8 +62,8 @@ def progress_page(
             started=running,
             over=closing.state != "waiting",
         ),
-        later_round=_rows(recipe.stages_per_hop, {}, running=False),
-        most_rounds=recipe.max_hops,
+        later_hop=_rows(recipe.stages_per_hop, {}, running=False),
+        most_hops=recipe.max_hops,
         closing=closing if asked else None,
         asked=asked,
         percent=0 if last is None else 100 * last.done // max(1, last.of),
@@ -75,7 +74,7 @@ def progress_page(
     )
 
 
-def rounds(
+def hops(
     stages_first: Sequence[str],
     stages_per_hop: Sequence[str],
     most: int,
@@ -83,11 +82,11 @@ def rounds(
     *,
     started: bool,
     over: bool = False,
-) -> tuple[Round, ...]:
-    """Return the rounds that were begun, of which there are ``most`` at most.
+) -> tuple[HopRows, ...]:
+    """Return the hops that have begun, at most ``most``.
 
-    A round begins with the first of ``stages_per_hop``. ``started``: a worker is at the last one.
-    ``over``: no stage of any round follows.
+    A hop begins with the first of ``stages_per_hop``. ``started``: a worker is at the last one.
+    ``over``: all hops are finished.
     """
     messages: list[dict[str, str]] = [{}]
     for event in events:
@@ -98,11 +97,11 @@ def rounds(
     for number, reported in enumerate(messages, 1):
         stages = list(stages_per_hop)
         if number == 1:
-            stages = [*stages_first, *(s for s in stages if s != _FROM_THE_SECOND_ROUND)]
+            stages = [*stages_first, *(s for s in stages if s != _FROM_THE_SECOND_HOP)]
         if number == most:
-            stages = [s for s in stages if s != _BEFORE_THE_LAST_ROUND]
+            stages = [s for s in stages if s != _BEFORE_THE_LAST_HOP]
         running = started and number == len(messages)
-        found.append(Round(number, _rows(stages, reported, running=running, over=over)))
+        found.append(HopRows(number, _rows(stages, reported, running=running, over=over)))
     return tuple(found)
 
 
@@ -110,7 +109,7 @@ def _recipe(name: str) -> Recipe:
     try:
         return recipe_named(name)
     except UnknownRecipe:
-        # It waits since before an update took its recipe away; its worker will say so.
+        # The claim was submitted before an update removed its recipe; the worker will report it.
         return recipe_named(DEFAULT_RECIPE)
 
 
@@ -121,7 +120,7 @@ def _waiting(problem: Problem | None) -> str:
 
 
 def _closing(events: Sequence[Event]) -> StageRow:
-    """Return the row of the last stage, which reports while it is at work too."""
+    """Return the row of the last stage, which also sends events while it is running."""
     state: StageState = "waiting"
     message = ""
     for before, event in pairwise(events):
@@ -143,7 +142,7 @@ def _rows(
         elif number < reached or over:
             state = "skipped"
         else:
-            # An event tells that its stage is over, so the first after the last is at work.
+            # An event means that its stage is done, so the stage after the last one is running.
             state = "running" if running and number == reached + 1 else "waiting"
         rows.append(StageRow(stage, STAGES.get(stage, stage), state, messages.get(stage, "")))
     return tuple(rows)

@@ -1,4 +1,4 @@
-"""The proof in a claim document: the claim cut at its parts, and what is said of each."""
+"""The proof in a claim document: the claim cut into its parts, and the result for each part."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _OUTCOMES: dict[Label, str] = {
     REFUTES: "the claim is refuted",
     NOT_ENOUGH_INFO: "it is not sufficient",
 }
-_AS_A_WHOLE = "the verdict follows the evidence read as a whole"
+_AS_A_WHOLE = "the verdict is that of the evidence read as a whole"
 _OUTCOMES_OF_PARTS: dict[Label, str] = {
     SUPPORTS: f"by its parts alone the claim would be supported; {_AS_A_WHOLE}",
     REFUTES: f"by its parts alone the claim would be refuted; {_AS_A_WHOLE}",
-    NOT_ENOUGH_INFO: f"by its parts alone the claim would stay undecided; {_AS_A_WHOLE}",
+    NOT_ENOUGH_INFO: f"by its parts alone the claim would not be decided; {_AS_A_WHOLE}",
 }
 
 
 def proof_item(result: ClaimResult) -> ProofItem | None:
     """Return the proof, or ``None`` where the recipe makes none."""
     claim = result.claim
-    # A span that lies beyond the claim has no words to show.
+    # A span outside the claim has no words to show.
     steps = [step for step in result.proof if words_at(claim, *step.claim_span)]
     if not steps:
         return None
@@ -82,7 +82,7 @@ def _summary(
     looks: Sequence[Look],
     outcomes: dict[Label, str],
 ) -> Saying:
-    """Return the sentence from which the decision can be told beforehand."""
+    """Return the sentence that says what the proof shows about the claim."""
     if "unsettled" in looks:
         before, quoted = "The evidence leaves open", _open(claim, spans, looks)
         if set(looks) == {"unsettled"}:
@@ -93,11 +93,11 @@ def _summary(
     )
     covered = "Every part of the claim is covered by the evidence, which"
     if len(contradicted) > 1:
-        # One contradiction may undo another: the operators do not say whether it does.
+        # Two contradictions may cancel each other; the operators do not show whether they do.
         return Saying(
             f"{covered} contradicts more than one:",
             contradicted,
-            f". What that comes to, the proof cannot tell, so {_AS_A_WHOLE}.",
+            f". The proof cannot combine several contradictions, so {_AS_A_WHOLE}.",
         )
     if contradicted:
         return Saying(f"{covered} contradicts", contradicted, f", so {outcomes[REFUTES]}.")
@@ -105,7 +105,7 @@ def _summary(
 
 
 def _open(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> tuple[str, ...]:
-    """Return the words of the open parts; neighbours are quoted as one."""
+    """Return the words of the open parts; neighbouring parts are joined."""
     runs: list[tuple[int, int]] = []
     for (start, end), look in zip(spans, looks, strict=True):
         if look != "unsettled":

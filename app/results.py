@@ -1,4 +1,4 @@
-"""The claim document as the values of the result page."""
+"""Turns a claim document into the values of the result page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     """Return the page of a job that is done."""
     result = job.result
     finished = job.finished_at
-    # The store keeps both together with "done".
+    # A job that is done has both.
     assert result is not None
     assert finished is not None
     verdict = result.verdict
@@ -78,7 +78,7 @@ def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceI
 
 
 def _articles(result: ClaimResult) -> list[Article]:
-    """Return the documents, those of the best evidence first, the rest in their own order."""
+    """Return the documents, those with the best evidence first, the others in their order."""
     highlights: dict[str, list[Highlight]] = defaultdict(list)
     for rank, item in enumerate(result.evidence, 1):
         look: Look = STANCES[item.stance].look

@@ -1,4 +1,4 @@
-"""What the API takes and answers, as models. Its description is made from them."""
+"""The models of the API's requests and answers; the OpenAPI document is made from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Submission(_Model):
     model_config = ConfigDict(extra="forbid")
 
     claim: str
-    """What is claimed, of at most 500 characters."""
+    """The claim, at most 500 characters."""
     recipe: Annotated[str, Field(json_schema_extra={"enum": list(RECIPES)})] = DEFAULT_RECIPE
     """Name of a recipe."""
 
@@ -35,48 +35,48 @@ class Accepted(_Model):
     id: str
     """Id of the claim."""
     state: State
-    """How far it is."""
+    """Its state."""
     links: Links
     """Addresses of the claim."""
 
 
 class Follow(_Model):
-    """How a claim's page is wanted."""
+    """How to show a claim's page."""
 
     follow: Literal["0", "1"] = "0"
-    """1: the page renews itself without scripts too."""
+    """1: the page also reloads itself without JavaScript."""
 
 
 class HistorySearch(_Model):
-    """Which claims are wanted."""
+    """Which claims to list."""
 
     q: str = ""
-    """Words of a claim."""
+    """Words of the claim."""
     page: Whole = 1
     """Number of the page, from 1."""
 
 
 class Since(_Model):
-    """Which events are wanted."""
+    """Which events to return."""
 
-    # Larger than any number of an event, and small enough for every database.
+    # The limit is larger than any event number, and fits every database.
     since: Annotated[int, Field(ge=0, lt=10**9)] = 0
-    """The `next` of the answer before."""
+    """The `next` of the previous answer."""
 
 
 class Progress(_Model):
-    """What happened to a claim since."""
+    """The state of a claim and its events after `since`."""
 
     state: State
-    """How far the claim is."""
+    """State of the claim."""
     events: tuple[Event, ...]
     """The events, in order."""
     next: Whole
-    """What to give as `since` in the next request."""
+    """The `since` for the next request."""
 
 
 class ExportFormat(_Model):
-    """Which file is wanted."""
+    """Which file to return."""
 
     format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
     """Format of the file."""
@@ -100,28 +100,28 @@ class LanguageModel(_Model):
     model: str
     """Its name."""
     host: str | None
-    """Where it is, null where it runs in the worker."""
+    """Host of its server; null where it runs in the worker."""
 
 
 class Ready(_Model):
-    """Claims are checked."""
+    """Claims can be checked."""
 
     status: Literal["ready"]
     home: str
-    """Which of several services this is: a digest of the path of its ESOTERIC_HOME."""
+    """Identifies this service: a digest of the path of its ESOTERIC_HOME."""
     language_model: LanguageModel | None = None
-    """What is shown claims and evidence; left out where there is none."""
+    """The language model that reads claims and evidence; left out where there is none."""
     degraded: tuple[Problem, ...] = ()
-    """What claims are checked without; left out where nothing is missing."""
+    """Problems that do not stop claims from being checked; left out where there are none."""
 
 
 class NotReady(Error):
-    """Claims are not checked."""
+    """Claims cannot be checked."""
 
     problems: tuple[Problem, ...]
-    """All that is missing; `error` is what stands in the way of the rest."""
+    """Everything that is missing; `error` is what to fix first."""
 
 
 def answer(model: BaseModel) -> Response:
-    """Return the model as JSON; what is unset is left out."""
+    """Return the model as JSON, without unset fields."""
     return jsonify(model.model_dump(mode="json", exclude_unset=True))

@@ -22,11 +22,11 @@ class CitedSentences:
         return self._sentences.get((document, sentence_id))
 
     def cited(self, document: str, sentence_id: int) -> Cited:
-        """Return what names a sentence; a document that was not read goes by its id."""
+        """Return title and rank of a sentence; a document that was not read has its id as title."""
         found = self.sentence(document, sentence_id)
         return Cited(self._titles.get(document, document), found[0] if found else None)
 
 
 def words_at(text: str, start: int, end: int) -> str:
-    """Return ``text[start:end]``; offsets before the text are cut to it."""
+    """Return ``text[start:end]``; negative offsets count as 0."""
     return text[max(0, start) : max(0, end)]

@@ -1,4 +1,4 @@
-"""What the views of one application share."""
+"""The objects that all views of one application share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXTENSION = "esoteric"
 
 @dataclass(frozen=True)
 class Services:
-    """The settings and the few objects that are made once per process."""
+    """The settings and the objects that are made once per process."""
 
     settings: Settings
     store: JobStore
@@ -41,5 +41,5 @@ def services_of(app: Flask) -> Services:
 
 
 def services() -> Services:
-    """Return the services of the application that answers now."""
+    """Return the services of the current application."""
     return services_of(current_app)

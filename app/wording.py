@@ -1,4 +1,4 @@
-"""The words that verdicts, stances, operators, states, stages and moments have on the pages."""
+"""The words on the pages for verdicts, stances, operators, states, stages and times."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ STATES = {
 }
 STAGES = {
     "spans": "Find names and phrases in the claim",
-    "titles": "Look for articles named after them",
-    "texts": "Look for articles that mention them",
+    "titles": "Look for articles with these titles",
+    "texts": "Look for articles that mention these names",
     "questions": "Turn the claim into questions",
-    "ranking": "Choose articles that may answer",
-    "dense": "Look for sentences that mean something similar",
+    "ranking": "Choose articles that may answer them",
+    "dense": "Look for sentences with a similar meaning",
     "sentences": "Open the articles",
-    "relevance": "Judge each sentence",
+    "relevance": "Rate each sentence",
     "paths": "Read sentences together",
     "semantic": "Pick the closest sentences",
     "fusion": "Rank sentences and paths together",
-    "verification": "Label the best ones",
-    "completion": "Read what may complete them",
-    "selection": "Select what decides",
-    "verdict": "Weigh them together",
+    "verification": "Label the best sentences",
+    "completion": "Read sentences that may complete them",
+    "selection": "Select the evidence",
+    "verdict": "Give the verdict",
     "proof": "Prove the claim part by part",
-    "next": "Follow what is missing",
+    "next": "Look for what is missing",
     "explain": "Ask the language model",
-    # Results that are kept from before "next" was there have times of it.
-    "mentions": "Follow what the evidence mentions",
+    # Only in stored results from before the stage "next".
+    "mentions": "Look for what the evidence mentions",
 }
 OPERATORS = {
     EQUIVALENCE: Badge("supported", "Says the same"),
@@ -64,7 +64,7 @@ OPERATORS = {
 LEGEND: dict[Look, str] = {
     "supported": "Proved: the evidence says the same",
     "refuted": "Contradicted: the evidence says the opposite or gives a different answer",
-    "unsettled": "Open: none of the sentences that the verdict rests on settles it",
+    "unsettled": "Open: none of the selected sentences settles it",
 }
 _FOUND_BY = {
     "title": "its title",
@@ -80,14 +80,14 @@ _CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low
 
 
 def confidence(value: float) -> Confidence:
-    """Return a probability in words and percent; 100 only where it is certain."""
+    """Return a probability in words and percent; 100 only if ``value`` is 1."""
     words = next(words for least, words in _CONFIDENCE if value >= least)
     percent = round(100 * value)
     return Confidence(words, 99 if percent == 100 and value < 1 else percent)
 
 
 def moment(at: datetime) -> Moment:
-    """Return an instant as the pages show it."""
+    """Return a point in time as the pages show it."""
     at = at.astimezone(UTC)
     return Moment(
         at.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -96,7 +96,7 @@ def moment(at: datetime) -> Moment:
 
 
 def day(iso: str) -> Moment:
-    """Return the day of an ISO 8601 instant, or the text itself where it is none."""
+    """Return the day of an ISO 8601 time, or the text itself where it cannot be parsed."""
     try:
         at = datetime.fromisoformat(iso)
     except ValueError:
@@ -109,9 +109,9 @@ def job_badge(job: ListedJob) -> Badge:
     return STATES[job.state] if job.label is None else VERDICTS[job.label]
 
 
-def found_by(ways: Sequence[str]) -> str:
+def found_by(names: Sequence[str]) -> str:
     """Return how a document was found."""
-    return listed([_FOUND_BY.get(way, way) for way in ways])
+    return listed([_FOUND_BY.get(name, name) for name in names])
 
 
 def listed(words: Sequence[str]) -> str:
@@ -127,7 +127,7 @@ def seconds(value: float) -> str:
 
 
 def elapsed(whole_seconds: int) -> str:
-    """Return how long a claim has been worked on; ``static/progress.js`` words it alike."""
+    """Return how long a claim has taken so far; ``static/progress.js`` uses the same words."""
     minutes, rest = divmod(whole_seconds, 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 

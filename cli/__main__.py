@@ -1,4 +1,4 @@
-"""``python -m cli``: the command ``esoteric`` where it is not on the path."""
+"""``python -m cli``: runs the command ``esoteric`` where it is not on the path."""
 
 from __future__ import annotations
 

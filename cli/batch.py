@@ -46,14 +46,14 @@ _LINE_BEGINS = b'{"claim": '
 def command(file: Path, output: Path, recipe: str) -> None:
     """Check many claims: one a line, .jsonl with a "claim" key, or .csv with a "claim" column.
 
-    Run again after an interruption, it goes on where it stopped.
+    After an interruption, run the same command again: it continues where it stopped.
     """
     recipe_named(recipe)
     claims = read_claims(file)
     to_file = output != _STANDARD_OUTPUT and (output.is_file() or not output.exists())
     if to_file and output.exists() and output.samefile(file):
         raise BadSource(
-            "other_output", f"{output} is the file of claims itself.", "Name another output file."
+            "other_output", f"The output {output} is the input file.", "Name another output file."
         )
     from retrieval.models import judge_name
     from retrieval.on_all_cores import in_order, processes_for
@@ -68,7 +68,7 @@ def command(file: Path, output: Path, recipe: str) -> None:
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, recipe)
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
-    # Opened before the models take their seconds to load: a bad path is told at once.
+    # Opened before the models are loaded, so that a wrong path is reported at once.
     with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
         checked = in_order(prepare, rest, processes)
         for number, line in enumerate(checked, start=done + 1):
@@ -78,12 +78,12 @@ def command(file: Path, output: Path, recipe: str) -> None:
             stream.flush()
             if to_file:
                 os.fsync(stream.fileno())
-    told = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
-    click.echo(printable(told), err=True)
+    summary = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
+    click.echo(printable(summary), err=True)
 
 
 class _Checking:
-    """Checks claims, in whichever process."""
+    """Checks claims; each process has one."""
 
     def __init__(
         self, settings: Settings, threads: int, folders: ModelFolders, recipe: str
@@ -101,7 +101,7 @@ class _Checking:
         try:
             report = self._retriever.check(claim, self._recipe, lambda progress: None)
             return claim_result(report).document()
-        except InvalidClaim as error:  # any other error is no fault of the claim's
+        except InvalidClaim as error:  # other errors are not caused by the claim
             return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
 
 
@@ -120,7 +120,7 @@ def _error(code: str, message: str, hint: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What verdicts are made by."""
+    """The recipe, models and corpus that verdicts are made with."""
 
     recipe: str
     verifier: str
@@ -128,9 +128,9 @@ class Made:
     corpus: CorpusInfo
 
     def judged(self, result: ClaimResult) -> bool:
-        """Return whether these models were asked for a verdict; a language model may have failed.
+        """Return whether these models were asked for the verdict; a language model may have failed.
 
-        It is asked wherever evidence was selected.
+        The language model is asked if evidence was selected.
         """
         judge = result.verdict.judge
         judges = [opinion.judge for opinion in result.verdict.opinions]
@@ -140,7 +140,7 @@ class Made:
             return alone and (not asked or "explain" in result.seconds)
         if self.llm is None:
             return False
-        both = [self.llm.name, self.verifier]  # who decides is named first
+        both = [self.llm.name, self.verifier]  # the judge that decides comes first
         decided = judge == self.llm.decider(self.verifier)
         return decided and judges == (both if self.llm.decides else both[::-1])
 
@@ -153,10 +153,10 @@ def _corpus(settings: Settings) -> CorpusInfo:
 
 
 def _finished(output: Path, claims: list[str], made: Made) -> int:
-    """Return how many claims the output holds, after dropping a line that was cut off.
+    """Return how many claims the output contains, after removing a last line that was cut off.
 
     Raises:
-        BadSource: the output is of other claims, another recipe, other models or another index.
+        BadSource: the output has other claims, or another recipe, other models or another index.
     """
     if not output.exists():
         return 0
@@ -177,14 +177,14 @@ def _finished(output: Path, claims: list[str], made: Made) -> int:
 def _other_output(output: Path, line: int) -> BadSource:
     return BadSource(
         "other_output",
-        f"{output}, line {line}: holds something else than claim {line} of the input, checked"
-        " with this recipe, these models and the index as it is now.",
+        f"{output}, line {line} is not claim {line} of the input, checked"
+        " with this recipe, these models and the current index.",
         "Name another output file, or move this one away.",
     )
 
 
 def _is_cut_off(tail: bytes) -> bool:
-    """Return whether these bytes may be what a kill left of a line."""
+    """Return whether these bytes may be the beginning of a line that was cut off."""
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 

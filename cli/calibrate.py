@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     required=True,
     type=click.Path(exists=True, path_type=Path),
     help="Claims with evidence: JSON lines as for evaluate --pairs, or a folder of such files. Or"
-    " the folder with the training data (README, Training), for a fit to whole searches as well.",
+    " the folder with the training data (README, Training), to fit to whole searches as well.",
 )
 @reports_errors
 def command(verifier: Path, data: Path) -> None:
-    """Fit how sure a verifier of your own is.
+    """Calibrate the confidence of your own verifier.
 
-    The calibration is written beside the model, into esoteric-calibration.json.
+    The calibration is written to esoteric-calibration.json in the model's folder.
     """
     from cli.long_work import LongWork
     from retrieval.cross_encoders.classifier_files import read_classifier
@@ -63,10 +63,10 @@ def command(verifier: Path, data: Path) -> None:
 
 
 def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> dict[str, float]:
-    """Fit how sure the verifier of ``folders`` is in a search; see ``calibrate``.
+    """Fit the calibration of the verifier of ``folders`` to searches; see ``calibrate``.
 
-    ``data`` holds everyday claims, which are checked over the served index, and FEVER's with their
-    pages, which are indexed first.
+    ``data`` contains everyday claims, which are checked against the served index, and FEVER's
+    claims with their pages, which are indexed first.
     """
     from cli.index_bar import IndexBar
     from evaluation.claims import read_fever_claims
@@ -79,7 +79,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
 
     everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
     fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
-    _check_index(settings)  # an error before the long work
+    _check_index(settings)  # an error is reported before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
     index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
     with closing(IndexBar("Indexing FEVER's pages")) as bar:
@@ -98,7 +98,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
 
 
 def _check_index(settings: Settings) -> None:
-    """Raise ``IndexUnavailable`` where the served index cannot be searched."""
+    """Raise ``IndexUnavailable`` if the served index cannot be searched."""
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
     from retrieval.open_index import open_index
 

@@ -28,12 +28,12 @@ from settings import Settings
 def command(claim: str, recipe: str, as_json: bool) -> None:
     """Check one claim and print the verdict with its evidence.
 
-    A running service (esoteric up) checks it, with its own settings, and keeps it in its history.
-    Without one, the models are loaded first.
+    If the service (esoteric up) is running, it checks the claim with its own settings and keeps it
+    in its history. Otherwise the models are loaded first.
     """
     from retrieval.claim import read_claim
 
-    # Wrong input is answered before the models take their seconds to load.
+    # Wrong input is reported before the models are loaded.
     recipe_named(recipe)
     read_claim(claim)
     settings = Settings.from_environment()
@@ -45,7 +45,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
     if as_json:
-        # As the service or this process made it; JSON is UTF-8, whatever the terminal is.
+        # Printed as it was made; JSON is UTF-8, whatever the terminal's encoding is.
         click.echo(json.dumps(document, ensure_ascii=False).encode())
     else:
         click.echo(as_text(ClaimResult.model_validate(document)))

@@ -1,4 +1,4 @@
-"""Reads the files of claims that ``esoteric batch`` takes."""
+"""Reads the claim files of ``esoteric batch``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ _OTHER_FORMATS = frozenset((".json", ".tsv", ".xlsx", ".xls", ".ods"))
 def read_claims(path: Path) -> list[str]:
     """Return the claims: one a line, a ``claim`` key (.jsonl) or a ``claim`` column (.csv).
 
-    ``.ndjson`` is ``.jsonl`` by another name; any other file holds a claim a line.
-    Lines end at a line feed and nowhere else: a claim pasted from a page may hold
-    any other character that Unicode calls a line's end.
+    ``.ndjson`` is read as ``.jsonl``; any other file has one claim a line. Only a line
+    feed ends a line: a claim may contain other characters that Unicode calls line ends.
 
     Raises:
-        BadSource: the file cannot be read as that; the message names the line.
+        BadSource: the file cannot be read; the message names the line.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
@@ -51,8 +50,8 @@ def _column(path: Path, text: str) -> list[str]:
         if header.count("claim") != 1:
             raise BadSource(
                 "bad_claims",
-                f"{path}: its first line, {','.join(header)!r}, does not name one column claim.",
-                "Name one in its first line, and part the columns with commas.",
+                f"{path}: the first line, {','.join(header)!r}, does not name one column claim.",
+                "Name one column claim in the first line, and separate the columns with commas.",
             )
         column = header.index("claim")
         for row in rows:
@@ -60,13 +59,13 @@ def _column(path: Path, text: str) -> list[str]:
                 raise BadSource(
                     "bad_claims",
                     f"{path}, line {rows.line_num}: more cells than the first line has.",
-                    "Put a claim that holds commas in quotation marks.",
+                    "Put a claim that contains commas in quotation marks.",
                 )
             if row:
                 claims.append(row[column] if column < len(row) else "")
     except csv.Error as error:
         raise BadSource(
-            "bad_claims", f"{path}, line {rows.line_num}: {error}.", "Mend that line."
+            "bad_claims", f"{path}, line {rows.line_num}: {error}.", "Correct that line."
         ) from error
     return claims
 
@@ -78,10 +77,10 @@ def _claim_of(path: Path, number: int, line: str) -> str:
         raise BadSource(
             "bad_claims",
             f"{path}, line {number}: not a JSON object with a claim key.",
-            "Mend that line.",
+            "Correct that line.",
         ) from error
     if not isinstance(claim, str):
         raise BadSource(
-            "bad_claims", f"{path}, line {number}: the claim is not a string.", "Mend that line."
+            "bad_claims", f"{path}, line {number}: the claim is not a string.", "Correct that line."
         )
     return claim

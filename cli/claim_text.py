@@ -43,7 +43,7 @@ def as_text(result: ClaimResult) -> str:
     lines += ["", *_proof(result)] if result.proof else []
     last = result.hops[-1]
     if last.stopped:
-        lines += ["", f"The search ended after round {last.hop}: {STOPPED[last.stopped]}."]
+        lines += ["", f"The search ended after hop {last.hop}: {STOPPED[last.stopped]}."]
     corpus, seconds = result.corpus, result.seconds["total"]
     searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
     lines.append(f"{searched}; judged by {verdict.judge}; {seconds:.2f} s.")
@@ -94,8 +94,8 @@ def _proof(result: ClaimResult) -> list[str]:
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
     if contradicted > 1 and INDEPENDENCE not in operators:
         lines += _wrapped(
-            "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
-            " verdict follows the evidence read as a whole.",
+            "More than one part is contradicted. The proof cannot combine several contradictions,"
+            " so the verdict is that of the evidence read as a whole.",
             "",
         )
     return lines

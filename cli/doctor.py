@@ -1,11 +1,11 @@
-"""``esoteric doctor``: looks at files and services; it loads no model, which takes seconds."""
+"""``esoteric doctor``: checks files and services; it loads no model, which would take seconds."""
 
 from __future__ import annotations
 
 import importlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 
 import click
 
@@ -17,28 +17,38 @@ from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, whether it works, what was seen, and what mends it."""
+    """What was checked, whether it works, what was found, and how to fix it."""
 
     subject: str
     works: bool
     detail: str
-    mend: str
+    fix: str
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The finding as JSON values; ``mend`` is the key that scripts read the fix from."""
+        return {
+            "subject": self.subject,
+            "works": self.works,
+            "detail": self.detail,
+            "mend": self.fix,
+        }
 
 
 @click.command("doctor", epilog="Example: esoteric doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @reports_errors
 def command(as_json: bool) -> None:
-    """Say what works here and what does not, each with its mend; exit 1 if something is broken."""
+    """Say what works here, what does not and how to fix it; exit 1 if something is broken."""
     findings = _findings()
     if as_json:
-        click.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}))
+        click.echo(json.dumps({"findings": [finding.document for finding in findings]}))
     else:
         for finding in findings:
             mark = "ok    " if finding.works else "broken"
             click.echo(f"{mark}  {finding.subject}: {printable(finding.detail)}")
-            if finding.mend:
-                click.echo(f"        {printable(finding.mend)}")
+            if finding.fix:
+                click.echo(f"        {printable(finding.fix)}")
     if not all(finding.works for finding in findings):
         raise SystemExit(1)
 
@@ -48,13 +58,13 @@ def _findings() -> list[Finding]:
         settings = Settings.from_environment()
     except BadSetting as error:
         return [Finding("settings", False, str(error), "")]
-    looks = _LOOKS if settings.report_models is None else _LOOKS | _REPORT
-    return [_examined(subject, look, settings) for subject, look in looks.items()]
+    checks = _CHECKS if settings.report_models is None else _CHECKS | _REPORT
+    return [_checked(subject, check, settings) for subject, check in checks.items()]
 
 
-def _examined(subject: str, look: Callable[[Settings], str], settings: Settings) -> Finding:
+def _checked(subject: str, check: Callable[[Settings], str], settings: Settings) -> Finding:
     try:
-        return Finding(subject, True, look(settings), "")
+        return Finding(subject, True, check(settings), "")
     except EsotericError as error:
         return Finding(subject, False, error.message, error.hint)
 
@@ -156,9 +166,9 @@ def _database(settings: Settings) -> str:
 
 
 def _language_model(settings: Settings) -> str:
-    """Say whom the verdict is asked of, and what the workers get from it; nothing is sent.
+    """Return which language model gives the verdict, and what the workers report; sends nothing.
 
-    A local one is looked for before a worker is asked, whose problem is then the same.
+    The files of a local model are checked first: if they are missing, the workers report the same.
     """
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
@@ -189,7 +199,7 @@ def _queue(settings: Settings) -> str:
     return "embedded" if settings.broker_url == EMBEDDED_BROKER else "redis"
 
 
-_LOOKS: dict[str, Callable[[Settings], str]] = {
+_CHECKS: dict[str, Callable[[Settings], str]] = {
     "runtime of the models": _runtime,
     "language model (parser)": _parser,
     "base weights": _base_weights,

@@ -1,4 +1,4 @@
-"""How every command fails: one line on standard error and a status, never a traceback."""
+"""How every command fails: one line on standard error and an exit status, never a traceback."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
         except EsotericError as error:
             _fail(str(error), WRONG_USAGE if error.code in _WRONG_USAGE_CODES else FAILED)
         except BrokenPipeError:
-            raise  # whoever read the output has seen enough; click ends in silence
+            raise  # the reader of the output closed it; click ends without a message
         except OSError as error:
-            _fail(_told(error), FAILED)
+            _fail(_os_error(error), FAILED)
         except KeyboardInterrupt:
             click.echo("\nesoteric: Interrupted.", err=True)
             raise SystemExit(INTERRUPTED) from None
@@ -44,12 +44,12 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def printable(text: str) -> str:
-    """Return the text with nothing in it that drives the terminal: evidence is hostile."""
+    """Return the text without control characters, since evidence may be hostile."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 class WrongUsage(click.ClickException):
-    """What click says of wrong usage, in one line."""
+    """Click's message about wrong usage, in one line."""
 
     exit_code = WRONG_USAGE
 
@@ -59,22 +59,22 @@ class WrongUsage(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the line."""
-        _tell(self.message)
+        _print(self.message)
 
 
-def _told(error: OSError) -> str:
+def _os_error(error: OSError) -> str:
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"The disk is full{where}. Make room and run the command again."
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return f"Something cannot be read or written{where}. Check its permissions."
+        return f"A file or folder cannot be read or written{where}. Check its permissions."
     return f"{error.strerror or error}{where}. Check the path."
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    _tell(message)
+    _print(message)
     raise SystemExit(status) from None
 
 
-def _tell(message: str) -> None:
+def _print(message: str) -> None:
     click.echo(f"esoteric: {printable(' '.join(message.split()))}", err=True)

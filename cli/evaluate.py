@@ -34,13 +34,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--wiki-pages",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of FEVER's wiki-pages files, which --claims were annotated on. Without it the"
-    " claims are checked over the index that is served.",
+    help="Folder of FEVER's wiki-pages files, on which --claims were annotated. Without it the"
+    " claims are checked against the served index.",
 )
 @click.option(
     "--claims",
     type=_FILE,
-    help="Annotated claims, JSON lines: as FEVER has them with --wiki-pages, otherwise"
+    help="Annotated claims, JSON lines: in FEVER's format with --wiki-pages, otherwise"
     " {claim, label, kind, evidence: [[[document id, sentence number], ...], ...]}.",
 )
 @click.option(
@@ -58,18 +58,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--recipe",
     "names",
-    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), comma-separated; all"
-    " for all of these but report, ablations for the combined recipe without one of its parts."
+    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), with commas; all:"
+    " all of these but report; ablations: the combined recipe without one part."
     f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many claims.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only this many claims, from the first.")
 @click.option(
     "--llm",
     "with_llm",
     is_flag=True,
     help="Ask the language model of ESOTERIC_LLM too, and report its accuracy, tokens and cost."
-    " With --pairs, or --claims over the index that is served.",
+    " With --pairs, or with --claims against the served index.",
 )
 @click.option(
     "--vectors",
@@ -91,8 +91,8 @@ def command(
 ) -> None:
     """Measure recipes and baselines on annotated claims, or the verifier on pairs.
 
-    Interrupted, the same command goes on where it stopped (--pairs begins again). Fails where a
-    claim crashed; such claims are in no figure.
+    After an interruption, the same command continues where it stopped (--pairs begins again).
+    Fails if a claim crashed; such claims are in no figure.
     """
     if (claims is None) == (pairs is None):
         raise click.UsageError("Give exactly one of --claims and --pairs.")
@@ -106,7 +106,7 @@ def command(
         raise click.UsageError("--vectors needs --wiki-pages.")
     if with_llm and wiki_pages is not None:
         raise click.UsageError(
-            "--llm needs --pairs, or --claims over the index that is served, without --wiki-pages."
+            "--llm needs --pairs, or --claims against the served index, without --wiki-pages."
         )
     settings = Settings.from_environment()
     if with_llm and settings.llm is None:
@@ -181,12 +181,12 @@ def _over_corpus(
             "evidence recall@5": recipe["evidence_recall@5"],
             "opposite stances": recipe["opposite_stances"],
         }
-        told = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
-        click.echo(f"{name}: {told or 'no claim was answered'}")
+        figures = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
+        click.echo(f"{name}: {figures or 'no claim was answered'}")
         if "language_model" in recipe:
             click.echo(_language_model(recipe["language_model"]))
     if any(recipe["failed"] for recipe in results["recipes"].values()):
-        _fail(out, "predictions.jsonl has their errors")
+        _fail(out, "see predictions.jsonl for their errors")
 
 
 def _language_model(results: dict[str, Any]) -> str:
@@ -198,7 +198,7 @@ def _language_model(results: dict[str, Any]) -> str:
     figures = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
     cost = "" if results["cost"] is None else f", cost {results['cost']:.4f}"
     return (
-        f"  {results['model']}: {figures or 'no answer that can be used'};"
+        f"  {results['model']}: {figures or 'no usable answer'};"
         f" {results['without_answer']} without an answer; {results['calls']} calls,"
         f" {results['prompt_tokens']} tokens read, {results['answer_tokens']} written{cost}"
     )
@@ -222,13 +222,13 @@ def _over_pages(
     others = ", ".join(name for name in systems if name != RECIPE)
     if vectors == DPR_ENCODER and others:
         raise click.UsageError(
-            f"--vectors {DPR_ENCODER} serves the recipe {RECIPE} alone, not {others}. Measure"
+            f"--vectors {DPR_ENCODER} works only for the recipe {RECIPE}, not for {others}. Measure"
             " these in another run, with other vectors and another folder --out."
         )
     if vectors != DPR_ENCODER and RECIPE in systems:
         raise click.UsageError(
-            f"The recipe {RECIPE} needs --vectors {DPR_ENCODER}, which serves no other. Measure it"
-            f" in a run of its own: --recipe {RECIPE} --vectors {DPR_ENCODER}"
+            f"The recipe {RECIPE} needs --vectors {DPR_ENCODER}, which works for no other."
+            f" Measure it in a separate run: --recipe {RECIPE} --vectors {DPR_ENCODER}"
         )
     evaluation = Evaluation(
         wiki_pages=wiki_pages,
@@ -271,15 +271,15 @@ def _line(name: str, recipe: dict[str, Any]) -> str:
         "evidence F1": figures["evidence_f1"],
         "evidence recall": figures["evidence_recall"],
     }
-    told = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
-    return f"{name}: {told}; {recipe['seconds']['total']['median']:.2f} s per claim"
+    text = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
+    return f"{name}: {text}; {recipe['seconds']['total']['median']:.2f} s per claim"
 
 
 @contextmanager
 def _progress_bars() -> Iterator[
     tuple[Callable[[BuildProgress], None], Callable[[str, int, int], None]]
 ]:
-    """Show one bar at a time: of the pages while they are indexed, then of each system's claims."""
+    """Show one progress bar at a time: of the pages to index, then of each system's claims."""
     index = IndexBar("Indexing")
     works: dict[str, LongWork] = {}
 

@@ -1,6 +1,6 @@
-"""One service for each home: ``esoteric up`` holds ``up.lock`` locked while it runs.
+"""One service for each home: ``esoteric up`` keeps ``up.lock`` locked while it runs.
 
-The file holds the number of its process and the address that it listens on.
+The file contains the number of its process and the address that it listens on.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from retrieval.errors import EsotericError
 from retrieval.fixes import esoteric_command
 
 _LOCK = "up.lock"
-# ``address_of_running`` holds the lock for a moment, so ``running`` tries more than once.
+# ``address_of_running`` takes the lock for a moment, so ``running`` tries more than once.
 _TRIES = 3
 _PAUSE_SECONDS = 0.05
 
 
 class CannotStart(EsotericError):
-    """Something is in the way of starting, or of going on."""
+    """The service cannot start, or cannot continue."""
 
 
 def address_of_running(home: Path) -> tuple[str, int] | None:
-    """Return host and port of the service that runs on this home, if there is one."""
+    """Return host and port of the service that uses this home, if there is one."""
     try:
         with (home / _LOCK).open() as lock:
             try:
@@ -42,10 +42,10 @@ def address_of_running(home: Path) -> tuple[str, int] | None:
 
 @contextmanager
 def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
-    """Hold the folder for one service, and say where it listens.
+    """Lock the home for one service, and store the address that it listens on.
 
     Raises:
-        CannotStart: another one runs on it, or the folder cannot be used.
+        CannotStart: another service uses it, or the folder cannot be used.
     """
     try:
         (home / "logs").mkdir(parents=True, exist_ok=True)
@@ -57,14 +57,14 @@ def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
             f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
         ) from error
     with lock:
-        _hold(lock, home)
+        _lock(lock, home)
         lock.truncate(0)
         json.dump({"process": process, "host": host, "port": port}, lock)
         lock.flush()
         yield
 
 
-def _hold(lock: IO[str], home: Path) -> None:
+def _lock(lock: IO[str], home: Path) -> None:
     for _ in range(_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,6 +79,6 @@ def _hold(lock: IO[str], home: Path) -> None:
         process = "unknown"
     raise CannotStart(
         "already_running",
-        f"ESOTERIC already runs on {home} (process {process}).",
-        f"Stop that one, or choose another folder: {esoteric_command('up --home DIR')}",
+        f"ESOTERIC is already running with the home {home} (process {process}).",
+        f"Stop it, or choose another folder: {esoteric_command('up --home DIR')}",
     )

@@ -44,16 +44,16 @@ _VECTORS = click.option(
     type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static much sooner, dpr for the recipe report"
-    " alone, none not yet (see: esoteric index encode).",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
+    " report), none (no vectors yet; see: esoteric index encode).",
 )
 
 
 def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
-    """Give the command the location of the store that was named.
+    """Pass the location of the named store to the command.
 
-    And make the command that a hint ends with one about this store. A hint that ends with a
-    full stop ends with no command.
+    If the hint of an error ends with a command, add the option --to with this store to it. A hint
+    that ends with a full stop does not end with a command.
     """
 
     @wraps(command)
@@ -64,7 +64,7 @@ def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
         except IndexUnavailable as error:
             if store is None or error.hint.endswith("."):
                 raise
-            # The URL as it was written may hold a password.
+            # The URL as typed may contain a password.
             named = store if isinstance(location, Path) else str(location)
             hint = f"{error.hint} --to {shlex.quote(named)}"
             raise IndexUnavailable(error.code, error.message, hint) from error
@@ -74,7 +74,7 @@ def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group("index", epilog="Example: esoteric index build --source folder:notes")
 def command() -> None:
-    """Build an index of a corpus, change it, describe or verify it."""
+    """Build an index of a corpus; change, describe or verify it."""
 
 
 @command.command("build", epilog="Example: esoteric index build --source fever:wiki-pages")
@@ -82,24 +82,24 @@ def command() -> None:
 @click.option(
     "--if-missing",
     is_flag=True,
-    help="Only where there is none, or one of this source that another version built.",
+    help="Build only if there is no index, or one of this source by another version.",
 )
 @_VECTORS
 @_STORE
 @reports_errors
 @_at_the_store
 def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) -> None:
-    """Build the index. Interrupted, it goes on where it stopped; the old one serves meanwhile."""
+    """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
     from retrieval.corpora.sources import written_out
 
     index = _index(location)
     if if_missing and not index.lacks(written_out(source)):
-        click.echo(printable(f"There is an index in {location}; nothing to do."))
+        click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()
     info = build_with_progress(source, location, vectors)
-    _tell(info, location, started)
-    _tell_left_out(info, index)
+    _print_info(info, location, started)
+    _print_left_out(info, index)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
@@ -108,7 +108,7 @@ def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) 
 @reports_errors
 @_at_the_store
 def add(source: str, location: IndexLocation) -> None:
-    """Add pages to the index; a page takes the place of the one with its id."""
+    """Add documents to the index; a document replaces the one with the same id."""
     from retrieval.corpora.sources import open_corpus
     from retrieval.encoders.document_encoders import encoder_of
 
@@ -118,8 +118,8 @@ def add(source: str, location: IndexLocation) -> None:
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
-    _tell(info, location, started)
-    _tell_left_out(info, index)
+    _print_info(info, location, started)
+    _print_left_out(info, index)
 
 
 @command.command("encode", epilog="Example: esoteric index encode --vectors static")
@@ -128,18 +128,18 @@ def add(source: str, location: IndexLocation) -> None:
     type=click.Choice([*DOCUMENT_ENCODERS]),
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="What encodes the documents: minilm best, static much sooner, dpr for the recipe report"
-    " alone.",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
+    " report).",
 )
 @_STORE
 @reports_errors
 @_at_the_store
 def encode(vectors: str, location: IndexLocation) -> None:
-    """Give all documents vectors, or others; the index serves meanwhile, with what it has."""
+    """Encode all documents, or encode them anew; the index stays in use meanwhile."""
     started = time.monotonic()
     with _bar("Vectors") as on_progress:
         info = _index(location).encode(_encoder(vectors), on_progress)
-    _tell(info, location, started)
+    _print_info(info, location, started)
 
 
 @command.command("remove", epilog="Example: esoteric index remove Mary_Shelley Sputnik_1")
@@ -148,9 +148,9 @@ def encode(vectors: str, location: IndexLocation) -> None:
 @reports_errors
 @_at_the_store
 def remove(ids: tuple[str, ...], location: IndexLocation) -> None:
-    """Take documents out of the index: all of those named, or none if one is not there."""
+    """Remove documents from the index: all named ones, or none if one of them is missing."""
     started = time.monotonic()
-    _tell(_index(location).remove(ids), location, started)
+    _print_info(_index(location).remove(ids), location, started)
 
 
 @command.command("verify", epilog="Example: esoteric index verify")
@@ -158,7 +158,7 @@ def remove(ids: tuple[str, ...], location: IndexLocation) -> None:
 @reports_errors
 @_at_the_store
 def verify(location: IndexLocation) -> None:
-    """Read all of the index and compare it with what was built."""
+    """Read the whole index and check that it is as it was built."""
     index = _index(location)
     info = index.open(None).info()
     index.verify()
@@ -184,12 +184,12 @@ def prune(location: IndexLocation) -> None:
 @reports_errors
 @_at_the_store
 def info(as_json: bool, location: IndexLocation) -> None:
-    """Say what the index holds: documents, sentences, size on disk, source, when it was built."""
+    """Describe the index: documents, sentences, size on disk, source, when it was built."""
     index = _index(location)
     try:
         found = index.open(None).info()
     except IndexUnavailable:
-        _tell_begun(index)
+        _print_unfinished(index)
         raise
     if as_json:
         click.echo(json.dumps(asdict(found)))
@@ -207,7 +207,7 @@ def info(as_json: bool, location: IndexLocation) -> None:
         ("superseded", str(found.superseded)),
     ):
         click.echo(f"{label:10} {printable(value)}")
-    _tell_begun(index)
+    _print_unfinished(index)
 
 
 def build_with_progress(
@@ -246,8 +246,8 @@ def _index(location: IndexLocation) -> Index:
     return open_index(location, settings.snapshots, settings.threads)
 
 
-def _tell(info: IndexInfo, location: IndexLocation, started: float) -> None:
-    """Print what there is now."""
+def _print_info(info: IndexInfo, location: IndexLocation, started: float) -> None:
+    """Print the size of the index and the time taken."""
     line = (
         f"{info.name}: {_count(info.documents, 'document')}, {_count(info.sentences, 'sentence')},"
         f" {_megabytes(info.bytes)} in {location}, {time.monotonic() - started:.0f} s."
@@ -255,20 +255,21 @@ def _tell(info: IndexInfo, location: IndexLocation, started: float) -> None:
     click.echo(printable(line))
 
 
-def _tell_left_out(info: IndexInfo, index: Index) -> None:
-    """Print what is not found of the source that was just read."""
+def _print_left_out(info: IndexInfo, index: Index) -> None:
+    """Print how many pages of the source were left out."""
     if info.bad_pages:
         bad = index.bad_pages()
         pages = _count(info.bad_pages, "page")
+        they = "it" if info.bad_pages == 1 else "they"
         where = f" See {bad.listed_in}." if bad.listed_in else ""
-        line = f"{pages} could not be read and left out: {bad.first}{where}"
+        line = f"{pages} left out, because {they} could not be read: {bad.first}{where}"
         click.echo(printable(line), err=True)
     if info.superseded:
         pages = _count(info.superseded, "page")
-        click.echo(f"{pages} had the id of a later one, which counts.", err=True)
+        click.echo(f"{pages} had the same id as a later one, which is used.", err=True)
 
 
-def _tell_begun(index: Index) -> None:
+def _print_unfinished(index: Index) -> None:
     for line in index.unfinished():
         click.echo(printable(line), err=True)
 
@@ -278,12 +279,14 @@ def _location_of(store: str | None) -> IndexLocation:
     if store is None:
         return settings.store
     if not store:
-        raise BadSource("store_unknown", "--to names nothing.", "Name a folder, or leave it out.")
+        raise BadSource(
+            "store_unknown", "The option --to is empty.", "Name a folder, or leave the option out."
+        )
     if "://" in store:
         try:
             return ElasticLocation.read(store, settings.store_api_key, settings.store_ca)
         except ValueError as error:
-            # The URL may hold a password, so it is not shown.
+            # The URL may contain a password, so it is not shown.
             raise BadSource(
                 "store_unknown",
                 f"--to cannot be used: {error}.",
@@ -292,7 +295,9 @@ def _location_of(store: str | None) -> IndexLocation:
     try:
         return Path(store).expanduser().resolve()
     except RuntimeError as error:
-        raise BadSource("store_unknown", f"{error}.", "Write the folder out.") from error
+        raise BadSource(
+            "store_unknown", f"{error}.", "Write the full path of the folder."
+        ) from error
 
 
 def _count(number: int, of: str) -> str:

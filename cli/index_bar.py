@@ -1,4 +1,4 @@
-"""How far the build of an index is."""
+"""The progress bar of building an index."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class IndexBar:
     """Shows how much of a corpus is read, then how much is encoded."""
 
     def __init__(self, label: str) -> None:
-        """Show something when the first progress comes."""
+        """Show nothing until the first progress is reported."""
         self._label = label
         self._step = ""
         self._work: LongWork | None = None
 
     def show(self, progress: BuildProgress) -> None:
-        """Show how far the build is."""
+        """Show the progress of the build."""
         if self._work is None or self._step != progress.step:
             self.close()
             self._step = progress.step

@@ -1,4 +1,4 @@
-"""The language model of the settings, for commands that check claims themselves."""
+"""The language model of the settings, for commands that check claims in their own process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def say_where_claims_go(receiver: str) -> None:
-    """Say on standard error which language model claims are sent to; "": none."""
+    """Print to standard error which language model claims are sent to; "" prints nothing."""
     if receiver:
         line = f"Claims and the sentences that are found are sent to {receiver}."
         click.echo(printable(line), err=True)
@@ -26,7 +26,7 @@ def explainer_with_kept_answers(
 ) -> Explains | None:
     """Return the stage that asks the language model; answers are kept in the database.
 
-    ``models``: the folder that a model of this process is read from.
+    ``models``: the folder of a local model.
     """
     from retrieval.explanation.explainer import explainer
     from worker.jobs import JobStore

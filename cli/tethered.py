@@ -1,8 +1,8 @@
-"""``python -m cli.tethered MODULE``: run a module as a program that ends with its parent.
+"""``python -m cli.tethered MODULE``: run a module that ends when its parent process ends.
 
-The parent holds the other end of the standard input. However it goes, killed
-without notice included, the system closes that end; this works wherever there
-are pipes, unlike asking the kernel for a signal at the parent's death.
+The parent has the other end of the standard input. When the parent ends, also if it is
+killed, the system closes that end. This works on every system with pipes; a signal from
+the kernel at the parent's death does not.
 """
 
 from __future__ import annotations

@@ -27,22 +27,22 @@ def _folder(
 
 
 def _out_and_run(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Where the model of this name goes, and what its training keeps."""
+    """The options for the folders of the model and of its training."""
     out = _folder(
         "--out",
         CHECKOUT / "models" / name,
-        "Folder for the model: the one in use unless another is named.",
+        "Folder for the model; the default is the one in use.",
     )
     run = _folder("--run", CHECKOUT / "runs" / name, "Folder for logs and checkpoints.")
     return lambda command: out(run(command))
 
 
-_reader = _folder("--reader", CHECKOUT / "models" / "reader", "The trained reader.")
+_reader = _folder("--reader", CHECKOUT / "models" / "reader", "The trained relevance model.")
 
 
 @click.group("train", epilog="Example: esoteric train reader --data ../data")
 def command() -> None:
-    """Train one of the models that ESOTERIC ships. Interrupted, it goes on where it stopped."""
+    """Train one of the shipped models. After an interruption it continues where it stopped."""
 
 
 @command.command("verifier", epilog="Example: esoteric train verifier --data ../data")
@@ -50,7 +50,7 @@ def command() -> None:
 @_out_and_run("verifier")
 @reports_errors
 def verifier(data: Path, run: Path, out: Path) -> None:
-    """Train the model that labels evidence and teaches the reader (five hours with bfloat16)."""
+    """Train the verifier, which also teaches the relevance model (five hours with bfloat16)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models)
@@ -60,11 +60,11 @@ def verifier(data: Path, run: Path, out: Path) -> None:
 @_data
 @reports_errors
 def calibration(data: Path) -> None:
-    """Fit how sure the verifier is to whole searches: everyday claims and FEVER's (ten minutes)."""
+    """Calibrate the verifier to searches for everyday claims and FEVER's (ten minutes)."""
     from cli.calibrate import fit_to_searches
 
     settings = _prepared()
-    folders = replace(settings.model_folders, verifier=None)  # the shipped one is fitted
+    folders = replace(settings.model_folders, verifier=None)  # fit the shipped one
     figures = fit_to_searches(settings, data, folders)
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
@@ -75,7 +75,7 @@ def calibration(data: Path) -> None:
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @reports_errors
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
-    """Train the model that reads evidence, after its teacher (90 minutes on two cores)."""
+    """Train the relevance model with its teacher, the verifier (90 minutes on two cores)."""
     from retrieval.models import verifier
     from training.reader import train_reader
 
@@ -89,7 +89,7 @@ def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
 @_reader
 @reports_errors
 def path(data: Path, run: Path, out: Path, reader: Path) -> None:
-    """Train the model that reads a sentence beside those that led to it (30 minutes)."""
+    """Train the path model (30 minutes)."""
     from training.path import train_path
 
     _prepared()
@@ -105,13 +105,13 @@ def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     "--wordnet",
     required=True,
     type=_FOLDER,
-    help="Folder of WordNet's database, as Debian's wordnet-base has it.",
+    help="Folder of WordNet's database, such as Debian's wordnet-base installs.",
 )
 @_out_and_run("prover")
 @_reader
 @reports_errors
 def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> None:
-    """Train the model that proves claims part by part (an hour on two cores)."""
+    """Train the prover, which makes the proof of a claim (an hour on two cores)."""
     from training.prover import train_prover
 
     _prepared()
@@ -124,7 +124,7 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> Non
 @_reader
 @reports_errors
 def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
-    """Train the model that selects evidence by its use to the verdict (30 minutes)."""
+    """Train the model that selects the evidence most useful for the verdict (30 minutes)."""
     from training.selector import train_selector
 
     _prepared()
@@ -160,7 +160,7 @@ def static(data: Path, run: Path, out: Path) -> None:
 @_out_and_run("vital-vectors")
 @reports_errors
 def vectors(run: Path, out: Path) -> None:
-    """Encode the default corpus, for its vectors to come with the project (a minute)."""
+    """Encode the default corpus; its vectors are shipped with the project (a minute)."""
     from training.vital_vectors import encode_vital
 
     encode_vital(run, out, _prepared().threads)
@@ -179,7 +179,7 @@ def titles(data: Path, run: Path, out: Path) -> None:
 
 
 def _prepared() -> Settings:
-    """Return the settings, once the models use the threads that these allow."""
+    """Return the settings, and let the models use that number of threads."""
     import torch
 
     from retrieval.networks import runtime

@@ -25,24 +25,22 @@ from retrieval.index.versions import lacks_index
 from settings import Settings
 
 _DEFAULT_SOURCE = "vital"
-_WAITING_SECONDS = 10.0  # between two lines that say what is waited for
+_WAITING_SECONDS = 10.0  # between two lines that say that it is waiting
 
 
 @click.command("up", epilog="Example: esoteric up --port 8080 --home ~/esoteric")
-@click.option("--host", help="Address to listen on; HOST otherwise, 127.0.0.1 by default.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), help="Port; PORT otherwise, 8000 by default."
-)
+@click.option("--host", help="Address to listen on [default: HOST, else 127.0.0.1].")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port [default: PORT, else 8000].")
 @click.option(
     "--home",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for everything that is kept; ESOTERIC_HOME otherwise.",
+    help="Folder for all data [default: ESOTERIC_HOME].",
 )
 @reports_errors
 def command(host: str | None, port: int | None, home: Path | None) -> None:
-    """Start the web pages and the worker, and build the default index where it is missing.
+    """Start the web pages and the worker, and build the default index if it is missing.
 
-    An index on Elasticsearch is not built: esoteric index build does that.
+    An index on Elasticsearch is not built; use esoteric index build.
     """
     environment = dict(os.environ)
     if host is not None:
@@ -52,9 +50,9 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     if home is not None:
         environment["ESOTERIC_HOME"] = str(home)
     settings = Settings.from_environment(environment)
-    # The programs are started elsewhere, so a relative path is settled here.
+    # The programs may run in another folder, so the path is made absolute here.
     environment["ESOTERIC_HOME"] = str(settings.home)
-    stop = _told_to_stop()
+    stop = _stop_event()
     with running(settings.home, os.getpid(), _local_host(settings.host), settings.port):
         _check_address(settings)
         _build_default_index(settings, environment, stop)
@@ -71,66 +69,68 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
     readiness = _Readiness(settings)
 
     def done() -> bool:
-        if not readiness.reached and readiness.look():
+        if not readiness.reached and readiness.check():
             click.echo(f"ESOTERIC is ready at {address(settings)}")
         return stop.is_set()
 
-    _complain("Starting the web server and the worker, which loads the models.")
+    _say("Starting the web server and the worker, which loads the models.")
     try:
         for program in programs:
             program.start()
-        run(programs, done, _complain)
+        run(programs, done, _say)
     except GivenUp as error:
-        raise CannotStart("program_dies", str(error), "Mend it and run this again.") from error
+        raise CannotStart(
+            "program_dies", str(error), "Fix this and run the command again."
+        ) from error
     finally:
         end_all(programs)
 
 
 class _Readiness:
-    """Asks the web server whether claims can be checked, and tells why not, once."""
+    """Asks the web server whether claims can be checked; prints each reason why not once."""
 
     def __init__(self, settings: Settings) -> None:
         self._service = Service(_local_host(settings.host), settings.port, settings.home_id)
-        self._told = ""
+        self._printed = ""
         self._started = self._last_line = time.monotonic()
         self.reached = False
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         self.reached, answer = self._service.ready()
         if not self.reached:
-            self._tell(answer)
+            self._print(answer)
         return self.reached
 
-    def _tell_waiting(self) -> None:
+    def _print_waiting(self) -> None:
         now = time.monotonic()
         if now - self._last_line >= _WAITING_SECONDS:
             self._last_line = now
-            _complain(f"Still waiting for the worker, {now - self._started:.0f} s so far.")
+            _say(f"Still waiting for the worker, {now - self._started:.0f} s so far.")
 
-    def _tell(self, answer: Mapping[str, Any]) -> None:
+    def _print(self, answer: Mapping[str, Any]) -> None:
         try:
             error = answer["error"]
             code, message = error["code"], f"{error['message']} {error['hint']}"
         except (LookupError, TypeError):
             return
         if code in ("worker_loading", "no_worker"):
-            self._tell_waiting()
-        elif message != self._told:
-            self._told = message
-            _complain(f"Not ready: {message}")
+            self._print_waiting()
+        elif message != self._printed:
+            self._printed = message
+            _say(f"Not ready: {message}")
 
 
 def _build_default_index(settings: Settings, environment: dict[str, str], stop: Event) -> None:
-    """Build the default index where it is missing or another version's.
+    """Build the default index if it is missing or was built by another version.
 
-    In a process of its own, so that its memory goes with it. An index on a server may be
-    others' too and is left to the user: the worker tells what is wrong with it.
+    It is built in a separate process, so that its memory is freed. An index on a server may be
+    shared, so it is left to the user; the worker reports what is wrong with it.
     """
     store = settings.store
     if not isinstance(store, Path) or not lacks_index(store, _DEFAULT_SOURCE):
         return
     if (store / "current").exists():
-        _complain("The index was built by another version of ESOTERIC and is built anew.")
+        _say("Another version of ESOTERIC built the index, so it is built again.")
     with subprocess.Popen(
         tethered("cli", "index", "build", "--source", _DEFAULT_SOURCE),
         stdin=subprocess.PIPE,
@@ -140,18 +140,18 @@ def _build_default_index(settings: Settings, environment: dict[str, str], stop: 
     ) as build:
         while build.poll() is None:
             if stop.wait(0.1):
-                build.kill()  # nothing is lost: what is built so far is used the next time
+                build.kill()  # the next build continues from here
                 return
     if build.returncode != 0:
         raise CannotStart(
             "index_not_built",
-            "The index was not built, for the reason above.",
-            "Mend it and run this again: it goes on where it stopped.",
+            "The index was not built; the reason is above.",
+            "Fix this and run the command again: it continues where it stopped.",
         )
 
 
 def _check_address(settings: Settings) -> None:
-    """Find out before anything is built or started whether the address can be listened on."""
+    """Check that the address can be listened on, before anything is built or started."""
     try:
         found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -161,17 +161,17 @@ def _check_address(settings: Settings) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
             probe.listen(1)
-    except (OSError, UnicodeError) as error:  # the latter for a name that none can be
-        reason = getattr(error, "strerror", None) or "this is no name of a host"
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name is no valid host name
+        reason = getattr(error, "strerror", None) or "this is not a host name"
         raise CannotStart(
             "address",
             f"Cannot listen on {settings.host} port {settings.port}: {reason}.",
-            "End what uses it, or choose another with --host or --port:"
+            "End the program that uses it, or choose another address with --host or --port:"
             f" {esoteric_command(f'up --port {min(settings.port + 80, 65535)}')}",
         ) from error
 
 
-def _told_to_stop() -> Event:
+def _stop_event() -> Event:
     """Return an event that is set by Ctrl-C, by SIGTERM and when the terminal closes."""
     stop = Event()
 
@@ -180,13 +180,13 @@ def _told_to_stop() -> Event:
 
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup asks to stay
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores this signal
         signal.signal(signal.SIGHUP, on_signal)
     return stop
 
 
 def _local_host(host: str) -> str:
-    """Return the address at which this machine reaches itself if it listens on ``host``."""
+    """Return the address for connections from this machine if the server listens on ``host``."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -202,5 +202,5 @@ def address(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-def _complain(text: str) -> None:
+def _say(text: str) -> None:
     click.echo(text, err=True)

@@ -1,4 +1,4 @@
-"""Reads claims as the FEVER release has them (Thorne et al. 2018, section 3)."""
+"""Reads claims in the format of the FEVER release (Thorne et al. 2018, section 3)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SentenceKey: TypeAlias = tuple[str, int]
 class AnnotatedClaim:
     """A claim with its label and gold evidence.
 
-    ``evidence`` holds the alternative sets of sentences, each sufficient alone.
-    Undecided claims have none.
+    ``evidence``: alternative sets of sentences, each sufficient alone. Claims with the
+    label NOT ENOUGH INFO (undecided claims) have none.
     """
 
     text: str
@@ -35,12 +35,12 @@ class AnnotatedClaim:
 
     @property
     def pages(self) -> frozenset[str]:
-        """Every page that holds gold evidence."""
+        """Every page with gold evidence."""
         return frozenset(page for page, _ in self.gold)
 
     @property
     def needs_several_pages(self) -> bool:
-        """Whether no evidence set lies on one page alone."""
+        """Whether no evidence set is on a single page."""
         return bool(self.evidence) and all(
             len({page for page, _ in group}) > 1 for group in self.evidence
         )
@@ -48,19 +48,19 @@ class AnnotatedClaim:
 
 @dataclass(frozen=True, slots=True)
 class FeverClaim(AnnotatedClaim):
-    """A claim of a file: its id there, and ``where`` it stands, as file and line."""
+    """A claim of a file: its id, and its place (``where``) as file and line."""
 
     id: int
     where: str
 
     @property
     def group(self) -> str | int:
-        """What the claim shares with those made from the same page; its own id where unknown."""
+        """The page that the claim was made from; its own id if the page is unknown."""
         return self.evidence[0][0][0] if self.evidence else self.id
 
 
 def page_key(page: str) -> str:
-    """Return the form in which page ids are compared: releases differ in their accents."""
+    """Return the page id in NFC, for comparisons: releases differ in the form of accents."""
     return unicodedata.normalize("NFC", page)
 
 
@@ -86,12 +86,12 @@ def read_fever_claims(path: Path) -> list[FeverClaim]:
         if claim.id in seen:
             raise BadSource(
                 "bad_claims",
-                f"{claim.where}: the id {claim.id} stands in {seen[claim.id]} already.",
+                f"{claim.where}: the id {claim.id} is in {seen[claim.id]} already.",
                 "Remove or renumber one of the two.",
             )
         seen[claim.id] = claim.where
     if not claims:
-        raise BadSource("bad_claims", f"{path} holds no claims.", "Give a file of FEVER claims.")
+        raise BadSource("bad_claims", f"{path} contains no claims.", "Give a file of FEVER claims.")
     return claims
 
 
@@ -100,7 +100,7 @@ def labelled_records(path: Path) -> Iterator[tuple[str, dict[str, Any], Label]]:
     for number, record in read_json_lines(path, ("claim", "label")):
         where = f"{path}, line {number}"
         if record["label"] not in LABELS:
-            raise bad_line(where, f"the label is none of {', '.join(LABELS)}")
+            raise bad_line(where, f"the label is not one of {', '.join(LABELS)}")
         if not record["claim"].strip():
             raise bad_line(where, "the claim is empty")
         label: Label = record["label"]
@@ -108,10 +108,10 @@ def labelled_records(path: Path) -> Iterator[tuple[str, dict[str, Any], Label]]:
 
 
 def text_under(record: Mapping[str, Any], key: str, where: str) -> str | None:
-    """Return the text that a line may hold under ``key``; raises ``BadSource``."""
+    """Return the text under ``key``, or ``None``; raises ``BadSource``."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
-        raise bad_line(where, f"what is under {key!r} is no text")
+        raise bad_line(where, f"the value of {key!r} is not a text")
     return value or None
 
 
@@ -120,7 +120,7 @@ def sentence_keys(pairs: Iterable[Any], where: str) -> tuple[SentenceKey, ...]:
     keys = []
     for page, sentence in pairs:
         if not isinstance(page, str) or not isinstance(sentence, int) or sentence < 0:
-            raise bad_line(where, "evidence that is no page with a sentence number")
+            raise bad_line(where, "an evidence entry is not a page with a sentence number")
         keys.append((page_key(page), sentence))
     return tuple(keys)
 
@@ -151,4 +151,4 @@ def _evidence_sets(
 
 def bad_line(where: str, what: str) -> BadSource:
     """Return the error that says what is wrong with a line of claims."""
-    return BadSource("bad_claims", f"{where}: {what}.", "Mend or remove that line.")
+    return BadSource("bad_claims", f"{where}: {what}.", "Correct or remove that line.")

@@ -1,4 +1,4 @@
-"""Reads claims that were written over the served corpus, by hand, with their evidence there."""
+"""Reads claims that were written by hand for the served corpus, with their evidence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_corpus_claims(path: Path) -> list[CorpusClaim]:
     are optional.
 
     Raises:
-        BadSource: the file cannot be read or holds no claims, or a line is not such a claim; the
+        BadSource: the file cannot be read or contains no claims, or a line is not such a claim; the
             message names file and line.
     """
     claims = []
@@ -59,7 +59,7 @@ def read_corpus_claims(path: Path) -> list[CorpusClaim]:
             )
         )
     if not claims:
-        raise BadSource("bad_claims", f"{path} holds no claims.", "Give a file of claims.")
+        raise BadSource("bad_claims", f"{path} contains no claims.", "Give a file of claims.")
     return claims
 
 
@@ -81,7 +81,7 @@ def _texts(
         and all(isinstance(group, list) for group in texts)
         and all(isinstance(text, str) for group in texts for text in group)
     ):
-        raise bad_line(where, "'texts' is no list of lists of sentences")
+        raise bad_line(where, "'texts' is not a list of lists of sentences")
     if texts and [len(group) for group in texts] != [len(group) for group in evidence]:
         raise bad_line(where, "'texts' has another shape than 'evidence'")
     return tuple(tuple(group) for group in texts)
@@ -93,5 +93,5 @@ def _tempting(record: dict[str, Any], where: str) -> SentenceKey | None:
     try:
         (key,) = sentence_keys([record["tempting"]], where)
     except (TypeError, ValueError) as error:
-        raise bad_line(where, "'tempting' is no [document id, sentence number]") from error
+        raise bad_line(where, "'tempting' is not [document id, sentence number]") from error
     return key

@@ -1,4 +1,4 @@
-"""``report.md`` of an evaluation over the served corpus."""
+"""``report.md`` of an evaluation against the served corpus."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def corpus_report(results: Mapping[str, Any]) -> str:
 
 
 def language_model_lines(results: Mapping[str, Any]) -> list[str]:
-    """Return what the report says of ``language_model_results``."""
+    """Return the lines of the report about ``language_model_results``."""
     decides = "gives the verdict" if results["decides"] else "adds its opinion"
     if results["together"]:
-        decides = "is weighed with the verifier"
+        decides = "decides with the verifier"
     cost = (
         "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
     )
@@ -46,9 +46,9 @@ def language_model_lines(results: Mapping[str, Any]) -> list[str]:
     kept = f", {results['kept']} answers kept from before" if results["kept"] else ""
     both, agreement = results["opinions"], _percent(results["agreement"])
     about = (
-        f"{results['model']} {decides}. On the {both} claims that both judges gave an opinion of:"
+        f"{results['model']} {decides}. On the {both} claims on which both judges gave an opinion:"
     )
-    asked = f"{results['without_answer']} claims got no answer that could be used,"
+    asked = f"{results['without_answer']} claims got no usable answer,"
     asked += f" {results['not_asked']} had no evidence to ask about."
     took = f"{results['calls']} calls{kept}, {results['prompt_tokens']:,} tokens read,"
     took += f" {results['answer_tokens']:,} written{cost}{seconds}."

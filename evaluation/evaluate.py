@@ -1,4 +1,4 @@
-"""``esoteric evaluate``: every claim through every system, then the measures and the report."""
+"""``esoteric evaluate``: runs all systems on all claims, then measures and reports."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from retrieval.types import LABELS
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is to be measured: claims, pages, systems by name; ``command`` is shown in the report.
+    """The claims, pages and systems to measure; ``command`` is shown in the report.
 
-    ``several_pages`` leaves out the claims that one page decides, ``limit`` all but
-    the first so many. ``vectors`` names the encoder of the pages. ``indexes`` is the
-    folder that keeps an index for each set of pages.
+    ``several_pages``: only claims that need several pages. ``limit``: only this many claims,
+    from the first. ``vectors``: the encoder of the pages. ``indexes``: the folder with an
+    index for each set of pages.
     """
 
     wiki_pages: Path
@@ -72,16 +72,16 @@ def evaluate(
     on_pages: Callable[[BuildProgress], None],
     on_claims: Callable[[str, int, int], None],
 ) -> dict[str, Any]:
-    """Measure, write everything below ``out`` and return what ``results.json`` holds.
+    """Measure, write all files below ``out`` and return the content of ``results.json``.
 
-    ``on_pages`` is told how far the index is, ``on_claims`` the
-    system, the claims done and the claims in all. Interrupted, the same
-    evaluation goes on where it stopped. Systems that have answered all these
-    claims into ``out`` before stay in the results.
+    ``on_pages`` receives the progress of the index, ``on_claims`` the system, the
+    number of claims done and of all claims. After an interruption, the same evaluation
+    continues where it stopped. Systems that answered all these claims before stay in
+    the results.
 
     Raises:
         BadSource: pages or claims cannot be read or do not belong together, or
-            ``out`` holds results of something else.
+            ``out`` contains other results.
         ModelUnavailable: a model is missing.
     """
     claims = _asked(evaluation)
@@ -137,7 +137,7 @@ def _asked(evaluation: Evaluation) -> list[FeverClaim]:
 
 
 def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
-    """Return the systems of the report: those asked for, and others with all their answers."""
+    """Return the systems of the report: the requested ones, and others with all answers."""
     return [
         name
         for name in system_names()
@@ -166,7 +166,7 @@ def _readers(systems: Sequence[str], models: ModelFolders) -> list[str]:
 
 
 def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:
-    """Return the folder below ``indexes`` that is kept for these pages and vectors."""
+    """Return the folder below ``indexes`` for these pages and vectors."""
     return indexes / f"{corpus.fingerprint()[:16]}-{vectors}"
 
 
@@ -176,7 +176,7 @@ def indexed(
     encoder: DocumentEncoder,
     on_pages: Callable[[BuildProgress], None],
 ) -> EmbeddedStore:
-    """Return the index of the pages; what is missing of it is built.
+    """Return the index of the pages; missing parts are built.
 
     Raises:
         BadSource: the pages cannot be read.
@@ -193,7 +193,7 @@ def indexed(
 
 
 def _check_evidence(claims: Sequence[FeverClaim], store: EmbeddedStore) -> None:
-    """Raise ``BadSource`` where evidence lies on a page or in a sentence that is not there."""
+    """Raise ``BadSource`` if the page or the sentence of some evidence does not exist."""
     sentences: dict[str, set[int]] = {}
     for claim in claims:
         for page, number in sorted(claim.gold):
@@ -209,8 +209,8 @@ def _check_evidence(claims: Sequence[FeverClaim], store: EmbeddedStore) -> None:
 def _missing(claim: FeverClaim, what: str) -> BadSource:
     return BadSource(
         "bad_claims",
-        f"{claim.where}: its evidence is {what}, which the wiki pages do not hold.",
-        "Give the wiki pages that the claims were annotated on, or remove that line.",
+        f"{claim.where}: its evidence is {what}, which is not in the wiki pages.",
+        "Give the wiki pages on which the claims were annotated, or remove that line.",
     )
 
 

@@ -1,4 +1,4 @@
-"""``make reproduce``: measures again what is published and holds it to ``expected.yaml``."""
+"""``make reproduce``: measures the published figures again, compares with ``expected.yaml``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPECTED = Path(__file__).with_name("expected.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A figure that is not as published; ``found`` is ``None`` where there is none."""
+    """A figure that differs from the published one; ``found`` is ``None`` if it is missing."""
 
     name: str
     published: Any
@@ -34,9 +34,9 @@ def read_expected() -> dict[str, Any]:
 
 
 def deviations(run: Mapping[str, Any], results: Mapping[str, Any]) -> Iterator[Deviation]:
-    """Yield what differs by more than its tolerance, data first: other data, other figures.
+    """Yield data that differ, then figures that differ by more than their tolerance.
 
-    ``run`` is one of ``expected.yaml``; ``results`` is what its command has written.
+    ``run``: a run of ``expected.yaml``. ``results``: the results of its command.
     """
     for path, digest in run["data"].items():
         found = _at(results, path)
@@ -50,7 +50,7 @@ def deviations(run: Mapping[str, Any], results: Mapping[str, Any]) -> Iterator[D
 
 
 def _at(results: Any, path: str) -> Any:
-    """Return what lies at a path of keys, joined by points; ``None`` where nothing does."""
+    """Return the value at a path of keys, joined by points; ``None`` if there is none."""
     for key in filter(None, path.split(".")):
         if not isinstance(results, Mapping):
             return None
@@ -62,7 +62,7 @@ def _at(results: Any, path: str) -> Any:
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path))
 def main(data: Path, out: Path) -> None:
-    """Run the published commands on DATA and tell which figures differ."""
+    """Run the published commands on DATA and list the figures that differ."""
     expected = read_expected()
     differ = 0
     for run in expected["runs"]:
@@ -76,13 +76,13 @@ def main(data: Path, out: Path) -> None:
 
 
 def arguments_of(command: str, data: Path, out: Path) -> list[str]:
-    """Return what stands behind ``esoteric`` in a published command, the paths filled in."""
+    """Return the arguments after ``esoteric`` in a published command, with the paths filled in."""
     words = command.split()
     return [word.format(data=data, out=out) for word in words[words.index("esoteric") + 1 :]]
 
 
 def _measured(arguments: list[str], written: Path) -> dict[str, Any]:
-    """Run the command and return the results that it has written."""
+    """Run the command and return its results."""
     run = subprocess.run([sys.executable, "-m", "cli", *arguments], cwd=CHECKOUT, check=False)
     if run.returncode:
         raise SystemExit(run.returncode)

@@ -13,7 +13,7 @@ from retrieval.corpora.json_lines import encoded_line
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     """Write the records, one a line, in place of what the file holds.
 
-    Whatever stops it, the file holds the old records or the new ones.
+    If it is interrupted, the file still has all old records or all new ones.
     """
     written = path.with_name(f"{path.name}.new")
     written.write_bytes(b"".join(map(encoded_line, records)))
@@ -21,12 +21,12 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def whole_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the records up to a line that was cut off; none where there is no file."""
+    """Return the records before a line that was cut off; none if there is no file."""
     records: list[dict[str, Any]] = []
     if path.exists():
         for line in path.read_bytes().split(b"\n"):
             try:
                 records.append(json.loads(line))
-            except ValueError:  # also of bytes that are no UTF-8
+            except ValueError:  # also for bytes that are not UTF-8
                 break
     return records

@@ -1,4 +1,4 @@
-"""``esoteric evaluate --claims`` without pages: claims over the corpus that is served."""
+"""``esoteric evaluate --claims`` without pages: claims against the served corpus."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from retrieval.result import ClaimResult, claim_result
 
 logger = logging.getLogger(__name__)
 
-CRASHED = "crashed"  # the error code of a claim that is tried again
+CRASHED = "crashed"  # error code of claims that are tried again
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusEvaluation:
-    """Which claims are checked over which index, by which systems, and where results go.
+    """The claims, index and systems of an evaluation, and the folder for the results.
 
-    ``snapshots`` is what ``open_index`` takes. ``llm``: the language model that recipes end with.
+    ``snapshots``: see ``open_index``. ``llm``: the language model that is asked at the end.
     """
 
     claims: Path
@@ -58,11 +58,11 @@ def evaluate_over_corpus(
 
     ``on_claims`` receives the system, the claims done and all. Written: claim documents with
     ``gold`` in ``SYSTEM/predictions.jsonl``, in the order of the claims, ``results.json`` and
-    ``report.md``. Interrupted, the same evaluation goes on where it stopped. Systems that have
-    answered all these claims into ``out`` before stay in the results.
+    ``report.md``. After an interruption, the same evaluation continues where it stopped. Systems
+    that answered all these claims before stay in the results.
 
     Raises:
-        BadSource: the claims cannot be read, or ``out`` holds results of something else.
+        BadSource: the claims cannot be read, or ``out`` contains other results.
         IndexUnavailable: there is no index.
         ModelUnavailable: a model is missing.
     """
@@ -113,7 +113,7 @@ class KeptAnswers:
     """The claim documents of a file of predictions."""
 
     def __init__(self, path: Path, claims: Sequence[CorpusClaim]) -> None:
-        """Read those of ``claims``; one that crashed, or got no answer of the model, has none."""
+        """Read the documents of ``claims``, without crashed claims and those without an answer."""
         self.path = path
         self._claims = claims
         asked = {_key(claim) for claim in claims}
@@ -130,15 +130,15 @@ class KeptAnswers:
         return _key(claim) in self._documents
 
     def of(self, claim: CorpusClaim) -> dict[str, Any]:
-        """Return the claim's document; it has one."""
+        """Return the document of a claim that has one."""
         return self._documents[_key(claim)]
 
     def result(self, claim: CorpusClaim) -> ClaimResult | None:
-        """Return what was found of the claim, or ``None`` where it was refused."""
+        """Return the result of the claim, or ``None`` if the claim was refused."""
         return _result(self.of(claim))
 
     def add(self, claim: CorpusClaim, document: dict[str, Any]) -> dict[str, Any]:
-        """Keep the document, and return it as it is written."""
+        """Add the document, and return it as it is written."""
         self._documents[_key(claim)] = {**document, "gold": _gold(claim)}
         return self.of(claim)
 
@@ -161,7 +161,7 @@ class _Checking:
             return {"claim": claim, "error": {"code": error.code, "message": error.message}}
         except (IndexUnavailable, ModelUnavailable):
             raise
-        except Exception as error:  # whatever it is, the other claims go on and the command fails
+        except Exception as error:  # the other claims continue, and the command fails at the end
             logger.exception("a claim crashed: %s", claim)
             message = f"{type(error).__name__}: {error}"
             return {"claim": claim, "error": {"code": CRASHED, "message": message}}
@@ -174,7 +174,7 @@ def _check(
     answers: KeptAnswers,
     report: Callable[[int, int], None],
 ) -> None:
-    """Check the claims that have no answer yet; each is written as soon as it is there."""
+    """Check the claims without an answer; each answer is written at once."""
     answers.path.parent.mkdir(parents=True, exist_ok=True)
     answers.write()  # without a line that was cut off
     rest = [claim for claim in claims if not answers.has(claim)]
@@ -194,7 +194,7 @@ def _check(
 
 
 def _waits_for_model(document: dict[str, Any]) -> bool:
-    """Return whether a language model was asked and gave no answer, which it may do next time."""
+    """Return whether a language model was asked and gave no answer, so that it is asked again."""
     result = _result(document)
     if result is None or "explain" not in result.seconds:
         return False

@@ -1,4 +1,4 @@
-"""Claims with their evidence in hand: what a verifier is trained on and measured with."""
+"""Reads pairs: claims with their evidence, to train and measure verifiers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from retrieval.types import Label
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A claim, the evidence text that is read with it, and the label that the evidence gives it.
+    """A claim, its evidence, and the label that the evidence gives the claim.
 
-    ``evidence`` is written as a verifier reads it, titles included. ``title``: of the one page
-    that it is from, where that is known. ``source`` and ``kind``: what results are grouped by.
+    ``evidence``: the text as a verifier reads it, titles included. ``title``: of the page that
+    it is from, if known. ``source`` and ``kind``: groups for the results.
     """
 
     claim: str

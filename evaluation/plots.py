@@ -14,8 +14,8 @@ from retrieval.types import LABELS
 
 _SHORT = {"SUPPORTS": "supports", "REFUTES": "refutes", "NOT ENOUGH INFO": "not enough"}
 _ON_CALIBRATION = (
-    "Accuracy of the answers by their confidence: on the dashed line a confidence means what it"
-    " says. The larger the dot, the more answers"
+    "Accuracy of the answers by their confidence: on the dashed line both are equal. The larger"
+    " the dot, the more answers"
 )
 
 
@@ -88,10 +88,10 @@ def _calibration(recipes: dict[str, Any]) -> Figure:
         bins = recipe["calibration"]["bins"]
         most = max(part["answers"] for part in bins)
         axes.plot([0, 1], [0, 1], color="gray", linestyle="dashed", linewidth=1)
-        sure = [part["confidence"] for part in bins]
-        axes.plot(sure, [part["accuracy"] for part in bins], linewidth=1)
+        confidence = [part["confidence"] for part in bins]
+        axes.plot(confidence, [part["accuracy"] for part in bins], linewidth=1)
         axes.scatter(
-            sure,
+            confidence,
             [part["accuracy"] for part in bins],
             s=[12 + 120 * part["answers"] / most for part in bins],
         )

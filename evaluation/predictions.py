@@ -1,4 +1,4 @@
-"""What a system answered to a claim, and the files that hold such answers."""
+"""Answers of systems to claims, and the files of such answers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et a
 
 @dataclass(frozen=True, slots=True)
 class AnswerHop:
-    """One round of retrieval: did the system think it enough, what did its best sentences say?
+    """One hop of an answer.
 
-    ``best`` are at most five sentences, best first.
+    ``sufficient``: whether the system took the evidence as sufficient. ``label``: the verdict on
+    its best sentences. ``best``: at most five sentences, best first.
     """
 
     sufficient: bool
@@ -28,16 +29,16 @@ class AnswerHop:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system says of a claim.
+    """What a system says about a claim.
 
     Attributes:
         label: its verdict.
-        confidence: how sure of it, 0..1.
-        evidence: what the verdict rests on, best first.
+        confidence: probability of the label, 0..1.
+        evidence: the selected sentences, best first.
         ranked: every sentence that it ranked, best first, with its score.
-        pages: every document handed to the sentence stage, best first.
-        hops: the rounds of retrieval; none for systems that know no rounds.
-        seconds: time spent by stage; ``total`` is the whole.
+        pages: every document passed to the sentence stage, best first.
+        hops: the hops; none for systems without hops.
+        seconds: time by stage, and in ``total``.
     """
 
     label: Label
@@ -51,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """An answer beside the id of its claim."""
+    """An answer with the id of its claim."""
 
     claim_id: int
     answer: Answer
@@ -79,7 +80,7 @@ def as_line(prediction: Prediction) -> str:
 
 
 def read_predictions(path: Path) -> list[Prediction]:
-    """Return the predictions of a file that ``as_line`` wrote; a line cut off at the end is none.
+    """Return the predictions of a file that ``as_line`` wrote; an incomplete last line is left out.
 
     Raises:
         ValueError: a line is not one of those; the message names it.
@@ -97,7 +98,7 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
 
 
 def write_submission(path: Path, predictions: Sequence[Prediction]) -> None:
-    """Write the lines that FEVER's shared task takes: label and evidence, nothing else."""
+    """Write the file for FEVER's shared task: only label and evidence."""
     _replace(path, (json.dumps(_fever(p), ensure_ascii=False) + "\n" for p in predictions))
 
 

@@ -1,4 +1,4 @@
-"""What results were measured with, so that no folder mixes results of different things."""
+"""What results were measured with, so that no folder mixes results of different data or code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from retrieval.models import judge_name, models_digest
 from settings import CHECKOUT
 
 FILE = "provenance.json"
-PAIRS = "pairs"  # the folder of results with the evidence given; they say what they are of
+PAIRS = "pairs"  # the folder of results on pairs, which have their own description
 _WORDS = {
     "wiki_pages": "wiki pages",
     "claims": "claims",
@@ -24,8 +24,8 @@ _WORDS = {
     "vectors": "vectors",
     "code": "code",
 }
-# What decides an answer, thresholds among it; how answers are counted may change without asking
-# for them again.
+# The code that decides an answer, with the thresholds. Code that only counts answers may change
+# without computing them again.
 _CODE = ("retrieval", "evaluation/baselines", "evaluation/systems.py")
 
 
@@ -52,9 +52,9 @@ def provenance_of(
     llm: LanguageModelChoice | None = None,
     root: Path = CHECKOUT,
 ) -> Provenance:
-    """Return the provenance of answers given now; what is no name is a digest already.
+    """Return the provenance of answers given now; ``wiki_pages`` and ``claims`` are digests.
 
-    ``llm``: the language model that recipes end with.
+    ``llm``: the language model that is asked at the end.
 
     Raises:
         ModelUnavailable: a model is missing or damaged.
@@ -77,36 +77,36 @@ def _judges(folders: ModelFolders, llm: LanguageModelChoice | None) -> str:
 
 
 def claim_folder(folder: Path, provenance: Provenance) -> None:
-    """Make ``folder`` one of results with this provenance, or find that it is one.
+    """Use ``folder`` for results with this provenance; it may have such results already.
 
     Raises:
-        BadSource: it holds results of something else, or no results.
+        BadSource: it contains results of something else, or other files.
     """
     path = folder / FILE
     if not path.exists():
         # Another process may be writing the same file there at this moment.
         others = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
         if others - {FILE, PAIRS}:
-            raise _refused(folder, "holds files that are no results of an evaluation")
+            raise _refused(folder, "contains files that are not results of an evaluation")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(asdict(provenance), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
-            raise _refused(folder, f"cannot hold results ({error.strerror})") from error
+            raise _refused(folder, f"cannot be used for results ({error.strerror})") from error
         return
     try:
         found = Provenance(**json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise _refused(folder, f"holds a {FILE} that cannot be read") from error
+        raise _refused(folder, f"contains a {FILE} that cannot be read") from error
     different = [
         word for name, word in _WORDS.items() if getattr(found, name) != getattr(provenance, name)
     ]
     if different:
-        raise _refused(folder, f"holds results of other {' and '.join(different)}")
+        raise _refused(folder, f"contains results of other {' and '.join(different)}")
 
 
 def _digest_of_code(root: Path) -> str:
-    """Return one digest of what the modules do; comments and layout are not part of it."""
+    """Return one digest of the modules' code, without comments and layout."""
     modules = sorted(
         module
         for place in _CODE
@@ -122,6 +122,6 @@ def _sha256(text: str) -> str:
 
 
 def _refused(
-    folder: Path, why: str, mend: str = "Name another folder for the results, or remove this."
+    folder: Path, why: str, hint: str = "Name another folder for the results, or remove this one."
 ) -> BadSource:
-    return BadSource("other_results", f"{folder} {why}.", mend)
+    return BadSource("other_results", f"{folder} {why}.", hint)

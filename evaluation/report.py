@@ -1,4 +1,4 @@
-"""``report.md``: the results for people."""
+"""``report.md``: the results as text and tables."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MEANINGS = {
     "evidence precision": "the share of the first five sentences that are gold, averaged over"
     " decided claims; 1 where none is given",
     "evidence recall, first five": "decided claims with a whole set of gold evidence among the"
-    " first five sentences that the verdict rests on",
+    " first five selected sentences",
     "evidence F1": "the harmonic mean of evidence precision and recall",
-    "OFEVER": "claims that could be right if everything behind the retrieval of pages were: a whole"
-    " set lies on the pages found, or the claim is undecided",
+    "OFEVER": "claims that could be right if everything after the retrieval of pages were: a whole"
+    " set is on the pages found, or the claim is undecided",
     "page recall@k": "decided claims with a whole set on the first k pages",
     "sentence recall@k": "decided claims with a whole set among the first k ranked sentences,"
-    " whether or not the verdict rests on them",
+    " whether or not they are selected",
 }
 _OF_SUBSETS = tuple(name for name in FIGURES if name != "ofever")
 _COMPARED = FIGURES[:6]
@@ -55,14 +55,14 @@ _REPORTED = {
 
 
 def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
-    """Return the report; ``plots`` are file names beside it with what they show."""
+    """Return the report; ``plots``: file names in its folder, with what they show."""
     recipes: dict[str, Any] = results["recipes"]
     measured = {name: recipe for name, recipe in recipes.items() if recipe.get("figures")}
     parts = [_head(results["data"]), *_crashes(recipes)]
     if measured:
         parts += [
             "## Figures\n\nPer cent, with 95% bootstrap intervals over the pages that claims are"
-            " about; of an undecided claim no page is known, so it stands for itself.\n\n"
+            " about; an undecided claim has no known page, so it is its own group.\n\n"
             + _figures_table(measured, FIGURES),
             _definitions(),
             *_subsets(measured),
@@ -83,8 +83,8 @@ def _head(data: Mapping[str, Any]) -> str:
     labels = ", ".join(f"{count} {label}" for label, count in data["claims"]["labels"].items())
     pages = data["wiki_pages"]["documents"]
     share = (
-        f"FEVER's release has {FULL_RELEASE:,}: what is found among fewer pages is found more"
-        " easily, so compare only with what was measured on the same pages."
+        f"FEVER's release has {FULL_RELEASE:,}: evidence is easier to find among fewer"
+        " pages, so compare only with figures measured on the same pages."
         if pages < FULL_RELEASE
         else "That is as many as FEVER's release has."
     )
@@ -96,8 +96,8 @@ def _head(data: Mapping[str, Any]) -> str:
 {data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
 {share} Evidence was chosen and labelled by {", ".join(data["models"])}.
 
-Baselines have the product's verdict on evidence that they rank themselves: their rows differ from a
-recipe's by retrieval alone; thresholds and calibration were chosen for the recipes."""
+Baselines rank evidence themselves and use the product's verdict: their rows differ from a recipe's
+only in retrieval. Thresholds and calibration were chosen for the recipes."""
 
 
 def _crashes(recipes: Mapping[str, Any]) -> list[str]:
@@ -163,7 +163,7 @@ def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
     if not rows:
         return []
     return [
-        "## Differences\n\nPoints, and how likely chance alone makes as much of one (approximate"
+        "## Differences\n\nPoints, and the probability of such a difference by chance (approximate"
         " randomisation over the pages that claims are about, two-sided).\n\n"
         + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
     ]
@@ -176,7 +176,7 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
     rows = []
     for name, hops in several.items():
         known = hops["insufficiency"]
-        told = (
+        shares = (
             [
                 f"{_with_interval(known[who][figure], known[who][f'{figure}_interval'])}"
                 for who in ("own", "verdict")
@@ -188,7 +188,7 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
         always = _percent(known["always"]["precision"]) if known else ""
         multi = hops["mean_multi_page"]
         mean = "" if multi is None else f"{multi:.2f}"
-        rows.append([name, f"{hops['mean']:.2f}", mean, *told, always])
+        rows.append([name, f"{hops['mean']:.2f}", mean, *shares, always])
     head = [
         "",
         "hops, mean",
@@ -200,12 +200,12 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
         "always: precision",
     ]
     return [
-        "## Hops, and knowing that more is needed\n\nOf claims that need more than one page, after"
-        " the first hop: how many whose evidence a recipe calls insufficient have no whole set of"
-        " gold evidence among the best five sentences yet (precision), and how many of these it"
-        " calls so (recall). Beside it a plain classifier, which calls evidence insufficient that"
-        " comes to NOT ENOUGH INFO, and whoever always does (recall 100); whoever never does has"
-        " recall 0.\n\n" + _table(head, rows)
+        "## Hops, and whether more evidence is needed\n\nOf claims that need more than one page,"
+        " after the first hop: how many of those whose evidence a recipe calls insufficient have"
+        " no whole set of gold evidence among the best five sentences (precision), and how many of"
+        " the claims without such a set it calls insufficient (recall). For comparison: a plain"
+        " classifier, which calls evidence with the verdict NOT ENOUGH INFO insufficient; a system"
+        " that always does (recall 100); one that never does has recall 0.\n\n" + _table(head, rows)
     ]
 
 
@@ -245,7 +245,7 @@ def _esoteric_table(recipes: Mapping[str, Any]) -> str:
     return (
         "## The ESOTERIC report's table\n\nBy its own definitions (section 4.1; counted over"
         " decided claims only). The first column is its final version on 200 other claims and the"
-        " full release: beside the others, not comparable with them.\n\n"
+        " full release, which is not comparable with the others.\n\n"
         + _table(["", "report", *recipes], rows)
     )
 
@@ -287,5 +287,5 @@ def _p(value: float) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return text that cannot leave its line or become markup."""
+    """Return the text on one line, without markup."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""Computes everything that ``results.json`` holds from the answers of the systems."""
+"""Computes the content of ``results.json`` from the answers of the systems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.claims import FeverClaim
-from evaluation.measures.calibration import accuracy_of_the_surest, calibration_error, reliability
+from evaluation.measures.calibration import (
+    accuracy_of_most_confident,
+    calibration_error,
+    reliability,
+)
 from evaluation.measures.esoteric_table import Ratio, esoteric_table
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.measures.significance import confidence_intervals, paired_p_values
@@ -21,8 +25,8 @@ from evaluation.predictions import Answer
 from evaluation.run import Outcome
 from retrieval.types import LABELS
 
-SUREST = 0.8  # the share that is kept when the least certain fifth is left out
-# Which claims a subset takes; undecided claims are in neither, for they need no page.
+MOST_CONFIDENT = 0.8  # the share that remains without the least confident fifth
+# The claims of each subset; undecided claims are in neither, because they need no page.
 SUBSETS: dict[str, Callable[[FeverClaim], bool]] = {
     "single_page": lambda claim: bool(claim.evidence) and not claim.needs_several_pages,
     "multi_page": lambda claim: claim.needs_several_pages,
@@ -32,10 +36,10 @@ SUBSETS: dict[str, Callable[[FeverClaim], bool]] = {
 def results_of(
     claims: Sequence[FeverClaim], outcomes: Mapping[str, Outcome], data: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the content of ``results.json``; ``data`` says what it was measured on.
+    """Return the content of ``results.json``; ``data``: what it was measured on.
 
-    Figures are 0..1, ``None`` where no claim has a part in them. Claims that
-    crashed are in none of them.
+    Figures are 0..1, ``None`` if no claim counts for them. Claims that crashed are
+    in no figure.
     """
     by_id = {claim.id: claim for claim in claims}
     return {
@@ -100,14 +104,14 @@ def _figures(scores: NDArray[np.float64], claims: Sequence[FeverClaim]) -> dict[
 
 
 def _calibration(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, Any]:
-    sure = np.array([answer.confidence for answer in answers])
+    confidence = np.array([answer.confidence for answer in answers])
     right = np.array([a.label == c.label for c, a in zip(claims, answers, strict=True)])
-    surest = accuracy_of_the_surest(sure, right, SUREST)
+    most_confident = accuracy_of_most_confident(confidence, right, MOST_CONFIDENT)
     return {
-        "error": calibration_error(sure, right),
-        "bins": [asdict(part) for part in reliability(sure, right)],
-        "accuracy_of_the_surest": surest,
-        "gain_of_leaving_out": surest - float(right.mean()),
+        "error": calibration_error(confidence, right),
+        "bins": [asdict(part) for part in reliability(confidence, right)],
+        "accuracy_of_the_surest": most_confident,
+        "gain_of_leaving_out": most_confident - float(right.mean()),
     }
 
 
@@ -122,7 +126,7 @@ def _hops(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, 
 
 
 def _table(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, float]:
-    """Return the rows of the table; none where no claim is decided."""
+    """Return the rows of the table; none if all claims are undecided."""
     if not any(claim.evidence for claim in claims):
         return {}
     table = esoteric_table(claims, answers)

@@ -1,4 +1,4 @@
-"""Lets a system answer claims, in several processes, and keeps every answer at once."""
+"""Runs a system on claims, in several processes, and writes every answer at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A claim that a system has no answer to: no score, and never counted as one."""
+    """A claim without an answer, because the system crashed; it is in no score."""
 
     claim_id: int
     error: str
@@ -35,14 +35,14 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a system made of the claims; ``predictions`` are in the order of the claims."""
+    """The answers of a system; ``predictions`` are in the order of the claims."""
 
     predictions: list[Prediction]
     crashes: list[Crash]
 
 
 def has_answered(folder: Path, claims: Sequence[FeverClaim]) -> bool:
-    """Return whether ``folder`` holds an answer to each of the claims; raises ``BadSource``."""
+    """Return whether ``folder`` has an answer to each of the claims; raises ``BadSource``."""
     answered = {prediction.claim_id for prediction in _kept(folder / "predictions.jsonl")}
     return all(claim.id in answered for claim in claims)
 
@@ -55,15 +55,15 @@ def run_system(
     processes: int,
     on_progress: Callable[[int], None],
 ) -> Outcome:
-    """Answer the claims into ``folder`` and return all answers, old and new.
+    """Answer the claims, write the answers to ``folder`` and return all, old and new.
 
-    Answers that ``folder`` holds from an interrupted run are kept; claims that
-    crashed then are tried again. The system is opened in each process, and only if a claim
+    Answers in ``folder`` from an interrupted run are kept; claims that crashed
+    are tried again. The system is opened in each process, and only if a claim
     is left; with several processes ``open_system`` must pickle. ``on_progress`` receives the
     number of claims that are done.
 
     Raises:
-        BadSource: ``folder`` holds something else under the name of predictions.
+        BadSource: ``predictions.jsonl`` in ``folder`` is another kind of file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "predictions.jsonl"
@@ -96,12 +96,12 @@ def _kept(path: Path) -> list[Prediction]:
         raise BadSource(
             "bad_predictions",
             f"{path}, {error}: not a prediction.",
-            "Remove that line, or the file; what is missing is asked again.",
+            "Remove that line, or the file; missing answers are computed again.",
         ) from error
 
 
 class _Answering:
-    """Answers claims by one system, in whichever process."""
+    """Answers claims with one system; each process has one."""
 
     def __init__(self, open_system: Callable[[], System]) -> None:
         self._system = open_system()
@@ -112,7 +112,7 @@ class _Answering:
             return Prediction(claim.id, self._system.answer(claim.text))
         except EsotericError as error:
             return Crash(claim.id, error.message)
-        except Exception as error:  # whatever it is, the other claims go on and the command fails
+        except Exception as error:  # the other claims continue, and the command fails at the end
             logger.exception("claim %d crashed", claim.id)
             return Crash(claim.id, f"{type(error).__name__}: {error}")
 

@@ -25,7 +25,7 @@ def judged_pairs(
     stage: Explains,
     on_pairs: Callable[[int, int], None],
 ) -> list[Judged]:
-    """Return what both judges say of each pair.
+    """Return what both judges say about each pair.
 
     ``said``: the verifier's probabilities of ``LABELS``, shape (pairs, 3); ``verifier``: its name.
     """
@@ -50,10 +50,10 @@ def judged_pairs(
 def second_judge_results(
     choice: LanguageModelChoice, labels: Sequence[Label], judged: Sequence[Judged]
 ) -> dict[str, Any]:
-    """Return ``language_model_results``, and how good the verdicts of whoever decides are.
+    """Return ``language_model_results``, and figures of the final verdicts.
 
-    ``verdict_accuracy`` and ``verdict_calibration_error``: 0 to 1, of all pairs; where the model
-    gave no answer the verdict is the verifier's.
+    ``verdict_accuracy`` and ``verdict_calibration_error``: 0 to 1, of all pairs; if the model
+    gave no answer, the verdict is the verifier's.
     """
     right = np.array(
         [one.verdict.label == label for one, label in zip(judged, labels, strict=True)]
@@ -67,7 +67,7 @@ def second_judge_results(
 
 
 def _evidence(pair: Pair, opinion: Opinion) -> list[Evidence]:
-    """Return the sentences of a pair; what stands before its colon is a sentence's title."""
+    """Return the sentences of a pair; the text before " : " is the title of a sentence."""
     evidence = []
     for number, written in enumerate(pair.evidence.split(SEPARATOR)):
         title, colon, text = written.partition(" : ")

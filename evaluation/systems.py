@@ -1,6 +1,6 @@
 """Everything that ``esoteric evaluate`` can measure.
 
-The recipes, baselines to hold them to, and ablations: the combined recipe
+The recipes, baselines to compare them with, and ablations: the combined recipe
 without one of its parts.
 """
 
@@ -30,31 +30,31 @@ class System(Protocol):
     """Answers claims, one at a time."""
 
     def warm_up(self) -> None:
-        """Load whatever the first claim would wait for."""
+        """Load everything that the first claim needs."""
         ...
 
     def answer(self, claim: str) -> Answer:
         """Return the system's answer.
 
         Raises:
-            EsotericError: it has none.
+            EsotericError: there is no answer.
         """
         ...
 
     def report(self, claim: str) -> Report:
-        """Return what the system found; a baseline's names no documents and no hops.
+        """Return the report; that of a baseline has no documents and no hops.
 
         Raises:
-            EsotericError: it has none.
+            EsotericError: there is no answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What systems are made from, in whichever process: an index, and where the models lie.
+    """What systems are made from, in each process: an index and the folders of the models.
 
-    ``snapshots`` is what ``open_index`` takes. ``llm``: the language model that recipes end with.
+    ``snapshots``: see ``open_index``. ``llm``: the language model that is asked at the end.
     """
 
     index: IndexLocation
@@ -64,7 +64,7 @@ class Bench:
 
 
 class RecipeSystem:
-    """A recipe of the product, or one that lacks a part of it."""
+    """A recipe, or an ablation."""
 
     def __init__(self, retriever: Retriever, recipe: Recipe) -> None:
         """Wrap a retriever."""
@@ -129,7 +129,7 @@ ABLATIONS: dict[str, Recipe] = {
 }
 
 
-# The recipe ``report`` needs vectors of its own, over which nothing else can be measured.
+# The recipe ``report`` needs other vectors, with which no other system can be measured.
 _SHIPPED = [name for name, recipe in RECIPES.items() if recipe.vectors == "minilm"]
 _SEVERAL = {"all": [*_SHIPPED, *BASELINES], "ablations": [*ABLATIONS]}
 
@@ -145,7 +145,7 @@ def checked_names(names: str) -> list[str]:
     ``all`` is every baseline and every recipe of the shipped models, ``ablations`` every ablation.
 
     Raises:
-        UnknownRecipe: a name is none of ``system_names``.
+        UnknownRecipe: a name is not one of ``system_names``.
     """
     chosen: list[str] = []
     for name in (name.strip() for name in names.split(",")):
@@ -170,7 +170,7 @@ def reads_report_models(names: Sequence[str]) -> bool:
 
 
 def folders_used(names: Sequence[str], folders: ModelFolders) -> ModelFolders:
-    """Return the folders without those that no system of these names reads models from.
+    """Return the folders of the models that systems of these names use.
 
     Raises:
         ModelUnavailable: a system needs models of the report, and some are missing.
@@ -182,7 +182,7 @@ def folders_used(names: Sequence[str], folders: ModelFolders) -> ModelFolders:
 
 
 def open_system(name: str, bench: Bench) -> System:
-    """Return the system of this name, which ``checked_names`` has let pass; it uses one thread.
+    """Return the system of this name, as from ``checked_names``; it uses one thread.
 
     Raises:
         IndexUnavailable: there is no index.
@@ -190,7 +190,7 @@ def open_system(name: str, bench: Bench) -> System:
     if name in BASELINES:
         store = open_index(bench.index, bench.snapshots).open(MiniLMEncoder.name)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
-    # Predictions are kept by the evaluation itself, so answers need not be; and it measures calls.
+    # Answers of the model are not stored: the evaluation stores predictions and measures calls.
     explains = explainer(bench.llm, kept=None, models=bench.folders.unpacked)
     retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name))

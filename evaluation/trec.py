@@ -1,4 +1,4 @@
-"""Run and relevance files as ``trec_eval`` and its kin read them."""
+"""Writes run and relevance files for ``trec_eval`` and similar programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.predictions import Prediction
 
 
 def write_relevance(folder: Path, claims: Sequence[FeverClaim]) -> None:
-    """Write ``pages.qrels`` and ``sentences.qrels``: what is in any evidence set is relevant."""
+    """Write ``pages.qrels`` and ``sentences.qrels``: everything in an evidence set is relevant."""
     pages = [(claim.id, page) for claim in claims for page in sorted(claim.pages)]
     sentences = [(claim.id, _name(key)) for claim in claims for key in sorted(claim.gold)]
     for name, relevant in (("pages", pages), ("sentences", sentences)):
@@ -21,8 +21,8 @@ def write_relevance(folder: Path, claims: Sequence[FeverClaim]) -> None:
 def write_runs(folder: Path, predictions: Sequence[Prediction], system: str) -> None:
     """Write ``pages.run`` and ``sentences.run``, best first.
 
-    Programs that read them sort by score, so the score counts down with the rank: pages carry none
-    that can be compared, and sentences that two models read stand before those that one did.
+    Programs that read them sort by score, so the score decreases with the rank: scores of pages are
+    not comparable, and sentences that two models read come before those that one model read.
     """
     pages = (
         (p.claim_id, page_key(page), rank, float(len(p.answer.pages) - rank))

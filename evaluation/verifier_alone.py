@@ -1,4 +1,4 @@
-"""``esoteric evaluate --pairs``: the verifier, with the evidence given; perhaps another judge."""
+"""``esoteric evaluate --pairs``: the verifier with the evidence given, and a language model."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def evaluate_pairs(
 ) -> dict[str, Any]:
     """Label every pair, write all below ``out / "pairs"`` and return the results.
 
-    ``folders`` says which verifier. ``on_pairs`` receives the pairs that are done and all. ``llm``:
-    a language model that is asked too; the labels that are written are then those of whoever
+    ``folders``: which verifier. ``on_pairs`` receives the number of pairs done and of all. ``llm``:
+    a language model that is asked too; then the written labels are those of the judge that
     decides, and the results have ``language_model`` (``second_judge_results``). Written:
     ``predictions.jsonl`` in the order of ``file``, ``results.json`` and ``report.md``.
 
     Raises:
-        BadSource: the file cannot be read, holds no pairs, or a line is not a pair.
+        BadSource: the file cannot be read, contains no pairs, or a line is not a pair.
         ModelUnavailable: the verifier is missing or damaged.
     """
     pairs = list(read_pairs(file))
@@ -53,7 +53,7 @@ def evaluate_pairs(
         raise bad_line(str(file), "no pairs")
     model = evidence_model(folders, in_search=False)
     stage = explainer(llm, kept=None, models=folders.unpacked)
-    # Beside a language model the verifier takes no time worth telling.
+    # Compared with a language model, the verifier takes very little time.
     said = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
     results = {
         "command": command,
@@ -91,7 +91,7 @@ def opinions_of(
 ) -> NDArray[np.float32]:
     """Return the probabilities of ``LABELS`` that the model gives, shape (pairs, 3).
 
-    ``on_pairs`` receives the pairs that are done and all. Raises what ``model.warm_up`` raises.
+    ``on_pairs`` receives the number of pairs done and of all. Raises what ``model.warm_up`` raises.
     """
     opinions = []
     for start in range(0, len(pairs), STEP):
@@ -104,7 +104,7 @@ def opinions_of(
 def pair_results(pairs: Sequence[Pair], said: NDArray[np.float32]) -> dict[str, Any]:
     """Return accuracies (0 to 1) of all pairs, by label, source and kind, and the worst errors.
 
-    ``said`` holds the probabilities of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
+    ``said``: the probabilities of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
     expected one, 0 to 1 (Guo et al. 2017, section 2).
     """
     truth = np.array([LABELS.index(pair.label) for pair in pairs])

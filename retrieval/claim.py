@@ -1,4 +1,4 @@
-"""Reads a claim that a user typed: normalises it, refuses it with a reason, or adds notices."""
+"""Reads the text of a claim: normalizes it, refuses what cannot be checked, adds notices."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 
 @dataclass(frozen=True, slots=True)
 class ReadClaim:
-    """A claim that can be checked, and what its user should know about the answer."""
+    """A claim that can be checked, and notices for the user."""
 
     text: str
     notices: tuple[str, ...]
 
 
 def read_claim(text: object) -> ReadClaim:
-    """Return the claim in NFC, white space folded, invisible characters removed.
+    """Return the claim in NFC, with single spaces and without invisible characters.
 
     Raises:
-        InvalidClaim: it is empty or too long, has no word of two letters, or contains
-            control characters.
+        InvalidClaim: it is empty or too long, contains no word of two letters, or
+            contains control or unreadable characters.
     """
     if not isinstance(text, str):
         raise InvalidClaim(
@@ -50,7 +50,7 @@ def _refuse(claim: str) -> None:
             "The claim contains control characters.",
             "Type it again, or paste it as plain text.",
         )
-    if "\N{REPLACEMENT CHARACTER}" in claim:  # Python decodes bytes that are not UTF-8 as these
+    if "\N{REPLACEMENT CHARACTER}" in claim:  # stands for bytes that are not UTF-8
         raise InvalidClaim(
             "claim_unreadable",
             "The claim contains characters that could not be read.",

@@ -1,7 +1,8 @@
-"""All errors that a user can act on; one class for each case that callers handle differently.
+"""The errors: one class for each kind that callers treat differently.
 
-Each error has a ``code`` for programs, a ``message`` that says what is wrong and a ``hint`` that
-says how to fix it. The CLI, the pages and the API show them; no other code catches them.
+Each error has a ``code`` for programs, a ``message`` that says what is wrong
+and a ``hint`` that says how to fix it. Only the command line, the pages and the
+API catch and show them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error in three parts: a code for programs, what is wrong, and what to do about it."""
+    """An error in three parts: a code for programs, what is wrong, and how to fix it."""
 
     code: str
     message: str
@@ -33,23 +34,18 @@ class EsotericError(Exception):
         return Problem(self.code, self.message, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle all arguments, so that another process can raise the error.
-
-        By default only the arguments of ``super().__init__`` are pickled.
-        """
-        return _raised_elsewhere, (type(self), self.code, self.message, self.hint)
+        """Make the error picklable for other processes, with all three parts."""
+        return _unpickled, (type(self), self.code, self.message, self.hint)
 
 
-def _raised_elsewhere(
-    kind: type[EsotericError], code: str, message: str, hint: str
-) -> EsotericError:
+def _unpickled(kind: type[EsotericError], code: str, message: str, hint: str) -> EsotericError:
     error = kind.__new__(kind)
     EsotericError.__init__(error, code, message, hint)
     return error
 
 
 class InvalidClaim(EsotericError):
-    """The text cannot be checked as a claim."""
+    """The text is not a claim that can be checked."""
 
 
 class UnknownRecipe(EsotericError):
@@ -65,7 +61,7 @@ class IndexUnavailable(EsotericError):
 
 
 class ModelUnavailable(EsotericError):
-    """A model's files are missing, damaged or of another version."""
+    """A model's files are missing, or differ from those that this version needs."""
 
 
 class Cancelled(Exception):

@@ -1,9 +1,9 @@
 """The claim document: what a check returns, defined once.
 
-JSON, its schema, the description of the API, the exports, the pages and the text of the command
-line all come from these models; ``docs/data-model.md`` shows the same descriptions. A stored
-document of an older version is read as well: what it lacks has a default, and what it has besides
-is ignored. It is shown whatever numbers it holds, so bounds are in the schema alone.
+JSON, its schema, the OpenAPI document, the exports, the pages and the text of the command line
+all come from these models; ``docs/data-model.md`` shows the same descriptions. Stored documents of
+older versions can be read too: missing keys have defaults, and unknown keys are ignored. Numbers
+out of bounds are accepted, so bounds are only in the schema.
 """
 
 from __future__ import annotations
@@ -38,55 +38,55 @@ class _Part(BaseModel):
 
 
 class CorpusInfo(_Part):
-    """The corpus that the claim was checked over."""
+    """The corpus that the claim was checked against."""
 
     name: str
     """Name of the corpus."""
     documents: Whole
-    """How many documents it holds."""
+    """How many documents it has."""
     built_at: str
     """When its index was built, ISO 8601 in UTC."""
 
 
 class Judgement(_Part):
-    """What one judge says of the claim."""
+    """What one judge says about the claim."""
 
     judge: str
     """Name of the model."""
     label: Label
     """Its verdict."""
     confidence: Share
-    """Probability of the label. A language model at a server is not asked for one: it follows
+    """Probability of the label. A language model at a server is not asked for one: it is computed
     from both labels."""
     rationale: str
     """Why, with quotations of the evidence."""
     cites: tuple[Whole, ...]
-    """The evidence that it rests on, as numbers of `evidence`, from 1."""
+    """The evidence that it uses, as numbers of `evidence`, from 1."""
     missing: str = ""
-    """What a language model would have to know, empty where it names nothing."""
+    """What a language model would need to know; empty if nothing."""
 
 
 class Verdict(_Part):
-    """What the selected evidence, read together, says of the claim."""
+    """What the selected evidence, read together, says about the claim."""
 
     label: Label
     """The verdict."""
     confidence: Share
     """Calibrated probability of the label; 1 where no evidence is selected."""
     judge: str
-    """Name of the model that decided, or of both that decided together."""
+    """Name of the model that decided, or names of both where they decided together."""
     rationale: str
     """Why, with quotations of the evidence."""
     opinions: tuple[Judgement, ...] = ()
-    """What each judge says, first the one that decided; the language model where both decided
-    together. Without a language model that is the verifier alone."""
+    """What each judge says, first the one that decided, or the language model where both decided
+    together. Without a language model there is only the verifier's opinion."""
 
 
 class Evidence(_Part):
-    """A sentence and what the verifier says of it."""
+    """A sentence and what the verifier says about it."""
 
     document: str
-    """Id of the document that it stands in."""
+    """Id of the document that contains it."""
     title: str
     """Title of that document."""
     url: str | None
@@ -102,13 +102,13 @@ class Evidence(_Part):
     score: Share
     """Calibrated probability that it settles the claim."""
     stance: Label
-    """What it says of the claim, read together with `path`."""
+    """What it says about the claim, read together with `path`."""
     stance_confidence: Share
     """Probability of the stance."""
     hop: Whole
     """The hop that found it, from 1."""
     selected: bool
-    """Whether the verdict rests on it."""
+    """Whether the verdict is based on it."""
     path: tuple[SentenceKey, ...] = ()
     """The sentences that it was read together with, each as document and sentence id."""
 
@@ -123,7 +123,8 @@ class Document(_Part):
     url: str | None
     """Its address, null where it has none."""
     score: Rounded
-    """How near it is to the claim, -1 to 1; not comparable between ways of finding it."""
+    """How similar it is to the claim, -1 to 1; not comparable between different values of
+    `found_by`."""
     found_by: tuple[Annotated[str, Field(json_schema_extra={"enum": list(get_args(FoundBy))})], ...]
     """How it was found: `title`, `disambiguation`, `text`, `words`, `link`, `mention`,
     `generation` or `dense`, or several of them."""
@@ -141,9 +142,9 @@ class Question(_Part):
     text: str
     """The question."""
     answer_span: str | None
-    """The words of the claim that answer it, null for a polar one."""
+    """The words of the claim that answer it, null for a polar question."""
     kind: QuestionKind
-    """Whether it asks for a thing (`wh`) or for yes or no (`polar`)."""
+    """Whether the answer is a thing (`wh`) or yes or no (`polar`)."""
 
 
 class Mutation(_Part):
@@ -152,7 +153,7 @@ class Mutation(_Part):
     claim_span: Offsets
     """Where the part begins and ends in the claim, in characters."""
     operator: Operator
-    """What the words of the evidence are to those of the claim."""
+    """How the words of the evidence relate to those of the claim."""
     evidence: EvidenceSpan | None
     """Document, sentence id and offsets of these words, null where nothing was found."""
 
@@ -163,29 +164,29 @@ class Hop(_Part):
     hop: Whole
     """Its number, from 1."""
     sufficient: bool
-    """Whether the evidence sufficed after it."""
+    """Whether the evidence was sufficient after it."""
     missing: tuple[Offsets, ...]
     """Offsets of what was still open in the claim: of parts without proof, or, in recipes without
-    one, of spans that no selected sentence speaks of."""
+    one, of spans that no selected sentence mentions."""
     documents: Whole
     """How many documents it added."""
     sentences: Whole
     """How many sentences it added."""
     label: Label | None = None
-    """The verdict on the sentences that were selected then."""
+    """The verdict on the sentences that were selected after it."""
     best: tuple[SentenceKey, ...] = ()
-    """The five sentences that stood first, selected or not, as document and sentence id."""
+    """The five best sentences after it, selected or not, as document and sentence id."""
     stopped: Stopped | None = None
-    """Why no other hop followed; null but in the last one."""
+    """Why no other hop followed; null in all hops but the last."""
 
 
 class Usage(_Part):
-    """What a language model took, by its own count, also where no answer could be used."""
+    """Calls and tokens of a language model, by its own count, also if no answer could be used."""
 
     model: str
     """Name of the language model."""
     calls: Whole
-    """How often it was called; 0 where the answer was kept from before."""
+    """How often it was called; 0 where the answer was stored before."""
     prompt_tokens: Whole
     """Tokens that it read."""
     answer_tokens: Whole
@@ -200,37 +201,37 @@ class ClaimResult(_Part):
     recipe: str
     """Name of the recipe that checked it."""
     notices: tuple[str, ...] = ()
-    """What may make the answer worse, for the reader."""
+    """What may make the answer worse, as sentences for the user."""
     corpus: CorpusInfo
-    """The corpus that the claim was checked over."""
+    """The corpus that the claim was checked against."""
     verdict: Verdict
-    """What the evidence says of the claim."""
+    """What the evidence says about the claim."""
     evidence: tuple[Evidence, ...]
     """Sentences with their stance, best first."""
     documents: tuple[Document, ...]
-    """Documents that were read, those of the best sentences first, the others as the hops found
-    them."""
+    """Documents that were read, those of the best sentences first, the others in the order of the
+    hops."""
     questions: tuple[Question, ...] = ()
     """Questions that were made from the claim."""
     proof: tuple[Mutation, ...] = ()
     """One step for each part of the claim, in its order; empty in recipes that make no proof."""
     proof_label: Label | None = None
-    """The label that the steps come to, null where there is no proof."""
+    """The label that the steps result in, null where there is no proof."""
     hops: tuple[Hop, ...]
     """The hops, in order."""
     seconds: dict[str, Rounded]
     """Time by stage and in `total`; `explain` where a language model was asked."""
     usage: Usage | None = None
-    """What a language model took, null where none was asked."""
+    """Calls and tokens of a language model, null where none was asked."""
 
     @property
     def selected(self) -> tuple[Evidence, ...]:
-        """The evidence that the verdict rests on."""
+        """The selected evidence."""
         return tuple(item for item in self.evidence if item.selected)
 
     @property
     def decider(self) -> Decider:
-        """Whose the verdict is."""
+        """Which judge gave the verdict."""
         judge, opinions = self.verdict.judge, self.verdict.opinions
         if len(opinions) < 2:
             return "verifier"
@@ -240,9 +241,9 @@ class ClaimResult(_Part):
 
     @property
     def lowered_by_proof(self) -> bool:
-        """Whether the verdict is less confident because the proof comes to another label.
+        """Whether the confidence was lowered because the proof has another label.
 
-        The proof is compared with the verifier's verdict alone.
+        The proof is compared only with the verifier's verdict.
         """
         differs = bool(self.proof) and self.proof_label != self.verdict.label
         return differs and self.decider == "verifier"
@@ -252,12 +253,12 @@ class ClaimResult(_Part):
         return self.usage is not None and self.usage.model == judge
 
     def document(self) -> dict[str, Any]:
-        """Return the claim document as JSON values; what an older one lacks stays left out."""
+        """Return the claim document as JSON values; keys that an older one lacks stay left out."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 
 def claim_result(report: types.Report) -> ClaimResult:
-    """Return what is shown and kept of a report."""
+    """Return the claim document of a report."""
     proof = report.proof
     return ClaimResult(
         claim=report.claim,

@@ -1,8 +1,8 @@
 """The values that flow between the stages.
 
-Everything here is frozen: a stage receives values and returns new ones, so
-nothing of one claim can survive into the next. ``docs/data-model.md`` tells
-which stage makes and which stage reads each of them.
+All values are frozen: a stage receives values and returns new ones, so no data of
+one claim remains for the next. ``docs/data-model.md`` says which stage makes and
+which stage reads each value.
 
 Offsets are counted in characters (Python string indices): into the claim for a
 ``Span``, into ``Document.text`` for a ``Sentence``.
@@ -62,7 +62,7 @@ class Question:
 class Sentence:
     """A sentence as it was split when its document was indexed.
 
-    ``document.text[start:end] == text`` always holds. ``links``: the titles that it
+    ``document.text[start:end] == text`` is always true. ``links``: the titles that it
     links to, where the corpus has links.
     """
 
@@ -87,7 +87,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class TitleMatch:
-    """A document whose title is ``name``, exactly or but for words in parentheses."""
+    """A document whose title is ``name``, exactly or with words in parentheses added."""
 
     document_id: str
     title: str
@@ -97,7 +97,7 @@ class TitleMatch:
 
 @dataclass(frozen=True, slots=True)
 class PhraseSearch:
-    """Asks for up to ``limit`` documents whose text holds any of the phrases."""
+    """A search for up to ``limit`` documents whose text contains any of the phrases."""
 
     phrases: tuple[str, ...]
     limit: int
@@ -105,7 +105,7 @@ class PhraseSearch:
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatch:
-    """A document whose text holds at least one of the phrases asked for."""
+    """A document whose text contains at least one of the phrases."""
 
     document_id: str
     bm25: float
@@ -122,7 +122,7 @@ Opinion: TypeAlias = tuple[float, float, float]
 """Probabilities of ``LABELS``, in their order."""
 
 Reading: TypeAlias = tuple[tuple[SentenceKey, ...], SentenceKey]
-"""A sentence, and the path of those that are read before it; empty where it is read alone."""
+"""The path of sentences read before a sentence (empty if it is read alone), and the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class SentenceMatch:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A document that some stage proposed; how ``score`` is meant is that stage's own.
+    """A document that a stage proposed; the scale of ``score`` depends on that stage.
 
     ``led_by``: the sentence of an earlier hop that led to it.
     """
@@ -149,7 +149,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document that is handed to the sentence stages."""
+    """A document that is passed to the sentence stages."""
 
     document: Document
     score: float
@@ -160,11 +160,11 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence with what the models that read it say of it.
+    """A sentence with what the models say about it.
 
-    ``opinion`` holds the probabilities of ``LABELS``, in their order. ``path``
-    names the sentences that this one was read together with, first to last: those that
-    led to it, or the other one of a pair. Where there are any, ``opinion`` is of all of them.
+    ``opinion``: the probabilities of ``LABELS``, in their order. ``path``: the sentences
+    that this one was read together with, first to last: those that led to it, or the
+    other one of a pair. If there are any, ``opinion`` is about all of them together.
     """
 
     sentence: Sentence
@@ -182,12 +182,12 @@ class Evidence:
 
     @property
     def score(self) -> float:
-        """The probability that the sentence bears on the claim at all."""
+        """The probability that the sentence supports or refutes the claim."""
         return 1 - self.opinion[LABELS.index(NOT_ENOUGH_INFO)]
 
     @property
     def stance(self) -> Label:
-        """What the sentence most probably says of the claim."""
+        """The most probable label of the sentence."""
         return LABELS[self.opinion.index(max(self.opinion))]
 
     @property
@@ -198,10 +198,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge says of the claim.
+    """What one judge says about the claim.
 
-    ``cites``: the evidence that it rests on, counted from 1, the best. ``missing``: what would
-    have to be known, where the judge says so; else "".
+    ``cites``: numbers of the evidence that it uses, from 1, the best. ``missing``: what would
+    have to be known, if the judge says so; else "".
     """
 
     judge: str
@@ -214,11 +214,11 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the selected evidence, read together, says of the claim.
+    """What the selected evidence, read together, says about the claim.
 
-    ``judge``: who decided. ``opinions``: what every judge that was asked says, first the one that
-    decided; the language model's where both decided together. ``probabilities``: of ``LABELS``,
-    their sum 1; empty where the judge gives none.
+    ``judge``: which model decided. ``opinions``: what every judge says, first the judge that
+    decided, or the language model where both decided together. ``probabilities``: of ``LABELS``,
+    their sum is 1; empty where the judge gives none.
     """
 
     label: Label
@@ -231,9 +231,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a language model was asked for a claim, also where no answer could be used.
+    """Calls and tokens of a language model for a claim, also if no answer could be used.
 
-    No calls where the answer was kept before, or where the model was not reached.
+    ``calls`` is 0 if the answer was stored before, or if the model was not reached.
     """
 
     model: str
@@ -255,7 +255,7 @@ class EvidenceSpan:
 class Mutation:
     """One step of a proof: a span of the claim, rewritten into a span of the evidence.
 
-    Only a span that nothing is found about (independence) may have no evidence.
+    ``evidence`` may be ``None`` only if the operator is independence.
     """
 
     start: int
@@ -266,9 +266,9 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the evidence says of each span of the claim, in the claim's order.
+    """What the evidence says about each span of the claim, in the claim's order.
 
-    ``label`` is what the mutations come to (``sufficiency.automaton``).
+    ``label``: the result of the mutations (``sufficiency.automaton``).
     """
 
     mutations: tuple[Mutation, ...]
@@ -276,7 +276,7 @@ class Proof:
 
     @property
     def sufficient(self) -> bool:
-        """Whether no span is left open (AdMIRaL, section 3.2)."""
+        """Whether no span is open (AdMIRaL, section 3.2)."""
         return not self.open
 
     @property
@@ -287,11 +287,11 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One round of retrieval.
+    """One pass over the stages that read and decide.
 
-    ``missing``: claim offsets of what was still open after it. ``label``: what the
-    best sentences came to. ``best``: these, five at most, best first. ``stopped``:
-    why no round followed, on the last one alone.
+    ``missing``: claim offsets of what was still open after it. ``label``: the verdict on
+    the best sentences. ``best``: these sentences, at most five, best first. ``stopped``:
+    why no other hop followed; only in the last hop.
     """
 
     hop: int
@@ -306,7 +306,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """Which corpus the answer was found in. ``built_at`` is ISO 8601 in UTC."""
+    """The corpus that the claim was checked against. ``built_at`` is ISO 8601 in UTC."""
 
     name: str
     documents: int
@@ -315,7 +315,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that is known of a claim in the end; ``retrieval.result`` makes what leaves of it."""
+    """The result of a check; ``retrieval.result`` makes the claim document from it."""
 
     claim: str
     recipe: str
@@ -333,9 +333,9 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of the work on a claim: ``done`` of ``of`` steps are finished.
+    """One step of a check: ``done`` of ``of`` steps are finished.
 
-    Where ``done`` is as before, the stage is still at work.
+    If ``done`` is the same as before, the stage is still running.
     """
 
     stage: str

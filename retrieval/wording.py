@@ -1,4 +1,4 @@
-"""Words that the pages and the command line share."""
+"""Texts that the pages and the command line share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ STOPPED: dict[Stopped, str] = {
     "decided": "the evidence was enough to decide",
     "unchanged": "the best sentences no longer changed",
     "nothing new": "nothing new was found",
-    "hops": "the limit of rounds was reached",
+    "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }

@@ -6,13 +6,13 @@ const most = Number(field.dataset.most);
 const NEAR = 50;
 
 function count() {
-  // Counted as on the server: composed characters, not UTF-16 units, without invisible ones, and a
-  // run of spaces as one.
+  // Counts as the server does: characters in NFC, not UTF-16 units, without invisible characters,
+  // and several spaces as one.
   const shown = field.value.replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim().normalize("NFC");
   const left = most - [...shown].length;
   counter.textContent = `${most - left} of ${most}`;
   counter.classList.toggle("over", left < 0);
-  // Announced to screen readers only when it matters, with words that change rarely.
+  // Screen readers read this aloud, so it is set only near the limit.
   const message =
     left < 0 ? `${-left} characters too many` : left <= NEAR ? `${left} characters left` : "";
   if (spoken.textContent !== message) spoken.textContent = message;

@@ -1,6 +1,6 @@
 // Polls the progress of a claim and shows it; loads the result when there is one.
-// app/progress.py makes the same rows on the server for the first page.
-const EAGER = 100; // until the first event, so that the start is shown at once
+// app/progress.py makes the same rows on the server for the first view.
+const EAGER = 100; // milliseconds between polls until the first event, to show it at once
 const FASTEST = 250;
 const SLOWEST = 1000;
 const LONGEST_PAUSE = 5000;
@@ -8,8 +8,8 @@ const ANSWER_WITHIN = 10000;
 const ASK_WHY_EVERY = 2000;
 
 const root = document.getElementById("progress");
-const rounds = document.getElementById("rounds");
-const pattern = document.getElementById("later-round");
+const hops = document.getElementById("hops");
+const pattern = document.getElementById("later-hop");
 const opening = pattern.content.querySelector("li").dataset.stage; // the first stage of a hop
 const bar = document.getElementById("bar");
 const percent = document.getElementById("percent");
@@ -24,7 +24,7 @@ let next = 0;
 let pause = EAGER;
 let failures = 0;
 let begun = false;
-let done = 0; // steps that were finished at the last event
+let done = 0; // number of finished steps in the last event
 let askAgainAt = performance.now() + ASK_WHY_EVERY;
 
 function setRow(row, state, words) {
@@ -32,28 +32,26 @@ function setRow(row, state, words) {
   row.querySelector(".state").textContent = words;
 }
 
-function lastRound() {
-  return rounds.lastElementChild;
+function lastHop() {
+  return hops.lastElementChild;
 }
 
 function rowOf(stage) {
-  return lastRound().querySelector(`[data-stage="${CSS.escape(stage)}"]`);
+  return lastHop().querySelector(`[data-stage="${CSS.escape(stage)}"]`);
 }
 
-function addRound() {
-  const number = rounds.children.length + 1;
-  rounds.append(pattern.content.cloneNode(true));
-  lastRound().dataset.round = number;
-  // After the last allowed hop no leads are followed.
-  if (number === Number(root.dataset.mostRounds)) rowOf("next")?.remove();
-  lastRound().querySelector("h2 span").textContent = number;
-  rounds.firstElementChild.querySelector("h2").hidden = false;
+function addHop() {
+  const number = hops.children.length + 1;
+  hops.append(pattern.content.cloneNode(true));
+  lastHop().dataset.hop = number;
+  // The last allowed hop does not prepare another one.
+  if (number === Number(root.dataset.mostHops)) rowOf("next")?.remove();
+  lastHop().querySelector("h2 span").textContent = number;
 }
 
 function startAgain() {
-  while (rounds.children.length > 1) lastRound().remove();
-  rounds.firstElementChild.querySelector("h2").hidden = true;
-  for (const row of rounds.querySelectorAll("li")) {
+  while (hops.children.length > 1) lastHop().remove();
+  for (const row of hops.querySelectorAll("li")) {
     setRow(row, "waiting", "to come");
     row.querySelector(".message").textContent = "";
   }
@@ -65,18 +63,18 @@ function startAgain() {
 
 function take(event) {
   if (event.stage === closing?.dataset.stage) {
-    // A stage also reports while it is running; then no step is finished.
+    // This stage also sends events while it is running; these do not raise "done".
     if (event.done > done) setRow(closing, "done", "done");
     else setRow(closing, "running", "running");
     closing.querySelector(".message").textContent = event.message;
   } else if (event.stage === "start") {
-    // A second start: the worker was lost, and its work is repeated.
+    // A second start: the worker stopped, so another one starts the claim again.
     if (begun) note.textContent = event.message;
     begun = false;
     startAgain();
   } else {
     begun = true;
-    if (event.stage === opening && rowOf(opening).classList.contains("done")) addRound();
+    if (event.stage === opening && rowOf(opening).classList.contains("done")) addHop();
     const row = rowOf(event.stage);
     if (row) {
       setRow(row, "done", "done");
@@ -92,10 +90,10 @@ function take(event) {
 function markUndone(state) {
   const over = closing && !closing.classList.contains("waiting");
   const working = state === "running" && next > 0 && !over;
-  for (const round of rounds.children) {
+  for (const hop of hops.children) {
     let passed = false; // a later stage of the hop is done
     let following = null;
-    for (const row of [...round.querySelectorAll("li")].reverse()) {
+    for (const row of [...hop.querySelectorAll("li")].reverse()) {
       if (row.classList.contains("done")) passed = true;
       else if (passed || over) setRow(row, "skipped", "not needed");
       else {
@@ -103,7 +101,7 @@ function markUndone(state) {
         following = row;
       }
     }
-    if (working && following && round === lastRound()) setRow(following, "running", "running");
+    if (working && following && hop === lastHop()) setRow(following, "running", "running");
   }
 }
 
@@ -113,7 +111,7 @@ function show(answer) {
   next = answer.next;
   markUndone(answer.state);
   const last = answer.events.at(-1);
-  if (last) say(last.message === note.textContent ? "" : last.message); // the note already shows it
+  if (last) say(last.message === note.textContent ? "" : last.message); // the note shows it already
   pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
 }
 
@@ -123,11 +121,11 @@ function duration(seconds) {
 }
 
 function say(message) {
-  // Screen readers read a live region again whenever it is set, so it is set only if it changed.
+  // Screen readers read a live region again whenever it is set, so it is set only if it changes.
   if (status.textContent !== message) status.textContent = message;
 }
 
-async function tellWhatItWaitsFor() {
+async function showWhatItWaitsFor() {
   if (performance.now() < askAgainAt) return;
   askAgainAt = performance.now() + ASK_WHY_EVERY;
   const answer = await fetch(root.dataset.ready, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
@@ -150,14 +148,14 @@ async function poll() {
       location.reload();
       return;
     }
-    if (body.state === "queued") await tellWhatItWaitsFor();
+    if (body.state === "queued") await showWhatItWaitsFor();
     setTimeout(poll, pause);
   } catch (error) {
     failures += 1;
     const wait = Math.min(LONGEST_PAUSE, SLOWEST * 2 ** (failures - 1));
-    // Errors of fetch and JSON are technical; only ours have texts for users.
+    // Errors of fetch and JSON have other classes; only a plain Error has a message for people.
     const reason = error.constructor === Error ? error.message : "ESOTERIC cannot be reached.";
-    const text = `${reason} Trying again by itself.`;
+    const text = `${reason} Trying again automatically.`;
     if (trouble.textContent !== text || trouble.hidden) trouble.textContent = text;
     trouble.hidden = false;
     setTimeout(poll, wait);

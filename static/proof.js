@@ -1,8 +1,7 @@
-// Shows what the evidence says about a part of the claim, in a card beside that part: while the
-// pointer is on it, while it has the focus, or after it is pressed. Without this script the part is
-// a link to the same words in the list.
-const OPEN_AFTER = 120; // ms; a pointer that only crosses the claim opens nothing
-const CLOSE_AFTER = 300; // ms; the pointer can move from the part into the card
+// Shows the evidence of a part of the claim in a card beside it, while the pointer or the focus is
+// on the part, or after it is pressed. Without JavaScript the part is a link to the list below.
+const OPEN_AFTER = 120; // so that a pointer that only crosses the claim opens nothing
+const CLOSE_AFTER = 300; // so that the pointer can move from the part into the card
 const MARGIN = 8;
 
 const drawn = document.querySelector(".drawn");
@@ -11,7 +10,7 @@ card.className = "part-card";
 card.popover = "manual";
 
 let shown = null; // the part whose card is open
-let kept = false; // pressed or focused: it stays open until it is dismissed
+let kept = false; // it was pressed or focused, so the card stays until it is closed
 let timer = 0;
 
 function place(part, x) {
@@ -32,7 +31,7 @@ function open(part, x = -1) {
   if (shown === part) return;
   close();
   card.replaceChildren(...document.querySelector(part.hash).cloneNode(true).childNodes);
-  part.after(card); // so that links in it follow the part in the focus order
+  part.after(card); // so that the Tab key goes from the part into the card
   card.showPopover();
   place(part, x);
   part.setAttribute("aria-expanded", "true");
@@ -68,7 +67,7 @@ function wait(action, milliseconds) {
 
 function leave(event) {
   if (event.pointerType !== "mouse" || kept) return;
-  // WCAG 2.2, 1.4.13: a part with the focus keeps its card, wherever the pointer is.
+  // WCAG 2.2, 1.4.13: a part that has the focus keeps its card, wherever the pointer is.
   if (within(document.activeElement)) clearTimeout(timer);
   else wait(close, CLOSE_AFTER);
 }

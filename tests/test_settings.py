@@ -108,12 +108,12 @@ def test_packaged_models_are_unpacked_into_the_home(tmp_path: Path) -> None:
     assert settings.packaged_models == tmp_path / "models"
 
 
-def test_a_bart_of_ones_own_is_a_folder(tmp_path: Path) -> None:
+def test_the_users_own_bart_is_a_folder(tmp_path: Path) -> None:
     assert Settings.from_environment({}).bart is None
     assert Settings.from_environment({"ESOTERIC_BART": str(tmp_path)}).bart == tmp_path
 
 
-def test_a_verifier_of_ones_own_is_a_folder(tmp_path: Path) -> None:
+def test_the_users_own_verifier_is_a_folder(tmp_path: Path) -> None:
     assert Settings.from_environment({}).verifier is None
     assert Settings.from_environment({"ESOTERIC_VERIFIER": str(tmp_path)}).verifier == tmp_path
 
@@ -126,7 +126,7 @@ def test_the_models_of_the_report_need_not_be_there_yet(tmp_path: Path) -> None:
     )
 
 
-def test_a_bart_among_the_models_of_the_report_serves_unless_another_is_named(
+def test_bart_among_the_models_of_the_report_is_used_unless_another_is_named(
     tmp_path: Path,
 ) -> None:
     environment = {"ESOTERIC_REPORT_MODELS": str(tmp_path)}
@@ -138,7 +138,7 @@ def test_a_bart_among_the_models_of_the_report_serves_unless_another_is_named(
 
 def test_a_file_is_no_home(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(BadSetting, match="no folder"):
+    with pytest.raises(BadSetting, match="not a folder"):
         Settings.from_environment({"ESOTERIC_HOME": str(tmp_path / "notes.txt")})
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def open_when_asked(settings: Settings) -> Retriever:
-    """Open the retriever; PyTorch is imported here, when the heartbeat already beats."""
+    """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
     from retrieval.assembly import Retriever
 
     folders = settings.model_folders
@@ -29,7 +29,7 @@ def open_when_asked(settings: Settings) -> Retriever:
 def _explainer(
     choice: LanguageModelChoice | None, database_url: str, models: Path
 ) -> Explains | None:
-    """Return the one stage of this process: what it knows of a failing server outlives an index."""
+    """Return the stage ``explain``, one per process, so that it remembers a failing server."""
     from retrieval.explanation.explainer import explainer
     from worker.jobs import JobStore
 

@@ -16,25 +16,25 @@ from worker.jobs import Job, JobStore
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
-# The embedded queue is a folder that is looked into this often.
+# How often the folder of the embedded queue is read.
 POLLING_SECONDS = 0.05
-# How long a page may wait for a Redis that does not answer.
+# How long a request may wait for a Redis that does not answer.
 REDIS_CONNECT_SECONDS = 1.0
 REDIS_ANSWER_SECONDS = 1.5
-# Redis hands a message out again that was not acknowledged for this long. The
-# reaper is much faster, so this only tidies up after workers that were killed.
+# Redis delivers a message again if it is not acknowledged within this time. The
+# reaper is much faster, so this only cleans up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
 
 
 class BrokerUnavailable(EsotericError):
-    """The broker takes no message; the claim is kept and sent when it does again."""
+    """The broker accepts no message; the claim is stored and sent when it does again."""
 
 
 def make_celery(settings: Settings) -> Celery:
     """Return the Celery application; it connects when it first sends or receives."""
     celery = Celery("esoteric", set_as_current=False)
     celery.conf.update(
-        # Work and its outcome live in the database.
+        # Jobs and their results are in the database.
         result_backend=None,
         task_ignore_result=True,
         task_serializer="json",
@@ -42,13 +42,13 @@ def make_celery(settings: Settings) -> Celery:
         enable_utc=True,
         timezone="UTC",
         task_default_queue=QUEUE,
-        # A message is acknowledged when its claim is done, and a worker holds one at a time.
+        # A message is acknowledged when its claim is done, and a worker takes one at a time.
         task_acks_late=True,
         worker_prefetch_multiplier=1,
         worker_enable_prefetch_count_reduction=False,
         worker_detect_quorum_queues=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
-        # Nobody listens to events or sends commands: the database tells all there is.
+        # Events and remote commands are not used: everything is in the database.
         worker_enable_remote_control=False,
         worker_send_task_events=False,
         task_send_sent_event=False,
@@ -97,14 +97,14 @@ def reach_broker(settings: Settings) -> None:
     celery = make_celery(settings)
     try:
         with celery.connection_for_write() as connection:
-            # Opening a channel makes the embedded queue's folders and asks Redis something.
+            # Opening a channel creates the embedded queue's folders, or sends a command to Redis.
             connection.default_channel.queue_declare(QUEUE)
     except _broker_errors(celery) as error:
         raise _unavailable(settings, error) from error
 
 
 class Queue:
-    """Where the web hands claims in and calls them off."""
+    """The web process submits and cancels claims here."""
 
     def __init__(self, settings: Settings, store: JobStore) -> None:
         self._settings = settings
@@ -115,10 +115,10 @@ class Queue:
         """Return the job that checks this claim: a new one, or the one that is pending.
 
         Raises:
-            InvalidClaim: the text is not something that can be checked.
+            InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
-            BrokerUnavailable: the job is kept, but no worker hears of it for now.
-            StoreUnavailable: the database cannot be used; nothing is kept.
+            BrokerUnavailable: the job is stored, but no worker gets it for now.
+            StoreUnavailable: the database cannot be used; nothing is stored.
         """
         claim = read_claim(text).text
         job, new = self._store.submit(claim, recipe_named(recipe).name)
@@ -132,21 +132,21 @@ class Queue:
         self._celery.close()
 
     def cancel(self, job_id: str) -> Job:
-        """Cancel a pending job and return it; what is finished stays as it is.
+        """Cancel a pending job and return it; a finished job stays as it is.
 
         Raises:
-            UnknownJob: there is none with this id.
+            UnknownJob: there is no job with this id.
         """
         return self._store.cancel(job_id)
 
     def send(self, job_id: str) -> None:
-        """Put a message into the broker that names the job.
+        """Send a message with the id of the job to the broker.
 
         Raises:
-            BrokerUnavailable: the broker does not take it.
+            BrokerUnavailable: the broker does not accept it.
         """
         try:
-            # One more try, not more: a pooled connection may have died unnoticed.
+            # One more try, because a pooled connection may be broken.
             self._celery.send_task(
                 CHECK_CLAIM,
                 args=[job_id],
@@ -164,12 +164,12 @@ def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
 
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
-    kept = "What was submitted is kept and will be checked later."
+    kept = "Submitted claims are stored and will be checked later."
     if settings.broker_url == EMBEDDED_BROKER:
         return BrokerUnavailable(
             "broker_unavailable",
             f"The embedded queue in {settings.home / 'queue'} cannot be written: {error}. {kept}",
-            "Make room and make the folder writable, or set ESOTERIC_HOME to another folder.",
+            "Free some space and make the folder writable, or set ESOTERIC_HOME to another folder.",
         )
     return BrokerUnavailable(
         "broker_unavailable",

@@ -1,7 +1,7 @@
-"""The tables behind the job store, and how a connection to them is set up.
+"""The tables of the job store, and the connections to them.
 
-The schema carries a version. A database of an earlier version is changed to this
-one where the change is known; any other is refused rather than guessed at.
+The schema has a version. A database of an earlier version is upgraded if the change is
+known; any other version is refused.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from sqlalchemy.types import TypeDecorator
 from retrieval.errors import EsotericError
 
 SCHEMA_VERSION = 4
-# What makes of a version's tables those of the next one.
+# The statement that upgrades each version to the next one.
 _CHANGES = {
     2: "ALTER TABLE workers ADD COLUMN corpus TEXT",
     3: "ALTER TABLE workers ADD COLUMN language_model TEXT",
 }
-# How long a writer waits for another one; every transaction here takes milliseconds.
+# How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10
 
 
@@ -58,17 +58,17 @@ class StoreUnavailable(EsotericError):
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An instant, kept without a zone because SQLite has none; always UTC."""
+    """A time in UTC, stored without time zone because SQLite has none."""
 
     impl = DateTime
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant as the database keeps it."""
+        """Return the time as the database stores it."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant with its zone."""
+        """Return the time with its time zone."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
@@ -79,15 +79,15 @@ SCHEMA = Table("schema", METADATA, Column("version", Integer, primary_key=True))
 CLAIMS = Table(
     "claims",
     METADATA,
-    # Orders the history: two claims of one millisecond still have an order.
+    # The order of the history, also for two claims of the same millisecond.
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("id", String(32), nullable=False, unique=True),
     Column("claim", Text, nullable=False),
-    # The claim casefolded: LIKE folds ASCII only in SQLite and nothing in PostgreSQL.
+    # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
     Column("folded", Text, nullable=False),
     Column("recipe", String(64), nullable=False),
-    # A digest of claim and recipe while the job is pending, NULL afterwards. NULLs
-    # never collide, so UNIQUE means "one pending job", on every database.
+    # A digest of claim and recipe while the job is pending, NULL afterwards. UNIQUE allows
+    # many NULLs, so it means "one pending job", on every database.
     Column("pending", String(64), unique=True),
     Column("state", String(16), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
@@ -95,11 +95,11 @@ CLAIMS = Table(
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),
     Column("attempts", Integer, nullable=False),
-    # Names one run of the job. Only who holds it may write events or a result.
+    # Identifies one run of the job. Only the worker with this token may write events or a result.
     Column("token", String(32)),
     Column("worker", String(128)),
     Column("lease_until", UtcDateTime),
-    # The result's label once more, so that a list of claims need not read every result.
+    # A copy of the result's label, so that a list of claims need not read the results.
     Column("label", String(16)),
     Column("result", Text),
     Column("error", Text),
@@ -131,7 +131,7 @@ WORKERS = Table(
     Column("language_model", Text),
 )
 
-# What language models answered, by the digest of all that they were asked.
+# Answers of language models, by a digest of the model and its prompts.
 ANSWERS = Table(
     "answers",
     METADATA,
@@ -142,7 +142,7 @@ ANSWERS = Table(
 
 
 class Database:
-    """Connections to one database; nothing is opened before the first one is asked for."""
+    """Connections to one database; the first call of a method opens it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -151,26 +151,26 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection inside a transaction that only reads.
+        """Yield a connection in a transaction that only reads.
 
         Raises:
-            StoreUnavailable: the database cannot be used; the hint names the mend.
+            StoreUnavailable: the database cannot be used; the hint says how to fix it.
         """
         with self._transaction(writes=False) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give a connection inside a transaction that is committed at the end of the block.
+        """Yield a connection in a transaction that is committed at the end of the block.
 
         Raises:
-            StoreUnavailable: the database cannot be used; the hint names the mend.
+            StoreUnavailable: the database cannot be used; the hint says how to fix it.
         """
         with self._transaction(writes=True) as connection:
             yield connection
 
     def close(self) -> None:
-        """Close every connection; the next use opens anew."""
+        """Close every connection; the next call opens a new one."""
         with self._lock:
             engine, self._engine = self._engine, None
         if engine is not None:
@@ -183,9 +183,9 @@ class Database:
             with connection, connection.begin():
                 yield connection
         except IntegrityError:
-            raise  # the caller's to understand: a value that may stand only once
+            raise  # handled by the caller: a unique value exists already
         except DBAPIError as error:
-            # A file that was moved away and replaced is noticed by opening it again.
+            # Opening the file again notices that it was replaced.
             self.close()
             raise self._unavailable(error) from error
 
@@ -228,24 +228,24 @@ class Database:
         return engine
 
     def _prepare(self, engine: Engine) -> None:
-        """Make the tables where there are none, and refuse those of an unknown version."""
+        """Create missing tables, and refuse a schema of an unknown version."""
         with engine.connect().execution_options(writes=False) as connection, connection.begin():
             ready = inspect(connection).has_table(SCHEMA.name)
             version = connection.scalar(select(SCHEMA.c.version)) if ready else None
         if version is None or version in _CHANGES:
-            version = self._bring_up(engine)
+            version = self._upgrade(engine)
         if version != SCHEMA_VERSION:
             raise StoreUnavailable(
                 "store_version",
                 f"The database {self._place(engine)} has schema version {version}; this ESOTERIC"
                 f" uses version {SCHEMA_VERSION}.",
-                "Use the ESOTERIC that made it, or move the database away to start a new one.",
+                "Use the ESOTERIC version that created it, or move it away to start a new one.",
             )
 
-    def _bring_up(self, engine: Engine) -> int:
-        """Make the tables, or change those of an earlier version; return the version there is.
+    def _upgrade(self, engine: Engine) -> int:
+        """Create the tables, or upgrade those of an earlier version; return the version.
 
-        Another process may have done so meanwhile.
+        Another process may do the same at this time.
         """
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             METADATA.create_all(connection)
@@ -266,9 +266,9 @@ class Database:
         reason = str(error.orig)
         name = getattr(error.orig, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            hint = "Another program holds it; try again, or end that program."
+            hint = "Another program has locked it; try again, or end that program."
         elif name.startswith("SQLITE_FULL"):
-            hint = "Free some space on its disk and try again; nothing that stood is lost."
+            hint = "Free some space on its disk and try again; stored data is not lost."
         elif name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             hint = "Make the file and its folder writable, or set ESOTERIC_HOME to another folder."
         elif name:
@@ -289,7 +289,7 @@ class Database:
 
 
 def _write_ahead(cursor: Any) -> None:
-    """Turn on write-ahead logging; SQLite itself waits for nobody while a new file takes it."""
+    """Turn on write-ahead logging; SQLite does not wait here for locks, so this does."""
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -303,8 +303,8 @@ def _write_ahead(cursor: Any) -> None:
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    # Transactions are begun by _begin_sqlite: the driver's own rules would begin
-    # them late, and a reader that turns writer fails at once instead of waiting.
+    # _begin_sqlite begins the transactions: the driver would begin them late, and a
+    # transaction that first reads and then writes would fail instead of waiting.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")

@@ -1,4 +1,4 @@
-"""The failures of a claim that are the worker's own."""
+"""Errors of a claim that are caused by the worker."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from retrieval.errors import EsotericError
 
 
 class InternalError(EsotericError):
-    """Something that nobody foresaw; the traceback is in the worker's log."""
+    """An unexpected error; the traceback is in the worker's log."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -18,7 +18,7 @@ class InternalError(EsotericError):
 
 
 class WorkerLost(EsotericError):
-    """The worker died twice over one claim."""
+    """The worker stopped twice during one claim."""
 
     def __init__(self) -> None:
         super().__init__(

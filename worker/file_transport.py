@@ -1,19 +1,18 @@
 """The embedded broker: messages are files in a folder, so there is no server to run.
 
-This is kombu's filesystem transport with three of its operations made safe for
-processes that are killed at any instant:
+This is kombu's filesystem transport with three operations changed, so that processes may
+be killed at any moment:
 
-* A message is written beside the queue and then renamed into it. Kombu opens
-  the final name first, so a reader can meet an empty file, lose it and fail.
+* A message is written to another name and then renamed into the queue. Kombu opens the
+  final name first, so another process can find an empty file, lose it and fail.
 * A message is taken by renaming it within ``taken/``, on the same disk. Kombu
   moves it to the system's temporary folder, possibly by copying.
 * The table that binds the queue to its exchange is replaced as a whole. Kombu
-  truncates it before it takes the lock, so a process killed there leaves an
-  empty table and the queue fails from then on.
+  truncates it before it takes the lock, so a process that is killed then leaves an
+  empty table, and the queue fails from then on.
 
-Names start with the wall clock in nanoseconds, so that they sort by age; kombu
-uses milliseconds since boot, whose digits do not sort as text and which begin
-again with every boot.
+Names start with the time in nanoseconds, so that they sort by age. Kombu uses
+milliseconds since boot, which do not sort as text and start again with every boot.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from typing import Any
 
 from kombu.transport import filesystem
 
-# Celery asks whether it shall stop between two waits.
+# Celery checks between two waits whether it should stop.
 LONGEST_WAIT_SECONDS = 0.25
 
 
 class Channel(filesystem.Channel):
-    """A channel whose files are whole or absent, never in between."""
+    """A channel whose files are complete or absent."""
 
     def __init__(self, connection: Any, **kwargs: Any) -> None:
         super().__init__(connection, **kwargs)  # type: ignore[no-untyped-call]
@@ -55,7 +54,7 @@ class Channel(filesystem.Channel):
             try:
                 return json.loads(text)
             except ValueError:
-                continue  # torn by a power cut: the reaper sends the claim again
+                continue  # damaged by a power failure: the reaper sends the claim again
         raise Empty
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
@@ -67,20 +66,20 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """Kombu's filesystem transport over the channel above."""
+    """Kombu's filesystem transport with the channel above."""
 
     Channel = Channel
 
     def drain_events(  # type: ignore[override]
         self, connection: Any, timeout: float | None = None
     ) -> None:
-        """Wait for one message; no longer than a worker that is told to stop may take."""
+        """Wait for one message, but not longer than a stopping worker may take."""
         longest = LONGEST_WAIT_SECONDS if timeout is None else min(timeout, LONGEST_WAIT_SECONDS)
         super().drain_events(connection, longest)  # type: ignore[no-untyped-call]
 
 
 def _write_whole(path: Path, content: Any) -> None:
-    # No fsync: a power cut may cost messages, which the reaper sends again.
+    # No fsync: after a power failure the reaper sends lost messages again.
     partial = path.with_name(f".{uuid.uuid4()}.partial")
     partial.write_text(json.dumps(content), "utf-8")
     partial.replace(path)

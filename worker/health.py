@@ -1,4 +1,4 @@
-"""Whether claims are being checked at all, for ``/readyz`` and for the doctor."""
+"""Whether any worker can check claims, for ``/readyz`` and ``esoteric doctor``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from datetime import timedelta
 from retrieval.errors import Problem
 from worker.jobs import AskedModel, JobStore, SearchedCorpus
 
-# A worker gives a sign of life every two seconds (worker.heartbeat); loading
-# models may hold the interpreter for longer than one of them.
+# A worker writes a heartbeat every two seconds (worker.heartbeat); loading models may
+# block it for longer than that.
 ALIVE_WITHIN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """Either a worker can check claims now, or ``problem`` says why not.
+    """The state of the workers: one of them is ready, or ``problem`` says why not.
 
-    ``corpus`` is what the worker searches, if one can and reports it. ``language_model`` is whom a
-    worker shows claims and evidence to.
+    ``corpus``: the corpus of a ready worker, if it reports it. ``language_model``: the model that
+    a worker sends claims and evidence to.
     """
 
     ready: bool
@@ -29,7 +29,7 @@ class WorkerHealth:
 
 
 def worker_health(store: JobStore) -> WorkerHealth:
-    """Return what the heartbeats in the database tell.
+    """Return the state of the workers from their heartbeats in the database.
 
     Raises:
         StoreUnavailable: the database cannot be read.
@@ -37,7 +37,7 @@ def worker_health(store: JobStore) -> WorkerHealth:
     workers = store.workers(ALIVE_WITHIN)
     ready = [worker for worker in workers if worker.state == "ready"]
     asked = [worker.language_model for worker in workers if worker.language_model is not None]
-    # First one that gets no answer: that is what an operator must know.
+    # A model that gives no answer comes first, because an operator must know it.
     model = min(asked, key=lambda one: one.problem is None, default=None)
     if ready:
         return WorkerHealth(True, len(workers), None, ready[0].corpus, model)

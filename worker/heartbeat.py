@@ -1,4 +1,4 @@
-"""Signs of life: of the worker, and of the claim that it is working on."""
+"""The heartbeat of a worker, and the lease of the claim that it checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from worker.jobs import JobStore, Run, StoreUnavailable
 from worker.retriever import RetrieverSlot
 
 BEAT_SECONDS = 2.0
-# A claim whose worker gave no sign for this long is given to another worker. It
-# must outlast a stage that holds the interpreter, and a beat that the disk delays.
+# A claim whose lease was not renewed for this long goes to another worker. The time must
+# be longer than a stage that blocks the interpreter, or a write that the disk delays.
 LEASE = timedelta(seconds=10)
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Heartbeat(Thread):
 
     @contextmanager
     def keeping(self, run: Run) -> Iterator[None]:
-        """Renew the lease of this run while the block is worked on."""
+        """Renew the lease of this run while the block runs."""
         with self._lock:
             self._run, self._lost = run, False
         try:
@@ -48,16 +48,16 @@ class Heartbeat(Thread):
                 self._idle_since = time.monotonic()
 
     def lost(self) -> bool:
-        """Return whether the claim in work was cancelled or given to somebody else."""
+        """Return whether the current claim was cancelled or given to another worker."""
         return self._lost
 
     def idle_seconds(self) -> float:
-        """Return for how long there has been no claim in work."""
+        """Return for how many seconds there has been no claim."""
         with self._lock:
             return 0.0 if self._run is not None else time.monotonic() - self._idle_since
 
     def beat(self) -> None:
-        """Give one sign of life.
+        """Write one heartbeat.
 
         Raises:
             StoreUnavailable: the database cannot be written.
@@ -66,7 +66,7 @@ class Heartbeat(Thread):
             run = self._run
         if run is not None and not self._store.renew(run, LEASE):
             with self._lock:
-                # Between the two lines above the claim may have ended by itself.
+                # The claim may have ended between the two lines above.
                 self._lost = self._run is run
         slot = self._slot
         self._store.beat(
@@ -79,11 +79,11 @@ class Heartbeat(Thread):
         )
 
     def run(self) -> None:
-        """Give signs of life until told to stop."""
+        """Write heartbeats until ``stop`` is set."""
         while True:
             try:
                 self.beat()
             except StoreUnavailable as error:
-                logger.error("No sign of life could be written: %s", error)
+                logger.error("No heartbeat could be written: %s", error)
             if self._halt.wait(BEAT_SECONDS):
                 return

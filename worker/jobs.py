@@ -1,13 +1,13 @@
-"""Jobs: claims that were asked, what happens to them, and what came out.
+"""Jobs: submitted claims, their events and their results.
 
-The database is the truth; a message in the broker only says "look at this id".
-So a lost message costs a moment and a message that comes twice costs nothing:
-every change of state is one UPDATE that names the state it starts from, and
-whoever finds no row changed has lost the race and does nothing.
+Only the database counts; a message in the broker contains only an id. So a lost message
+causes a short delay, and a message that comes twice does no harm: every change of state
+is one UPDATE that names the old state. If it changes no row, another process was first,
+and nothing is done.
 
     queued -> running -> done | failed
        ^         |
-       +---------+  its worker was stopped or lost
+       +---------+  its worker stopped or was lost
     queued | running -> cancelled
 """
 
@@ -90,7 +90,7 @@ class _Model(BaseModel):
 
 
 class Links(_Model):
-    """Addresses of a claim: in the API, of its events, of its result as a file, of its page."""
+    """Addresses of a claim: itself in the API, its events, its export, its page."""
 
     self: str
     progress: str
@@ -99,24 +99,24 @@ class Links(_Model):
 
 
 class Job(_Model):
-    """A claim that was asked, as the API shows it."""
+    """A submitted claim, as the API shows it."""
 
     id: str
     """Id of the claim."""
     claim: str
-    """What is claimed."""
+    """The claim."""
     recipe: str
     """Name of the recipe that checks it."""
     state: State
-    """How far it is."""
+    """Its state."""
     created_at: Moment
     """When it was submitted."""
     started_at: Moment | None
-    """When a worker took it last, null before."""
+    """When a worker last started it, null before."""
     finished_at: Moment | None
     """When it ended, null before."""
     attempts: Whole
-    """How often a worker began it."""
+    """How often a worker started it."""
     result: ClaimResult | None
     """The claim document, null unless the state is done."""
     error: Problem | None
@@ -137,7 +137,7 @@ class Job(_Model):
 
 @dataclass(frozen=True)
 class ListedJob:
-    """What a list tells of a job; ``label`` is the verdict's once it is done."""
+    """A job in a list; ``label``: of its verdict, ``None`` until it is done."""
 
     id: str
     claim: str
@@ -158,14 +158,14 @@ class Event(_Model):
     message: str
     """What the stage found."""
     done: Whole
-    """Steps that are done."""
+    """Number of finished steps."""
     of: Whole
-    """Steps in all, as far as is known."""
+    """Number of all steps, as far as known."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One worker's attempt at a job. ``token`` proves that the attempt is still its own."""
+    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt."""
 
     job_id: str
     token: str
@@ -176,7 +176,7 @@ class Run:
 
 @dataclass(frozen=True)
 class SearchedCorpus:
-    """What a worker searches; ``built_at`` is ISO 8601 in UTC."""
+    """The corpus of a worker; ``built_at`` is ISO 8601 in UTC."""
 
     name: str
     source: str
@@ -186,10 +186,10 @@ class SearchedCorpus:
 
 @dataclass(frozen=True)
 class AskedModel:
-    """The language model that a worker asks, at ``host``; ``problem`` says why it gets no answer.
+    """The language model that a worker asks, at ``host``; ``problem``: why it gives no answer.
 
-    ``host`` is "" where the model runs in the worker. ``decides``: whether verdicts are the
-    model's, or in the worker those of both judges.
+    ``host`` is "" where the model runs in the worker. ``decides``: whether the model gives the
+    verdicts, or in the worker both judges together.
     """
 
     model: str
@@ -200,10 +200,10 @@ class AskedModel:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """A worker as its last heartbeat showed it.
+    """A worker, as described by its last heartbeat.
 
-    ``problem`` says why it is broken, ``corpus`` what it has opened, ``language_model`` whom it
-    asks.
+    ``problem``: why it is broken. ``corpus``: the corpus that it opened. ``language_model``: the
+    model that it asks.
     """
 
     id: str
@@ -216,7 +216,7 @@ class WorkerInfo:
 
 
 class JobStore:
-    """The claims, their events and their results, in any database that SQLAlchemy speaks.
+    """The claims, their events and their results, in any database that SQLAlchemy supports.
 
     Nothing is opened before the first call. Every method may raise
     ``StoreUnavailable``; the instance is safe to share between threads.
@@ -229,13 +229,13 @@ class JobStore:
         """Close the connections."""
         self._database.close()
 
-    # What the web asks
+    # For the web process
 
     def submit(self, claim: str, recipe: str) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
-        While the same claim with the same recipe is pending, that is the job,
-        however many processes submit it at once.
+        While the same claim with the same recipe is pending, its job is returned,
+        even if many processes submit it at once.
         """
         pending = _pending_key(claim, recipe)
         while True:
@@ -248,7 +248,7 @@ class JobStore:
                     )
                     if row is not None:
                         return _job(row), False
-                    # 96 random bits: an id is the only key to a page, so it is not guessed.
+                    # 96 random bits: the id alone opens the page, so it must not be guessable.
                     job_id = secrets.token_hex(12)
                     connection.execute(
                         insert(CLAIMS).values(
@@ -264,13 +264,13 @@ class JobStore:
                     )
                     return self._get(connection, job_id), True
             except IntegrityError:
-                continue  # another process was first: its job is found on the next round
+                continue  # another process was first: the next try finds its job
 
     def get(self, job_id: str) -> Job:
         """Return the job.
 
         Raises:
-            UnknownJob: there is none with this id.
+            UnknownJob: there is no job with this id.
         """
         with self._database.reading() as connection:
             return self._get(connection, job_id)
@@ -286,10 +286,10 @@ class JobStore:
             return [Event.model_validate(row) for row in rows]
 
     def cancel(self, job_id: str) -> Job:
-        """Cancel a pending job and return it; what is finished stays as it is.
+        """Cancel a pending job and return it; a finished job stays as it is.
 
         Raises:
-            UnknownJob: there is none with this id.
+            UnknownJob: there is no job with this id.
         """
         with self._database.writing() as connection:
             pending = and_(CLAIMS.c.id == job_id, CLAIMS.c.state.in_(PENDING))
@@ -301,9 +301,9 @@ class JobStore:
         return self.search("", limit, 0)[0]
 
     def search(self, text: str, limit: int, offset: int) -> tuple[list[ListedJob], int]:
-        """Return one page of the jobs whose claim holds ``text``, newest first, and their number.
+        """Return one page of jobs whose claim contains ``text``, newest first, and their number.
 
-        Letter case is ignored; ``%`` and ``_`` stand for themselves.
+        Letter case is ignored; ``%`` and ``_`` have no special meaning.
         """
         found = CLAIMS.c.folded.contains(text.casefold(), autoescape=True)
         with self._database.reading() as connection:
@@ -334,14 +334,14 @@ class JobStore:
     # Messages in the broker
 
     def dispatched(self, job_id: str) -> None:
-        """Note that the broker has taken a message for the job."""
+        """Record that the broker accepted a message for the job."""
         with self._database.writing() as connection:
             connection.execute(
                 update(CLAIMS).where(CLAIMS.c.id == job_id).values(dispatched_at=_now())
             )
 
     def waiting_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
-        """Return queued jobs without a message younger than this, oldest first."""
+        """Return queued jobs whose last message is at least this old, oldest first."""
         with self._database.reading() as connection:
             return list(
                 connection.scalars(
@@ -356,12 +356,12 @@ class JobStore:
                 )
             )
 
-    # What the worker does
+    # For the worker
 
     def start(self, job_id: str, worker: str, lease: timedelta) -> Run | None:
-        """Take a queued job. None: it is not queued, so there is nothing to do.
+        """Start a queued job. ``None``: it is not queued, so there is nothing to do.
 
-        A job that was begun before gets an event that says so; its numbers go on.
+        A job that was started before gets an event about it; event numbers continue.
         """
         now, token = _now(), secrets.token_hex(16)
         with self._database.writing() as connection:
@@ -390,7 +390,7 @@ class JobStore:
             return run
 
     def renew(self, run: Run, lease: timedelta) -> bool:
-        """Keep the job for longer. False: it is no longer this run's."""
+        """Extend the lease. False: the job no longer belongs to this run."""
         with self._database.writing() as connection:
             kept = connection.execute(
                 update(CLAIMS).where(_held_by(run)).values(lease_until=_now() + lease)
@@ -398,7 +398,7 @@ class JobStore:
             return kept.rowcount == 1
 
     def record(self, run: Run, progress: Progress) -> bool:
-        """Append an event. False: the job is no longer this run's, nothing was written."""
+        """Append an event. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as connection:
             if not connection.scalar(select(exists().where(_held_by(run)))):
                 return False
@@ -406,7 +406,7 @@ class JobStore:
             return True
 
     def finish(self, run: Run, result: ClaimResult) -> bool:
-        """Keep the result. False: the job is no longer this run's, nothing was written."""
+        """Store the result. False: the job no longer belongs to this run; nothing was written."""
         text = json.dumps(result.document())
         with self._database.writing() as connection:
             return self._end(
@@ -414,18 +414,18 @@ class JobStore:
             )
 
     def fail(self, run: Run, error: EsotericError) -> bool:
-        """Keep the error. False: the job is no longer this run's, nothing was written."""
+        """Store the error. False: the job no longer belongs to this run; nothing was written."""
         text = json.dumps(asdict(error.problem))
         with self._database.writing() as connection:
             return self._end(connection, _held_by(run), "failed", error=text)
 
     def give_back(self, run: Run) -> bool:
-        """Queue the job again because its worker stops; the attempt does not count."""
+        """Queue the job again because its worker stops; this attempt is not counted."""
         with self._database.writing() as connection:
             return self._requeue(connection, _held_by(run), attempts=CLAIMS.c.attempts - 1)
 
     def overdue(self) -> list[Run]:
-        """Return the runs whose lease ran out: their workers are gone or cut off."""
+        """Return the runs whose lease expired: their workers stopped or lost the database."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 select(CLAIMS).where(CLAIMS.c.state == "running", CLAIMS.c.lease_until <= _now())
@@ -433,25 +433,25 @@ class JobStore:
         return [Run(row.id, row.token, row.attempts, row.claim, row.recipe) for row in rows]
 
     def take_back(self, run: Run) -> bool:
-        """Queue an overdue job again. False: it was renewed, ended or taken back meanwhile."""
+        """Queue an overdue job again. False: it was meanwhile renewed, ended or queued."""
         with self._database.writing() as connection:
             return self._requeue(connection, _overdue(run))
 
     def give_up(self, run: Run, error: EsotericError) -> bool:
-        """Fail an overdue job for good. False: it was renewed, ended or taken back meanwhile."""
+        """Fail an overdue job. False: it was meanwhile renewed, ended or queued."""
         text = json.dumps(asdict(error.problem))
         with self._database.writing() as connection:
             return self._end(connection, _overdue(run), "failed", error=text)
 
-    # What language models answered
+    # Answers of language models
 
     def kept_answer(self, digest: str) -> str | None:
-        """Return the answer that was kept under this digest, if there is one."""
+        """Return the answer stored under this digest, or ``None``."""
         with self._database.reading() as connection:
             return connection.scalar(select(ANSWERS.c.answer).where(ANSWERS.c.digest == digest))
 
     def keep_answer(self, digest: str, answer: str) -> None:
-        """Keep an answer instead of one that is there already."""
+        """Store an answer; it replaces an older one."""
         try:
             with self._database.writing() as connection:
                 connection.execute(delete(ANSWERS).where(ANSWERS.c.digest == digest))
@@ -459,7 +459,7 @@ class JobStore:
                     insert(ANSWERS).values(digest=digest, answer=answer, kept_at=_now())
                 )
         except IntegrityError:
-            return  # another process kept one meanwhile
+            return  # another process stored one meanwhile
 
     # Heartbeats
 
@@ -472,7 +472,7 @@ class JobStore:
         corpus: SearchedCorpus | None = None,
         language_model: AskedModel | None = None,
     ) -> None:
-        """Note that a worker lives, whether it can check claims, over what and with whom."""
+        """Store a worker's heartbeat: its state, problem, corpus and language model."""
         values = {
             "started_at": started_at,
             "seen_at": _now(),
@@ -491,7 +491,7 @@ class JobStore:
                 connection.execute(insert(WORKERS).values(id=worker, **values))
 
     def workers(self, seen_within: timedelta) -> list[WorkerInfo]:
-        """Return the workers that gave a sign of life lately, newest sign first."""
+        """Return the workers with a heartbeat within this time, newest heartbeat first."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 select(WORKERS)
@@ -512,16 +512,16 @@ class JobStore:
         ]
 
     def forget_worker(self, worker: str) -> None:
-        """Strike a worker that stops off the list."""
+        """Remove a worker that stops from the list."""
         with self._database.writing() as connection:
             connection.execute(delete(WORKERS).where(WORKERS.c.id == worker))
 
     def forget_workers(self, unseen_for: timedelta) -> None:
-        """Strike workers off the list that died long ago."""
+        """Remove workers without a heartbeat for this time from the list."""
         with self._database.writing() as connection:
             connection.execute(delete(WORKERS).where(WORKERS.c.seen_at < _now() - unseen_for))
 
-    # The few statements that the methods above share
+    # Statements that the methods above share
 
     def _get(self, connection: Connection, job_id: str) -> Job:
         row = connection.execute(select(CLAIMS).where(CLAIMS.c.id == job_id)).mappings().first()
@@ -589,7 +589,7 @@ def _job(row: RowMapping) -> Job:
 
 
 def _read(kind: type[_Kept], text: str | None) -> _Kept | None:
-    """Return a value of this kind that was kept as JSON, if one was."""
+    """Return a value of this kind from JSON, or ``None``."""
     return None if text is None else _KEPT[kind].validate_json(text)
 
 

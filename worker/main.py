@@ -1,9 +1,9 @@
 """The worker process: a Celery consumer with its heartbeat, its reaper and its retriever.
 
-Celery's solo pool runs the claims in the process's main thread, one at a time.
-The models use every core for a single claim, so a second one beside it would
-make both slower; a process pool would load the models once more; and a thread
-pool would take from us the main thread, where signals arrive.
+Celery's solo pool runs the claims in the main thread, one at a time. The models use
+every core for a single claim, so two claims at once would slow each other down. A process
+pool would load the models again, and a thread pool would use the main thread, where
+signals arrive.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class WorkerApp:
-    """Everything a worker consists of, wired together."""
+    """The parts of a worker, connected."""
 
     def __init__(self, settings: Settings, open_retriever: OpenRetriever) -> None:
         self._stopping = Event()
@@ -54,7 +54,7 @@ class WorkerApp:
         """Work until SIGTERM or SIGINT; return the exit status.
 
         Raises:
-            StoreUnavailable: the database cannot be used, so there is nothing to do.
+            StoreUnavailable: the database cannot be used.
         """
         self._store.forget_workers(FORGET_WORKERS_AFTER)
         self._heartbeat.start()
@@ -79,14 +79,14 @@ class WorkerApp:
         )
         consumer.start()
         self._stopping.set()
-        self._leave()
+        self._sign_off()
         return int(consumer.exitcode or 0)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._stopping.set()
         celery_state.should_stop = 0
 
-    def _leave(self) -> None:
+    def _sign_off(self) -> None:
         self._heartbeat.join()
         try:
             self._store.forget_worker(self._heartbeat.worker)
@@ -104,7 +104,7 @@ def main(open_retriever: OpenRetriever) -> int:
     )
     for chatty in ("celery", "kombu", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # Its client warns at every try; the slot says once that a server does not answer.
+    # Its client warns at every try; the slot logs once that a server does not answer.
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
         return WorkerApp(Settings.from_environment(), open_retriever).run()

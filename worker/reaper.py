@@ -1,4 +1,4 @@
-"""Finds claims that nobody works on any more and sees to them."""
+"""Finds claims that no worker is checking any more, and queues them again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from worker.jobs import JobStore, StoreUnavailable
 
 LOOK_SECONDS = 2.0
 MOST_ATTEMPTS = 2
-# A worker that has been idle for a moment has emptied the queue, so a claim that is
-# still queued has lost its message. A busy one cannot know, and asks seldom.
+# An idle worker has emptied the queue, so a claim that is still queued has lost its
+# message. A busy worker cannot know this, and checks rarely.
 PATIENCE_WHEN_IDLE = timedelta(seconds=2)
 PATIENCE_WHEN_BUSY = timedelta(seconds=60)
 MOST_SENT_AT_ONCE = 100
@@ -23,10 +23,10 @@ logger = logging.getLogger(__name__)
 
 
 class Reaper(Thread):
-    """Gives claims of lost workers back to the queue, once, and sends lost messages again.
+    """Queues claims of lost workers again, once, and sends lost messages again.
 
-    Every worker has one. They need no election: each step is a compare-and-set,
-    and a message that is sent twice is a message too many, not a claim too many.
+    Every worker has one. They need no coordination: each step is a compare-and-set, and a
+    message that is sent twice does not check a claim twice.
     """
 
     def __init__(self, store: JobStore, queue: Queue, heartbeat: Heartbeat, stop: Event) -> None:
@@ -38,27 +38,27 @@ class Reaper(Thread):
         self._broker_answers = True
 
     def run(self) -> None:
-        """Look after the claims until told to stop."""
+        """Check the claims regularly until ``stop`` is set."""
         while True:
             try:
                 self.look()
             except StoreUnavailable as error:
-                logger.error("Claims could not be looked after: %s", error)
+                logger.error("Lost claims could not be looked for: %s", error)
             if self._halt.wait(LOOK_SECONDS):
                 return
 
     def look(self) -> None:
-        """Look once.
+        """Look for lost claims and lost messages once.
 
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        # After the machine slept every lease has run out, this worker's too.
+        # After the machine slept, every lease has expired, also that of this worker.
         self._heartbeat.beat()
         for run in self._store.overdue():
             if run.attempt >= MOST_ATTEMPTS:
                 if self._store.give_up(run, WorkerLost()):
-                    logger.error("Claim %s lost its worker for good", run.job_id)
+                    logger.error("Claim %s lost its worker again and failed", run.job_id)
             elif self._store.take_back(run):
                 logger.warning("Claim %s lost its worker and is queued again", run.job_id)
                 self._send([run.job_id])

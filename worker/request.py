@@ -1,4 +1,4 @@
-"""How the worker lets go of a message when its claim is done."""
+"""How the worker acknowledges a message when its claim is done."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from celery.worker import request
 
 
 class Request(request.Request):  # type: ignore[misc]
-    """A request that does not hide that its message could not be acknowledged.
+    """A request that raises an error if its message cannot be acknowledged.
 
-    Celery logs such a failure and goes on, and the transport goes on counting the
-    message as being worked on. With one message at a time that is the end: the
-    connection may come back, but nothing is read from it any more. Raised, the
-    error tells Celery that the connection is lost, and it opens another one.
+    Celery only logs such a failure, and the transport continues to count the message
+    as taken. With one message at a time, the worker would then never read another one,
+    even after a new connection. With the error, Celery knows that the connection is
+    lost and opens another one.
 
-    Celery also puts the acknowledgement off until the loop comes round, for pools
-    whose results arrive in other threads. Ours runs claims in the loop's thread.
+    Celery also delays the acknowledgement until its next loop, for pools whose results
+    arrive in other threads. Here claims run in the loop's own thread.
     """
 
     def acknowledge(self) -> None:

@@ -1,4 +1,4 @@
-"""The one retriever of a worker process: loaded once, again only for a new index."""
+"""The retriever of a worker process: loaded once, and again for a new index."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ logger = logging.getLogger(__name__)
 
 
 class Retriever(Protocol):
-    """What the worker asks of ``retrieval.assembly``'s retriever."""
+    """The part of ``retrieval.assembly``'s retriever that the worker uses."""
 
     def warm_up(self) -> None:
         """Load the models and open the index."""
         ...
 
     def info(self) -> IndexInfo:
-        """Return what the opened index holds."""
+        """Return the description of the opened index."""
         ...
 
     @property
     def language_model_problem(self) -> EsotericError | None:
-        """Why a language model is asked and gives no answer that can be used, if so."""
+        """Why the language model gives no usable answer, else ``None``."""
         ...
 
     def stale(self) -> bool:
-        """Return whether another index stands where the opened one stood.
+        """Return whether the opened index was replaced by another one.
 
         Raises:
-            EsotericError: the server that holds the index cannot be asked.
+            EsotericError: the server of the index does not answer.
         """
         ...
 
     def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
-        """Check a claim; what ``on_progress`` raises ends the work."""
+        """Check a claim; an exception from ``on_progress`` ends the check."""
         ...
 
 
@@ -55,17 +55,17 @@ OpenRetriever: TypeAlias = Callable[[Settings], Retriever]
 
 
 class RetrieverSlot:
-    """Holds the retriever, and the reason where there is none.
+    """Contains the retriever, or the reason why there is none.
 
-    A worker without an index or a model stays up: it fails claims with the
-    reason, and works again as soon as what was missing is there. Where it cannot ask for
-    the index, it keeps what it has loaded until it can.
+    A worker without an index or a model continues to run: its claims fail with the reason,
+    and it works again as soon as the missing part is there. If the server of the index does
+    not answer, it keeps the loaded retriever.
     """
 
     def __init__(self, open_retriever: OpenRetriever, settings: Settings) -> None:
         self._open = open_retriever
         self._settings = settings
-        # One claim or one load at a time: two sets of models would not fit the memory.
+        # One claim or one load at a time: two sets of models would not fit in memory.
         self._lock = RLock()
         self._retriever: Retriever | None = None
         self.state: WorkerState = "loading"
@@ -73,38 +73,38 @@ class RetrieverSlot:
         self.corpus: SearchedCorpus | None = None
 
     def needs_loading(self) -> bool:
-        """Return whether the next claim has to wait for models or for a new index.
+        """Return whether the next claim must wait for models or for a new index.
 
         Raises:
-            EsotericError: the index cannot be asked for, which is kept in ``problem``.
+            EsotericError: the server of the index does not answer; also stored in ``problem``.
         """
         retriever = self._retriever
         return retriever is None or self._is_stale(retriever)
 
     def language_model(self) -> AskedModel | None:
-        """Return whom claims and evidence are shown to, and why it gives no answer, if so.
+        """Return the language model that reads claims and evidence, and its problem, if any.
 
-        It is known before anything is loaded, so that the pages can name it before the first claim.
+        It is known before models are loaded, so that the pages can name it before the first claim.
         """
         choice = self._settings.llm
         if choice is None:
             return None
         problem = self._retriever.language_model_problem if self._retriever else None
-        told = problem.problem if problem else None
-        return AskedModel(choice.model, choice.host, choice.decides, told)
+        reported = problem.problem if problem else None
+        return AskedModel(choice.model, choice.host, choice.decides, reported)
 
     @contextmanager
     def use(self) -> Iterator[Retriever]:
-        """Give the retriever, loaded if need be, to one claim.
+        """Yield the retriever, loaded if necessary, for one claim.
 
         Raises:
-            EsotericError: it cannot be loaded, or cannot ask for its index; the message says why.
+            EsotericError: it cannot be loaded, or the server of its index does not answer.
         """
         with self._lock:
             yield self._loaded()
 
     def load(self) -> None:
-        """Load what is missing or stale; a failure is kept in ``problem`` and logged."""
+        """Load what is missing or out of date; a failure is stored in ``problem`` and logged."""
         try:
             with self._lock:
                 self._loaded()
@@ -114,7 +114,7 @@ class RetrieverSlot:
     def watch(self, stop: Event) -> None:
         """Keep the slot ready between claims, until ``stop`` is set."""
         while not stop.wait(WATCH_SECONDS):
-            with suppress(EsotericError):  # it is kept and logged, and may pass
+            with suppress(EsotericError):  # it is stored and logged, and may end
                 if self.needs_loading():
                     self.load()
 
@@ -137,7 +137,7 @@ class RetrieverSlot:
     def _loaded(self) -> Retriever:
         if self._retriever is not None and not self._is_stale(self._retriever):
             return self._retriever
-        # Its memory goes before the next one asks for it.
+        # Its memory is freed before the next one is loaded.
         self._retriever = self.corpus = None
         if self.problem is None:
             self.state = "loading"

@@ -1,4 +1,4 @@
-"""The one task of the worker: check the claim with this id."""
+"""The task of the worker: check the claim with this id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class ClaimChecker:
-    """Takes queued claims one at a time from the queue to their end."""
+    """Checks queued claims, one at a time."""
 
     def __init__(
         self, store: JobStore, slot: RetrieverSlot, heartbeat: Heartbeat, stopping: Event
@@ -31,14 +31,14 @@ class ClaimChecker:
         self._stopping = stopping
 
     def register(self, celery: Celery) -> None:
-        """Make this the task that messages in the queue name."""
+        """Register this as the task for the messages of the queue."""
         celery.task(self.check, name=CHECK_CLAIM, Request="worker.request:Request")
 
     def check(self, job_id: str) -> None:
-        """Check the claim, unless it was started, cancelled or finished before."""
+        """Check the claim, unless it was started, cancelled or finished already."""
         run = self._store.start(job_id, self._heartbeat.worker, LEASE)
         if run is None:
-            self._say_why_not(job_id)
+            self._log_why_not(job_id)
             return
         logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
         with self._heartbeat.keeping(run):
@@ -53,13 +53,13 @@ class ClaimChecker:
                 logger.exception("Claim %s failed", job_id)
                 self._store.fail(run, InternalError("The claim could not be checked."))
 
-    def _say_why_not(self, job_id: str) -> None:
+    def _log_why_not(self, job_id: str) -> None:
         try:
             state = self._store.get(job_id).state
         except UnknownJob:
             logger.warning(
-                "The queue names claim %s, which this database does not hold. Give every web server"
-                " and worker that share a queue the same ESOTERIC_DATABASE_URL.",
+                "The queue names claim %s, which is not in this database. Set the same"
+                " ESOTERIC_DATABASE_URL for every web server and worker that share a queue.",
                 job_id,
             )
         else:
@@ -78,7 +78,7 @@ class ClaimChecker:
         if self._store.finish(run, claim_result(report)):
             logger.info("Claim %s is done", run.job_id)
         else:
-            logger.info("Claim %s was no longer wanted", run.job_id)
+            logger.info("Claim %s was cancelled or taken over", run.job_id)
 
     def _stop(self, run: Run) -> None:
         if self._store.give_back(run):

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 as it comes: claim, documents and sentences by cosine similarity."""
+"""all-MiniLM-L6-v2 without further training: documents and sentences by cosine similarity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MiniLMRanker:
         """
         self._encoder.warm_up()
         self._sentences = read_sentences(self._store)
-        # What is asked along every axis are the encodings: no claim waits for the index.
+        # All encodings are read now, so that no claim waits for the index.
         axes = np.eye(self._encoder.dimension, dtype=np.float32)
         vectors = self._store.similarities(self._sentences.ids, axes)
         if vectors is None:

@@ -1,7 +1,7 @@
-"""A baseline: plain ranking of documents and sentences, and the shipped models' verdict on it.
+"""A baseline: plain ranking of documents and sentences, then the verdict of the shipped models.
 
-All baselines share selection and verdict with the product, so that a difference
-between their rows and a recipe's is one of retrieval.
+All baselines use the product's selection and verdict, so their rows differ from a
+recipe's only in retrieval.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
 from retrieval.types import CorpusInfo, Evidence, Report, Sentence
 
-UNREAD = (0.0, 0.0, 1.0)  # until the verifier has read it, a sentence settles nothing
+UNREAD = (0.0, 0.0, 1.0)  # the opinion before the verifier has read a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
-    """A sentence with its document's title and its score; the scale is the ranker's own."""
+    """A sentence with its document's title and its score, whose scale depends on the ranker."""
 
     page: str
     number: int
@@ -50,7 +50,7 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The report on a claim, beside what the ranker found."""
+    """The report on a claim, and the ranking."""
 
     report: Report
     pages: list[str]
@@ -58,12 +58,12 @@ class _Judged:
 
 
 class RankedBaseline:
-    """Selects from the first five sentences of a ranker and gives them to the shipped judge."""
+    """Selects from the first five sentences of a ranker and passes them to the shipped verifier."""
 
     def __init__(
         self, name: str, ranker: Ranker, store: DocumentStore, folders: ModelFolders
     ) -> None:
-        """Keep the ranker over ``store``; nothing is loaded yet."""
+        """Store the ranker over ``store``; nothing is loaded yet."""
         self._name = name
         self._ranker = ranker
         self._store = store
@@ -87,7 +87,7 @@ class RankedBaseline:
         """Rank, select, judge.
 
         Raises:
-            InvalidClaim: the text is not something that can be checked.
+            InvalidClaim: the text is not a claim that can be checked.
         """
         return self._judged(claim).report
 
@@ -95,7 +95,7 @@ class RankedBaseline:
         """Rank, select, judge; ``ranked`` is in the order of the ranker.
 
         Raises:
-            InvalidClaim: the text is not something that can be checked.
+            InvalidClaim: the text is not a claim that can be checked.
         """
         judged = self._judged(claim)
         report = judged.report

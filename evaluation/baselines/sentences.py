@@ -1,4 +1,4 @@
-"""The corpus of a baseline: every document and sentence, held in memory."""
+"""The corpus of a baseline: every document and sentence, in memory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evaluation.baselines.ranked import RankedSentence
 from retrieval.index.store import DocumentStore
 from retrieval.language.model_texts import evidence_text
 
-DOCUMENTS = 20  # as many as a recipe hands to its sentence stages
-RANKED = 20  # sentences that are kept, to see how recall grows
+DOCUMENTS = 20  # as many as a recipe passes to its sentence stages
+RANKED = 20  # sentences that are kept, to measure recall at k
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Sentences:
     """Parallel lists of documents, and of their sentences that have text, document by document.
 
     ``starts[d]`` is the first sentence of document ``d``; ``starts[d + 1]`` is
-    behind its last.
+    one after its last.
     """
 
     ids: list[str]

@@ -1,6 +1,6 @@
 """TF-IDF after the FEVER baseline (Thorne et al. 2018, section 5): five documents, five sentences.
 
-Documents by weighted uni- and bigrams, as DrQA has them (Chen et al. 2017,
+Documents by weighted unigrams and bigrams, as in DrQA (Chen et al. 2017,
 section 3.1), sentences by unigrams.
 """
 
@@ -25,7 +25,7 @@ class TfidfRanker:
         self._store = store
 
     def warm_up(self) -> None:
-        """Weigh the words of documents and sentences."""
+        """Compute the word weights of documents and sentences."""
         self._sentences = read_sentences(self._store)
         self._document_words, self._documents = _weighed(self._sentences.document_texts(), 2)
         titled = self._sentences.titled(range(len(self._sentences.texts)))

@@ -1,4 +1,4 @@
-"""Whether a confidence means what it says."""
+"""Whether confidence equals accuracy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The answers of similar confidence: how sure they were, how often they were right."""
+    """Answers of similar confidence: their mean confidence and their accuracy."""
 
     low: float
     high: float
@@ -48,12 +48,12 @@ def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_])
     )
 
 
-def accuracy_of_the_surest(
+def accuracy_of_most_confident(
     confidence: NDArray[np.float64], right: NDArray[np.bool_], share: float
 ) -> float:
-    """Return the accuracy when only the surest ``share`` of the answers counts, 0..1.
+    """Return the accuracy of the most confident ``share`` of the answers, 0..1.
 
-    Of equally sure answers the earlier claims' are kept.
+    Of answers with equal confidence, earlier claims count first.
     """
     kept = np.argsort(-confidence, kind="stable")[: max(1, round(share * len(confidence)))]
     return float(right[kept].mean())

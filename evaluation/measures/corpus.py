@@ -1,4 +1,4 @@
-"""What is counted of claims over the served corpus and the claim documents that answer them."""
+"""The measures of claims against the served corpus, from their claim documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 FIRST = 5  # sentences that evidence recall looks at
-SHOWN = 3  # sentences that a reader sees at once
+SHOWN = 3  # sentences that a user sees first
 OPPOSITE: Mapping[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 
 
@@ -68,7 +68,7 @@ def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any
 
 
 def contradicted(answer: ClaimResult) -> bool:
-    """Return whether the evidence that is shown speaks against the verdict and none for it."""
+    """Return whether some selected evidence contradicts the verdict and none supports it."""
     label = answer.verdict.label
     stances = {item.stance for item in answer.selected}
     return label != NOT_ENOUGH_INFO and label not in stances and OPPOSITE[label] in stances

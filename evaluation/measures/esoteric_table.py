@@ -1,9 +1,9 @@
 """The table of the ESOTERIC report (sections 4.1 to 4.3, table 8), with its definitions.
 
-They differ from FEVER's: retrieved things are counted over all claims together,
-every annotated sentence is relevant whichever set it is in, and undecided
-claims are left out. Its 200 claims and its corpus were others, so the two
-tables stand side by side and are not compared.
+They differ from FEVER's: retrieved items are counted over all claims together,
+every annotated sentence is relevant in whichever set it is, and undecided claims
+are left out. The report used 200 other claims and another corpus, so the figures
+are shown side by side, but are not comparable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evaluation.predictions import MOST_EVIDENCE, Answer
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Relevant things among those retrieved, and retrieved among those relevant."""
+    """Share of relevant items among those retrieved, and of retrieved among those relevant."""
 
     recall: float
     precision: float
@@ -34,11 +34,11 @@ class Ratio:
 class EsotericTable:
     """Rows of table 8, each 0..1.
 
-    ``document``: documents handed to the sentence stage; a relevant one holds a
-    relevant sentence. ``passage``: sentences given as evidence, judged on
-    relevant documents that were retrieved alone. ``combined``: sentences given
+    ``document``: documents passed to the sentence stage; a relevant one has a
+    relevant sentence. ``passage``: sentences given as evidence, counted only on
+    relevant documents that were retrieved. ``combined``: sentences given
     as evidence, all of them. ``…_oracle``: claims with a whole evidence set
-    among them (OFEVER); for passages, of claims whose documents hold one.
+    among them (OFEVER); for passages, of claims whose documents have one.
     """
 
     document: Ratio

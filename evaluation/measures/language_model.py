@@ -1,4 +1,4 @@
-"""What a language model adds to the verifier, and what it takes."""
+"""What a language model adds to the verifier, and what it costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on a claim; ``seconds``: those of the language model, which ``usage`` is of."""
+    """The verdict on a claim; ``seconds`` and ``usage``: of the language model."""
 
     verdict: Verdict | types.Verdict
     usage: Usage | types.Usage | None
@@ -30,16 +30,16 @@ def language_model_results(
     labels: Sequence[Label],
     judged: Sequence[Judged | None],
 ) -> dict[str, Any]:
-    """Return how both judges do on the claims that both gave an opinion of, and what that took.
+    """Return figures of both judges on the claims with both opinions, and the usage.
 
-    ``labels``: the true ones of the claims that were ``judged``.
-    ``together``: the verdict is that of both judges. ``without_answer``: claims with evidence that
-    the model gave no usable answer to; ``not_asked``: claims without evidence. ``accuracy`` and
+    ``labels``: the gold labels of the claims in ``judged``.
+    ``together``: the verdict is that of both judges. ``without_answer``: claims with evidence,
+    but without a usable answer; ``not_asked``: claims without evidence. ``accuracy`` and
     ``verifier_accuracy``: 0 to 1, of claims with both opinions; ``when_they_agree`` and
     ``when_they_differ``: of the model, likewise. ``cost``: by the prices of the settings, ``None``
-    without them. ``kept``: answers that were kept from before, which took no tokens. Tokens of
-    answers that could not be used count. ``seconds``: of the model alone, at the median of claims
-    that it gave an opinion of.
+    without them. ``kept``: answers stored before, which took no tokens. Tokens of
+    answers that could not be used count. ``seconds``: of the model alone, median of the claims
+    with its opinion.
     """
     checked = [(label, one) for label, one in zip(labels, judged, strict=True) if one]
     asked = [(label, one, one.usage) for label, one in checked if one.usage]

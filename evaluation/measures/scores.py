@@ -1,9 +1,9 @@
 """FEVER's measures, claim by claim, and their means (Thorne et al. 2018, sections 4 and 5).
 
 A claim's scores are one row of a matrix; a figure is computed from rows. So the
-same few lines serve the figures, their confidence intervals and the comparison
-of two systems (``significance.py``). NaN marks a measure that a claim has no
-part in: undecided claims have no evidence that could be found.
+same code computes the figures, their confidence intervals and the comparison of
+two systems (``significance.py``). NaN means that a claim does not count for a
+measure: undecided claims have no evidence to find.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def scores_of(claim: AnnotatedClaim, answer: Answer) -> list[float]:
     claim, some whole evidence set is among the first five sentences.
     ``evidence_precision``: the share of the first five that is in any set; 1
     where none is given. ``evidence_recall``: some whole set is among the first
-    five. ``ofever``: what the FEVER score could be if everything behind the
-    retrieval of documents were an oracle: some whole set lies on the documents,
+    five. ``ofever``: what the FEVER score could be if everything after the
+    retrieval of documents were an oracle: some whole set is on the documents,
     and undecided claims count as right (their section 4, "oracle accuracy").
-    ``…_recall@k``: some whole set lies on the first ``k`` documents, or is
+    ``…_recall@k``: some whole set is on the first ``k`` documents, or is
     among the first ``k`` ranked sentences.
     """
     right = float(answer.label == claim.label)
@@ -74,10 +74,10 @@ def score_matrix(
 
 
 def figures_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``FIGURES`` of a score matrix: means over the claims that have a part in them.
+    """Return ``FIGURES`` of a score matrix: means over the claims that count for them.
 
     ``evidence_f1`` is the harmonic mean of the means of precision and recall,
-    as FEVER's scorer has it. NaN where no claim has a part.
+    as in FEVER's scorer. NaN if no claim counts.
     """
     counted = ~np.isnan(scores)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -88,7 +88,7 @@ def figures_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def keys(sentences: Sequence[SentenceKey]) -> list[SentenceKey]:
-    """Return the sentences with their page ids in the form in which they are compared."""
+    """Return the sentences with their page ids in NFC, for comparisons."""
     return [(page_key(page), number) for page, number in sentences]
 
 

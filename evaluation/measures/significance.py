@@ -1,7 +1,7 @@
-"""How far a figure could have come out otherwise, and whether one system really beats another.
+"""Confidence intervals of figures, and the significance of a difference between two systems.
 
-Claims about the same page are right and wrong together, so both measures draw
-groups of claims: taken one by one they would promise too much.
+Claims about the same page tend to be right or wrong together, so both measures
+draw groups of claims: with single claims the results would be too optimistic.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def paired_p_values(
     Approximate randomisation over pairs of answers to the same claims (Noreen
     1989; Yeh 2000, "More accurate tests for the statistical significance of
     result differences"), from a fixed seed. Rows must belong to the same
-    claims; ``groups`` names the group of each, whose pairs change places together.
+    claims; ``groups`` names the group of each, whose pairs are swapped together.
     """
     random = np.random.default_rng(SEED)
     number = _numbered(groups)

@@ -1,7 +1,7 @@
 """Whether a system knows that its evidence is not enough yet (AdMIRaL, section 5.3).
 
-Asked after the first hop of claims that need several pages: does it go on where
-the best sentences hold no whole evidence set, and nowhere else?
+Measured after the first hop of claims that need several pages: does the system continue
+exactly if the best sentences contain no whole evidence set?
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from retrieval.types import NOT_ENOUGH_INFO
 
 @dataclass(frozen=True, slots=True)
 class Insufficiency:
-    """Of those called insufficient how many are, and how many of these it calls so; 0..1.
+    """Precision and recall of calling evidence insufficient, 0..1.
 
-    Both with the ends of their 95% intervals; ``None`` where nothing is called so
-    or nothing is so.
+    Both with the ends of their 95% intervals; ``None`` if no evidence is called
+    insufficient, or none is.
     """
 
     precision: float | None
@@ -35,11 +35,11 @@ class Insufficiency:
 
 @dataclass(frozen=True, slots=True)
 class Sufficiency:
-    """Over ``claims`` that need several pages, ``insufficient`` of them after the first hop.
+    """Figures of ``claims`` that need several pages; ``insufficient``: after the first hop.
 
-    ``own``: the system's own decision. ``verdict``: a plain classifier, the label
-    that the best sentences came to. ``always``, ``never``: whoever always goes on,
-    and whoever never does.
+    ``own``: the system's own decision. ``verdict``: a plain classifier, the
+    label of the best sentences. ``always``, ``never``: a system that always continues,
+    and one that never does.
     """
 
     claims: int
@@ -51,7 +51,7 @@ class Sufficiency:
 
 
 def mean_hops(answers: Sequence[Answer]) -> float | None:
-    """Return how many hops an answer took on average; ``None`` for systems without hops."""
+    """Return the mean number of hops of an answer; ``None`` for systems without hops."""
     taken = [len(answer.hops) for answer in answers if answer.hops]
     return float(np.mean(taken)) if taken else None
 

@@ -1,1 +1,1 @@
-"""The last stage: a language model explains what the selected evidence says of the claim."""
+"""The last stage: a language model says what the selected evidence means for the claim."""

@@ -1,24 +1,24 @@
-"""How sure a verdict is that two judges were asked for."""
+"""The confidence of a verdict where two judges were asked."""
 
 from __future__ import annotations
 
 from retrieval.types import LABELS, Label
 
-# How often a language model's label is taken to be right; its errors fall on the other labels
-# alike. An assumption: `esoteric evaluate --llm` shows what holds for a model.
+# Assumed probability that a language model's label is right; its errors are spread equally over the
+# other labels. `esoteric evaluate --llm` measures the real value for a model.
 RELIABILITY = 2 / 3
-# Both judges read the same sentences and err on the same claims, so the verifier's word counts for
-# half of what that of an independent witness would (a power of its probabilities).
+# Both judges read the same sentences and make the same errors, so the verifier counts for half of
+# what an independent judge would (this is a power of its probabilities).
 INDEPENDENCE = 0.5
 
 
 def confidence_of(label: Label, verifier: Label, confidence: float) -> float:
     """Return the probability of the language model's label, given what the verifier says.
 
-    The verifier's ``confidence`` is calibrated; what is left of it falls on the other labels alike.
-    Tempered by ``INDEPENDENCE``, it is what is believed before; the model is a witness that is
-    right with the probability ``RELIABILITY`` (Bayes' rule). Its own number, if it gave one, would
-    count for nothing.
+    The verifier's ``confidence`` is calibrated; the rest is spread equally over the other labels.
+    Raised to the power ``INDEPENDENCE``, these are the prior probabilities. The model's label is
+    evidence that is right with the probability ``RELIABILITY`` (Bayes' rule). A confidence stated
+    by the model is not used.
     """
     others = len(LABELS) - 1
     theirs: float = confidence**INDEPENDENCE

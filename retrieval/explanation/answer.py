@@ -1,4 +1,4 @@
-"""What a language model must answer, and what is checked before it is believed."""
+"""The form of a language model's answer, and the checks before it is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from retrieval.types import NOT_ENOUGH_INFO, Label
 MOST_SENTENCES = 3
 LONGEST_RATIONALE = 700  # characters
 LONGEST_MISSING = 300
-# Pairs of marks around words that are quoted. An apostrophe stands inside a word.
+# Pairs of quotation marks around words. An apostrophe is inside a word.
 _QUOTED = re.compile(
     r"“([^“”]*)”|\"([^\"]*)\"|«([^«»]*)»|„([^„“”]*)[“”]"
     r"|(?<!\w)[‘']([^‘’']{2,}(?:\b['’]\b[^‘’']*)*)['’](?!\w)"  # noqa: RUF001
@@ -23,15 +23,15 @@ _QUOTED = re.compile(
 _OTHER_MARKS = re.compile('[“”"„«»‹›「」『』＂]|``')  # noqa: RUF001
 _AROUND = ".,;:!?… "
 _MAY_END = re.compile(r"[.!?…][^\w\s]*\s")
-# Some servers put an answer between these, though a schema was asked for.
+# Some servers put the answer between these marks, although a schema was requested.
 _FENCED = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
 
 
 class AnswerInvalid(Exception):
-    """An answer that is not believed.
+    """An answer that failed a check.
 
-    The text says why, to the model and to people, in words of ours: what a model wrote may come
-    from hostile evidence, so it is not repeated.
+    The text says why, for the model and for people. It repeats nothing that the model wrote, since
+    that may come from hostile evidence.
     """
 
 
@@ -49,7 +49,7 @@ class ModelAnswer(BaseModel):
 def answer_schema(numbers: list[int]) -> dict[str, Any]:
     """Return the JSON Schema of an answer that may cite these numbers.
 
-    The rationale comes first, so that a model which writes in this order reasons before it decides.
+    The rationale comes first, so that a model that writes in this order reasons before it decides.
     """
     schema = ModelAnswer.model_json_schema()
     schema["properties"]["cites"] = {
@@ -64,8 +64,8 @@ def checked(text: str, asked: Prompt) -> ModelAnswer:
     """Return the answer in ``text``.
 
     Raises:
-        AnswerInvalid: it is no JSON of the schema, cites a number that there is not, decides
-            without citing anything, is too long, or quotes what stands in no piece of evidence.
+        AnswerInvalid: it does not match the schema, cites a number that does not exist, decides
+            without a citation, is too long, or quotes words that are in no piece of evidence.
     """
     fenced = _FENCED.fullmatch(text)
     try:
@@ -90,7 +90,7 @@ def checked(text: str, asked: Prompt) -> ModelAnswer:
 
 
 def _wrong_form(error: ValidationError) -> str:
-    """Return what is wrong by the schema's own names; a key that a model made up is not named."""
+    """Return what is wrong, in terms of the schema; a key that the model invented is not named."""
     place = error.errors(include_url=False, include_input=False)[0]["loc"]
     if place and place[0] in ModelAnswer.model_fields:
         return f'"{place[0]}" is missing or not as described'
@@ -100,7 +100,7 @@ def _wrong_form(error: ValidationError) -> str:
 
 
 def _sentences(text: str) -> int:
-    """Return how many sentences there are; the splitter is asked only where it matters."""
+    """Return the number of sentences; the splitter is used only if there may be too many."""
     if len(_MAY_END.findall(f"{text} ")) <= MOST_SENTENCES:
         return MOST_SENTENCES
     return len(next(_splitter().split([text])))
@@ -112,16 +112,16 @@ def _splitter() -> SentenceSplitter:
 
 
 def _check_quotes(text: str, asked: Prompt) -> None:
-    """Check that what is quoted stands in the evidence, word by word.
+    """Check that all quoted words are in the evidence, word by word.
 
-    Whether it is quoted out of its context cannot be checked.
+    Whether a quotation is out of context cannot be checked.
     """
     if _OTHER_MARKS.search(_QUOTED.sub("", text)):
         raise AnswerInvalid("put quoted words between “ and ”")
     quotes = ("".join(groups).strip(_AROUND) for groups in _QUOTED.findall(text))
     sources = [_straight(part) for piece in asked.pieces.values() for part in piece]
     for quote in map(_straight, filter(None, quotes)):
-        # Only the first letter may be of another case, as at the beginning of a sentence.
+        # The case of the first letter may differ, as at the beginning of a sentence.
         first, rest = re.escape(quote[0].lower() + quote[0].upper()), re.escape(quote[1:])
         words = re.compile(rf"(?<!\w)[{first}]{rest}(?!\w)")
         if not any(words.search(source) for source in sources):

@@ -1,4 +1,4 @@
-"""One call to a language model's server, by the SDK that it is made for."""
+"""Calls to a language model's server, with the SDK made for it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.http_client import AnswerRefused, http_client
 from retrieval.explanation.prompt import Message
 
-MOST_TOKENS = 600  # of an answer; three sentences and what is missing take about 200
+MOST_TOKENS = 600  # of an answer; a usual answer takes about 200
 _SCHEMA_NAME = "verdict"
-# The SDKs want a key; the HTTP client sets the one that is sent, if there is one.
+# The SDKs require a key; the HTTP client sets the key that is really sent, if there is one.
 _NO_KEY = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, and how many tokens it read and wrote as its server counts them."""
+    """What a model wrote, and how many tokens it read and wrote, as counted by its server."""
 
     text: str
     prompt_tokens: int
@@ -30,9 +30,9 @@ class Reply:
 
 
 class CallFailed(Exception):
-    """A call that brought no reply.
+    """A call without a reply.
 
-    ``status``: HTTP status, 0 where no answer came. ``retry_after``: the header, where it is a
+    ``status``: HTTP status, 0 without an answer. ``retry_after``: the header, where it is a
     number of seconds.
     """
 
@@ -43,7 +43,7 @@ class CallFailed(Exception):
 
     @property
     def may_pass(self) -> bool:
-        """Whether the same call may succeed later: no answer, too many calls, a server's fault."""
+        """Whether the same call may succeed later: no answer, too many calls, a server error."""
         return self.status in (0, httpx2.codes.TOO_MANY_REQUESTS) or self.status >= 500
 
 
@@ -55,10 +55,10 @@ class ChatClient(Protocol):
         ...
 
     async def reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
-        """Return a reply that the server was asked to keep to this JSON Schema.
+        """Return the reply; the server is asked to follow this JSON Schema.
 
         Raises:
-            CallFailed: there is none, for whatever reason.
+            CallFailed: there is no reply, for any reason.
         """
         ...
 
@@ -69,7 +69,7 @@ def chat_client(choice: LanguageModelChoice) -> ChatClient:
 
 
 class SdkClient(ABC):
-    """What is the same whichever SDK speaks: the HTTP client, and what becomes of failures."""
+    """The common part of both clients: the HTTP client, and the handling of failures."""
 
     def __init__(self, choice: LanguageModelChoice) -> None:
         self._choice = choice
@@ -80,7 +80,7 @@ class SdkClient(ABC):
         try:
             async with http_client(self._choice) as http:
                 return _reply(await self._completion(http, sent, schema))
-        # A server can send anything, and what an SDK makes of it is not written down.
+        # A server can send anything, and the exceptions of the SDKs for it are not documented.
         except Exception as error:
             raise _failed(error) from None
 
@@ -88,11 +88,11 @@ class SdkClient(ABC):
     async def _completion(
         self, http: httpx2.AsyncClient, messages: Any, schema: dict[str, Any]
     ) -> Any:
-        """Return the completion as the SDK has it; whatever it raises is a failure."""
+        """Return the completion of the SDK; any exception counts as a failure."""
 
 
 class OpenAIClient(SdkClient):
-    """Speaks to any server with OpenAI's chat completions."""
+    """A client for any server with OpenAI's chat completions."""
 
     def warm_up(self) -> None:
         """See ``ChatClient``."""
@@ -117,7 +117,7 @@ class OpenAIClient(SdkClient):
 
 
 class MistralClient(SdkClient):
-    """Speaks to Mistral's API."""
+    """A client for Mistral's API."""
 
     def warm_up(self) -> None:
         """See ``ChatClient``."""
@@ -148,7 +148,7 @@ class MistralClient(SdkClient):
 
 
 def _reply(completion: Any) -> Reply:
-    """Return the reply in a completion; a completion of another shape raises something."""
+    """Return the reply in a completion; raises an exception if it has another form."""
     text = completion.choices[0].message.content
     if not isinstance(text, str):
         raise TypeError("no text")
@@ -165,7 +165,7 @@ def _count(tokens: Any) -> int:
 
 
 def _failed(error: Exception) -> CallFailed:
-    """Return why a call failed, in words of ours: what a server sent is not repeated."""
+    """Return why a call failed; nothing that the server sent is repeated."""
     causes = [error, *filter(None, (error.__cause__, error.__context__))]
     for cause in causes:
         if isinstance(cause, AnswerRefused):
@@ -180,10 +180,10 @@ def _failed(error: Exception) -> CallFailed:
     if isinstance(status, int) and status >= 300:
         headers = getattr(getattr(error, "response", error), "headers", {})
         return CallFailed(f"it answered with status {status}", status, _seconds(headers))
-    return CallFailed("what it sent is no chat completion", httpx2.codes.OK)
+    return CallFailed("its answer is not a chat completion", httpx2.codes.OK)
 
 
 def _seconds(headers: Any) -> float | None:
-    """Return how long the server asks to wait; a date counts as nothing said."""
+    """Return how many seconds the server asks to wait; a date counts as ``None``."""
     value = str(headers.get("retry-after", ""))
     return float(value) if re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,3})?", value) else None

@@ -1,4 +1,4 @@
-"""Which language model gives the verdict, and where it is reached."""
+"""Which language model gives the verdict, and where it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MISTRAL_URL = "https://api.mistral.ai"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost, in the currency of whoever pays."""
+    """Price of a million tokens, in any currency."""
 
     prompt: float
     answer: float
@@ -23,19 +23,19 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModelChoice:
-    """A language model as the settings name it.
+    """A language model, as the settings name it.
 
     Attributes:
-        provider: which client speaks to it: Mistral's, or that of OpenAI-compatible servers; or
-            that it runs in this process.
+        provider: which client is used: Mistral's, or that of OpenAI-compatible servers; or
+            ``local`` if the model runs in this process.
         model: its name at the server.
-        url: the address that requests are sent under, such as ``http://localhost:11434/v1``; ""
-            where the model runs in this process.
-        key: sent to that address and nowhere else; "" where the server needs none.
-        decides: whether the verdict is the model's, or that of both where the model runs in this
-            process; otherwise it is the verifier's.
-        seconds: most that one call may take.
-        price: of its tokens, where the settings name it.
+        url: the address of its server, such as ``http://localhost:11434/v1``; "" where the
+            model runs in this process.
+        key: sent only to that address; "" where the server needs none.
+        decides: whether the model gives the verdict (in this process: both judges together);
+            otherwise the verifier gives it.
+        seconds: time limit for a claim.
+        price: of its tokens, if the settings name it.
     """
 
     provider: Provider
@@ -48,7 +48,7 @@ class LanguageModelChoice:
 
     @property
     def host(self) -> str:
-        """Where claims and evidence are sent: host and port of the URL; "" for nowhere."""
+        """Host and port that claims and evidence are sent to; "" if nothing is sent."""
         return urlsplit(self.url).netloc
 
     @property
@@ -58,21 +58,21 @@ class LanguageModelChoice:
 
     @property
     def lacks_key(self) -> bool:
-        """Whether the server is Mistral's own, which wants a key, and there is none."""
+        """Whether the server is Mistral's own, which requires a key, and the key is missing."""
         return self.url == MISTRAL_URL and not self.key
 
     @property
     def name(self) -> str:
-        """What verdicts call this judge."""
+        """The name of this judge in verdicts."""
         return name_of(self.model, self.host)
 
     @property
     def receiver(self) -> str:
-        """Whom claims and evidence are sent to; "" where they stay in this process."""
+        """The model that claims and evidence are sent to; "" if they stay in this process."""
         return self.name if self.host else ""
 
     def decider(self, verifier: str) -> str:
-        """Return what verdicts call whoever decides; ``verifier`` is the verifier's name."""
+        """Return the name of the deciding judge in verdicts; ``verifier``: the verifier's name."""
         if not self.decides:
             return verifier
         return f"{verifier} with {self.name}" if self.is_local else self.name
@@ -88,13 +88,13 @@ class LanguageModelChoice:
         seconds: int,
         prices: Mapping[str, Price],
     ) -> LanguageModelChoice:
-        """Return the choice that the settings make; "" where one is not set.
+        """Return the choice of the settings; a setting that is not set is "".
 
-        ``name``: PROVIDER:MODEL, or ``local``. ``mistral_key`` is used for Mistral's own address
-        alone, and ``url_key`` for the address in ``url``.
+        ``name``: PROVIDER:MODEL, or ``local``. ``mistral_key`` is used only for Mistral's own
+        address, and ``url_key`` for the address in ``url``.
 
         Raises:
-            ValueError: they do not fit together; the text says how to put it right.
+            ValueError: the settings do not fit together; the text says how to fix it.
         """
         if name == "local":
             return cls("local", QWEN.name, "", "", decides, seconds)
@@ -118,10 +118,10 @@ class LanguageModelChoice:
 
 
 def name_of(model: str, host: str) -> str:
-    """Return what verdicts call a language model; ``host`` is "" where it runs in the worker."""
+    """Return the name of a language model in verdicts; ``host``: "" if it runs in the worker."""
     return f"{model} at {host}" if host else f"{model} (local)"
 
 
 def memory_of(choice: LanguageModelChoice | None) -> int:
-    """Return the bytes that the language model takes in each process that checks claims."""
+    """Return the memory of the language model in each process that checks claims, in bytes."""
     return QWEN.memory if choice is not None and choice.is_local else 0

@@ -31,28 +31,28 @@ from retrieval.explanation.prompt import CUT, Prompt, asked_again, prompt
 from retrieval.explanation.stage import Explains
 from retrieval.types import Evidence, Judgement, Usage, Verdict
 
-ASKED = 2  # times, where an answer is not believed
+ASKED = 2  # times, if an answer fails the checks
 
 logger = logging.getLogger(__name__)
 
 
 @component
 class Explainer:
-    """Asks a language model and believes an answer that was checked; else the verdict stays."""
+    """Asks a language model and uses its answer if it passes the checks; else the verdict stays."""
 
     def __init__(self, model: LanguageModel, kept: KeptAnswers | None) -> None:
-        """Ask ``model``; answers are looked for in ``kept``, and kept there."""
+        """Ask ``model``; answers are stored in ``kept`` and read from there."""
         self.language_model = model
         self._kept = kept
 
     @property
     def model(self) -> str:
-        """What verdicts call the model."""
+        """The name of the model in verdicts."""
         return self.language_model.choice.name
 
     @property
     def problem(self) -> EsotericError | None:
-        """Why the model gives no answer that can be used, if so."""
+        """Why the model gives no usable answer, else ``None``."""
         return self.language_model.problem
 
     def warm_up(self) -> None:
@@ -63,7 +63,7 @@ class Explainer:
     def run(
         self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
     ) -> dict[str, Any]:
-        """Return the verdict with the model's opinion, what that took, and notices.
+        """Return the verdict with the model's opinion, the usage, and notices.
 
         See ``Explains``.
         """
@@ -82,7 +82,7 @@ class Explainer:
         return {"verdict": self._judged(verdict, answer), "usage": usage, "notices": notices}
 
     def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
-        """Return the verdict of both judges; the opinion of whoever decides comes first."""
+        """Return the verdict with both opinions, first that of the judge that decides."""
         opinion = Judgement(
             judge=self.model,
             label=answer.label,
@@ -104,7 +104,7 @@ class Explainer:
     def _answer(
         self, asked: Prompt, schema: dict[str, Any], on_wait: Waiting
     ) -> tuple[ModelAnswer, Usage]:
-        """Return an answer that was checked, and what it took.
+        """Return an answer that passed the checks, and the usage.
 
         Raises:
             _Unanswered: there is none.
@@ -135,7 +135,7 @@ class Explainer:
         raise _Unanswered(self.language_model.refused(reason), usage)
 
     def _kept_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
-        """Return the answer that was kept; one that is no longer believed is asked for again."""
+        """Return the stored answer, ``None`` if there is none or it fails the checks."""
         if self._kept is None:
             return None
         try:
@@ -144,7 +144,7 @@ class Explainer:
         except AnswerInvalid:
             return None
         except EsotericError as error:
-            logger.warning("Kept answers cannot be read, so the model is asked: %s", error)
+            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
             return None
 
     def _keep(self, digest: str, answer: ModelAnswer) -> None:
@@ -153,7 +153,7 @@ class Explainer:
         try:
             self._kept.keep_answer(digest, answer.model_dump_json())
         except EsotericError as error:
-            logger.warning("An answer cannot be kept: %s", error)
+            logger.warning("An answer cannot be stored: %s", error)
 
     def _digest(self, asked: Prompt, schema: dict[str, Any]) -> str:
         choice = self.language_model.choice
@@ -162,7 +162,7 @@ class Explainer:
 
 
 class _Unanswered(Exception):
-    """A claim without an answer that can be used, and what it took all the same."""
+    """A claim without a usable answer, and the usage."""
 
     def __init__(self, error: LanguageModelUnavailable, usage: Usage) -> None:
         self.error = error
@@ -172,9 +172,9 @@ class _Unanswered(Exception):
 def explainer(
     choice: LanguageModelChoice | None, kept: KeptAnswers | None, models: Path
 ) -> Explains | None:
-    """Return the stage for the language model that the settings name, if they name one.
+    """Return the stage for the language model of the settings, or ``None`` without one.
 
-    ``models``: the folder that one of this process is read from.
+    ``models``: the folder of a local model.
     """
     if choice is None:
         return None

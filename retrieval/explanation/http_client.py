@@ -1,7 +1,7 @@
-"""The HTTP client that the SDKs send with: it decides what leaves and how much may come back.
+"""The HTTP client of the SDKs: it limits what is sent and how much is read.
 
-The SDKs read variables of their own (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and
-would send them to whatever server is set. So only known headers pass, and the key is set here.
+The SDKs read their own variables (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and
+would send them to any server. So only known headers are sent, and the key is set here.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import httpx2
 
 from retrieval.explanation.choice import LanguageModelChoice
 
-MOST_BYTES = 1_000_000  # of an answer; the longest that is allowed takes a few thousand
+MOST_BYTES = 1_000_000  # of an answer; the longest allowed answer has a few thousand
 _HEADERS = frozenset(
     ("host", "accept", "connection", "content-type", "content-length", "user-agent")
 )
 
 
 class AnswerRefused(Exception):
-    """What the server sends is not read: it is too long, or compressed without being asked to."""
+    """An answer that is not read: it is too long, or compressed without a request for it."""
 
 
 def http_client(choice: LanguageModelChoice) -> httpx2.AsyncClient:
-    """Return a client that sends the key, follows no redirect and reads ``MOST_BYTES`` at most.
+    """Return a client that sends the key, follows no redirect and reads at most ``MOST_BYTES``.
 
-    A redirect would take claim, evidence and key to another host. So would a proxy of the
-    environment, unless it passes on what is encrypted; it is used for https alone.
+    A redirect would send claim, evidence and key to another host. A proxy from the environment
+    could read them too, so it is used only for https, where they are encrypted.
     """
 
     async def send_only_this(request: httpx2.Request) -> None:
@@ -38,7 +38,7 @@ def http_client(choice: LanguageModelChoice) -> httpx2.AsyncClient:
 
     async def read_no_more(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise AnswerRefused("it is compressed though that was not asked for")
+            raise AnswerRefused("it is compressed without a request for it")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Limited(response.stream)
 
@@ -51,7 +51,7 @@ def http_client(choice: LanguageModelChoice) -> httpx2.AsyncClient:
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """A stream that breaks off after ``MOST_BYTES``."""
+    """A stream that stops with an error after ``MOST_BYTES``."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Where answers of language models are kept, so that the same question is not paid for twice."""
+"""A store for answers of language models, so that the same question is not paid for twice."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class KeptAnswers(Protocol):
-    """Answers by the digest of all that they depend on."""
+    """Answers, each under a digest of everything that it depends on."""
 
     def kept_answer(self, digest: str) -> str | None:
-        """Return the answer that was kept under this digest, if there is one.
+        """Return the answer stored under this digest, or ``None``.
 
         Raises:
             EsotericError: it cannot be read.
@@ -17,9 +17,9 @@ class KeptAnswers(Protocol):
         ...
 
     def keep_answer(self, digest: str, answer: str) -> None:
-        """Keep an answer instead of one that is there already.
+        """Store an answer; it replaces an older one.
 
         Raises:
-            EsotericError: it cannot be kept.
+            EsotericError: it cannot be stored.
         """
         ...

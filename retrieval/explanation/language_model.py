@@ -1,4 +1,4 @@
-"""A language model that is asked with patience, but not for ever."""
+"""A language model at a server: calls are repeated after failures, within a time limit."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.prompt import Message
 
 TRIES = 3
-FIRST_PAUSE = 0.5  # seconds before the second try, where the server names none; then twice that
-LONGEST_PAUSE = 10.0  # a server that asks for more is left alone for this claim
-BREAKS_AFTER = 5  # failures one after the other
-REST = 60.0  # seconds that a server is left alone after these
+FIRST_PAUSE = 0.5  # seconds before the second try, unless the server names a time; then doubled
+LONGEST_PAUSE = 10.0  # if a server asks for more, it is not asked again for this claim
+BREAKS_AFTER = 5  # failures in a row
+REST = 60.0  # seconds without a call after these failures
 SHOWN_EVERY = 1.0  # seconds
 _CODE = "language_model_unavailable"
 
 Waiting: TypeAlias = Callable[[float], None]
-"""Called about every second while an answer is awaited, with the seconds so far. What it raises
+"""Called about every second during a call, with the seconds so far. An exception that it raises
 ends the call."""
 _T = TypeVar("_T")
 
@@ -31,39 +31,39 @@ logger = logging.getLogger(__name__)
 
 
 class LanguageModelUnavailable(EsotericError):
-    """The language model gave no answer that can be used."""
+    """The language model gave no usable answer."""
 
 
 class Deadline:
-    """When the language model must have answered a claim, all asking included."""
+    """The time limit for a claim, over all calls of the language model."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin to count."""
+        """Start the time."""
         self._begun = time.monotonic()
         self._seconds = seconds
 
     @property
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return time.monotonic() - self._begun
 
     @property
     def left(self) -> float:
-        """Seconds that are left, 0 where none are."""
+        """Seconds left, at least 0."""
         return max(0.0, self._seconds - self.spent)
 
 
 class LanguageModel:
     """One language model at one server, for one claim at a time.
 
-    After ``BREAKS_AFTER`` calls one after the other that brought nothing it asks no more for
-    ``REST`` seconds; then one claim tries again. ``problem`` says what is wrong until an answer is
-    used. Answers that were not believed count for it too, but no server rests for them: one claim
-    with hostile evidence must not cost others their answers.
+    After ``BREAKS_AFTER`` failed calls in a row there are no calls for ``REST`` seconds; then one
+    claim tries again. ``problem`` says what is wrong until an answer is used. It is also set after
+    answers that fail the checks, but these do not stop the calls: one claim with hostile evidence
+    must not take the answers from others.
     """
 
     def __init__(self, choice: LanguageModelChoice, client: ChatClient) -> None:
-        """Remember whom to ask; nothing is sent before ``ask``."""
+        """Store the model and its client; nothing is sent before ``ask``."""
         self.choice = choice
         self.problem: LanguageModelUnavailable | None = None
         self._client = client
@@ -85,10 +85,10 @@ class LanguageModel:
         """Return the model's reply.
 
         Raises:
-            LanguageModelUnavailable: there is none, or the model is left alone for a while.
+            LanguageModelUnavailable: there is no reply, or calls are stopped for a while.
         """
         if self.problem and self._failures >= BREAKS_AFTER and time.monotonic() < self._rests_until:
-            # A new one each time: an exception keeps what it passed through.
+            # A new exception each time: an exception keeps its traceback.
             raise LanguageModelUnavailable(_CODE, self.problem.message, self.problem.hint)
         if self.choice.lacks_key:
             raise self._failed(CallFailed("there is no key for it", 401))
@@ -98,17 +98,17 @@ class LanguageModel:
             raise self._failed(error) from None
 
     def believed(self) -> None:
-        """Note an answer that was used."""
+        """Record an answer that was used."""
         if self.problem is not None:
             logger.info("The language model %s gives answers again", self.choice.name)
         self.problem = None
         self._failures = self._refusals = 0
 
     def refused(self, reason: str) -> LanguageModelUnavailable:
-        """Note a claim whose answers were not believed, and return the error that says so."""
+        """Record a claim whose answers failed the checks, and return the error for it."""
         self._failures = 0
         self._refusals += 1
-        hint = "If it goes on, name a larger model in ESOTERIC_LLM. Until then verdicts are the"
+        hint = "If this continues, name a larger model in ESOTERIC_LLM. Until then verdicts are the"
         error = self._error(reason, f"{hint} verifier's.")
         if self._refusals >= BREAKS_AFTER:
             self.problem = self._error(reason, f"{hint} verifier's.")
@@ -122,9 +122,7 @@ class LanguageModel:
         return self._error(str(error), _hint(error.status))
 
     def _error(self, reason: str, hint: str) -> LanguageModelUnavailable:
-        message = (
-            f"The language model {self.choice.name} gave no answer that can be used: {reason}."
-        )
+        message = f"The language model {self.choice.name} gave no usable answer: {reason}."
         return LanguageModelUnavailable(_CODE, message, hint)
 
     async def _tried(
@@ -145,7 +143,7 @@ class LanguageModel:
                 wait = max(pause, error.retry_after or 0)
                 if not error.may_pass or wait > LONGEST_PAUSE:
                     raise
-            # Workers that were refused together must not come back together.
+            # Workers that were refused at the same time must not try again at the same time.
             await asyncio.sleep(wait * random.uniform(1, 1.5))
             pause *= 2
         return await self._client.reply(messages, schema)
@@ -154,13 +152,13 @@ class LanguageModel:
 def _run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run the work to its end.
 
-    ``asyncio.run`` would wait for a name that is still being looked up, however long that takes.
+    ``asyncio.run`` would wait until a host name is looked up, however long that takes.
     """
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(work)
     finally:
-        # Where an interrupt came from outside, there is still something at work.
+        # After an interrupt from outside, some tasks may still be running.
         for task in asyncio.all_tasks(loop):
             task.cancel()
             loop.run_until_complete(asyncio.wait({task}))
@@ -169,7 +167,7 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 async def _watched(work: Coroutine[Any, Any, _T], deadline: Deadline, on_wait: Waiting) -> _T:
-    """Do the work and call ``on_wait`` every second; what that raises cancels the work."""
+    """Do the work and call ``on_wait`` every second; an exception from it cancels the work."""
     task = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait({task}, timeout=SHOWN_EVERY))[0]:

@@ -1,4 +1,4 @@
-"""The language model that runs in this process: which file it is, and where it lies."""
+"""The language model that runs in this process: its file and its place."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from retrieval.fixes import esoteric_command
 
 @dataclass(frozen=True, slots=True)
 class PackagedWeights:
-    """A model's file (GGUF), cut into pieces that Python packages hold, in their order.
+    """A model's file (GGUF), cut into pieces in Python packages, in their order.
 
     Attributes:
         name: of the model.
-        packages: each holds one piece, a file ``*.bin``.
+        packages: each contains one piece, a file ``*.bin``.
         version: of all packages.
         bytes: size of the joined file.
         sha256: of the joined file.
-        memory: that the model takes, bytes.
+        memory: that the model needs, in bytes.
     """
 
     name: str
@@ -30,19 +30,19 @@ class PackagedWeights:
     memory: int
 
     def file(self, models: Path) -> Path:
-        """Return where the joined file lies in the folder of the models."""
+        """Return the path of the joined file in the folder of the models."""
         return models / f"{self.name}.gguf"
 
     def present_file(self, models: Path) -> Path:
-        """Return the joined file, if it is there and has its size; its digest is not compared.
+        """Return the joined file, if it exists and has the right size; its digest is not checked.
 
         Raises:
-            ModelUnavailable: it is missing, or of another size.
+            ModelUnavailable: it is missing, or has another size.
         """
         file = self.file(models)
         size = file.stat().st_size if file.is_file() else -1
         if size != self.bytes:
-            wrong = "is not there" if size < 0 else f"has {size:,} bytes, not {self.bytes:,}"
+            wrong = "is missing" if size < 0 else f"has {size:,} bytes, not {self.bytes:,}"
             raise ModelUnavailable(
                 "local_model_missing",
                 f"The language model {file} {wrong}.",

@@ -1,8 +1,8 @@
-"""What a language model is asked: the claim and its evidence as data, apart from instructions.
+"""The prompt for a language model: instructions, and the claim and its evidence as data.
 
-Evidence is hostile until proved otherwise. Each piece is one line of JSON, so it cannot imitate a
-line of its own, and the lines stand between two marks that hold a digest of them, which no page
-can hold beforehand. What begins a control token of a model's chat template is escaped.
+Evidence may be hostile. Each piece is one line of JSON, so it cannot imitate another line. The
+lines are between two marks that contain a digest of them, which no page can contain in advance.
+Characters that begin a control token of a model's chat template are escaped.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ LONGEST_TITLE = 200
 CUT = "The language model was shown the beginning of very long sentences only."  # a notice
 _CUT = " […]"
 _SHOWN_CATEGORIES = frozenset("LMNPSZ")
-# "<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[gMASK]": some servers take these for their
-# own marks wherever they stand in a message.
+# "<|im_end|>", "</s>", "<start_of_turn>", "[INST]", "[gMASK]": some servers treat these as control
+# tokens anywhere in a message.
 _CONTROL_TOKEN = re.compile(r"[<]|\[(?=/?[A-Za-z_]+\])")
-# Letters, marks and signs by their category that are drawn as nothing.
+# Letters, marks and signs (by category) that are displayed as nothing.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _INSTRUCTIONS = """\
 You check facts. You get a claim and numbered pieces of evidence, and decide what the evidence, \
@@ -53,7 +53,7 @@ class Message:
     content: str
 
 
-# The same for every claim, so that a server can keep what it has read of it.
+# The same for every claim, so that a server can cache it.
 _SYSTEM = Message(
     "system",
     _INSTRUCTIONS.format(supports=LABELS[0], refutes=LABELS[1], neither=LABELS[2]),
@@ -62,12 +62,12 @@ _SYSTEM = Message(
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked about a claim.
+    """The prompt about a claim.
 
     Attributes:
-        claim: as the model sees it.
-        pieces: each piece of evidence as the model sees it, title and sentence, by its number.
-        cut: whether something is not shown because it is too long.
+        claim: as the model reads it.
+        pieces: title and sentence of each piece of evidence as the model reads it, by number.
+        cut: whether a text was cut because it is too long.
         messages: the conversation so far.
     """
 
@@ -78,7 +78,7 @@ class Prompt:
 
 
 def prompt(claim: str, evidence: Sequence[Evidence]) -> Prompt:
-    """Return what is asked about a claim; its selected evidence keeps the numbers of the list.
+    """Return the prompt about a claim; the selected evidence keeps its numbers in the list.
 
     ``evidence`` is all evidence, best first: number 1 is the first.
     """
@@ -106,14 +106,14 @@ def _line(values: Mapping[str, str | int]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text with what begins a control token written as JSON escapes it."""
+    """Return the text with JSON escapes for characters that begin a control token."""
     return _CONTROL_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def asked_again(messages: Sequence[Message], reason: str) -> tuple[Message, ...]:
     """Return the messages with the reason why an answer to them was refused.
 
-    The answer itself is left out: it may repeat hostile evidence, which then stood outside the
+    The answer itself is left out: it may repeat hostile evidence, which would then be outside the
     marks.
     """
     *before, last = messages
@@ -121,10 +121,10 @@ def asked_again(messages: Sequence[Message], reason: str) -> tuple[Message, ...]
 
 
 def visible(text: str) -> str:
-    """Return the text on one line, without characters that cannot be seen.
+    """Return the text on one line, without invisible characters.
 
     Controls, formats (zero-width, bidirectional, tags), private use and variation selectors can
-    carry instructions to a model past every reader. Combining marks of scripts stay.
+    contain instructions for a model that people do not see. Combining marks of scripts stay.
     """
     kept = (
         character if unicodedata.category(character)[0] in _SHOWN_CATEGORIES else " "

@@ -1,4 +1,4 @@
-"""What the pipeline asks of the stage ``explain``."""
+"""The interface of the stage ``explain``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from retrieval.types import Evidence, Verdict
 
 
 class Explains(Protocol):
-    """Asks a language model after the last hop: one at a server, or one of this process."""
+    """Asks a language model after the last hop, at a server or in this process."""
 
     @property
     def model(self) -> str:
-        """What verdicts call the model."""
+        """The name of the model in verdicts."""
         ...
 
     @property
     def problem(self) -> EsotericError | None:
-        """Why the model gives no answer that can be used, if so."""
+        """Why the model gives no usable answer, else ``None``."""
         ...
 
     def warm_up(self) -> None:
@@ -31,7 +31,7 @@ class Explains(Protocol):
     ) -> dict[str, Any]:
         """Return ``verdict`` with the model's opinion, ``usage`` and ``notices``.
 
-        ``evidence``: all of it, best first; some of it is selected. ``verdict`` is the verifier's;
-        it stays where the model gives no answer that can be used, and a notice says so.
+        ``evidence``: all evidence, best first; some of it is selected. ``verdict``: the verifier's;
+        if the model gives no usable answer, it stays, and a notice says so.
         """
         ...

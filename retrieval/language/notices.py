@@ -1,7 +1,7 @@
-"""Notices about a claim before it is checked, guessed from its words alone.
+"""Notices about a claim that may get a worse answer, guessed from its words.
 
-No claim is refused because of them, so a wrong guess is only a wrong sentence on the page. The web
-process uses them too, so nothing here loads a model.
+No claim is refused because of a notice; a wrong guess only adds a sentence to the page.
+The web process makes them too, so this module loads no model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Small words that only English has, and those that it shares with others.
+# Small words that only English has, and those that other languages have too.
 _ENGLISH = _words(
     """
     the of and with by from for to that this which who whom whose what when where how why it its
@@ -41,7 +41,7 @@ _FOREIGN = _words(
 )
 # They occur in names before a capital ("Vincent van Gogh"), and begin titles ("La bamba").
 _PARTICLES = _words("de da du di del van von den der des la le el zu")
-# Letters of no loanword in English (unlike those of "café" and "jalapeño").
+# Letters that no English word has, also no loan word such as "café" or "jalapeño".
 _FOREIGN_LETTERS = frozenset("ßøåæœãõíáóúëăđşğıąęłńśźżťďřůěőűșț")
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
@@ -53,8 +53,8 @@ _AUXILIARIES = _words(
 _QUESTION_WORDS = _words("who whom whose what which when where why how")
 _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
 
-# A sentence may end after a word of two letters or more: initials ("J. K.") end none. Before a
-# small letter only a full stop ends one ("Yahoo! is" continues).
+# A sentence may end after a word of two letters or more, so initials ("J. K.") end none. Before
+# a small letter only a full stop ends a sentence ("Yahoo! is" continues).
 _SENTENCE_END = re.compile(
     r"([^\W\d_]{2,}|\d{2,})(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
 )
@@ -68,7 +68,7 @@ _ABBREVIATIONS = _words(
 
 
 def notices_of(claim: str) -> list[str]:
-    """Return the notices on a claim that make its answer less reliable, as whole sentences."""
+    """Return notices about what may make the answer to this claim worse, as sentences."""
     notices = []
     if not _is_english(claim):
         notices.append(
@@ -81,7 +81,7 @@ def notices_of(claim: str) -> list[str]:
         )
     if any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim)):
         notices.append(
-            "There is more than one sentence here. They are checked together;"
+            "The claim has more than one sentence. They are checked together;"
             " one at a time gives a clearer verdict."
         )
     return notices
@@ -104,8 +104,8 @@ def _is_question(claim: str) -> bool:
             or named_thing
             or _BEFORE_MEASURES.match(claim) is not None
         )
-    # "Will Smith" and "Can was a band" are names; "is Paris in France" is a question. A second
-    # finite verb shows that the beginning is a title: "Do the Right Thing is a film".
+    # "Will Smith" and "Can was a band" are names, "is Paris in France" is not. A second finite
+    # verb suggests a title: "Do the Right Thing is a film".
     finite = {"is", "are", "was", "were"}.intersection(_WORD.findall(claim)[1:])
     titled = words[0][:1].isupper() and bool(finite)
     return (

@@ -1,4 +1,4 @@
-"""A home with an index's description, the application on it, and a worker by hand."""
+"""A home with the description of an index, the application, and a worker by hand."""
 
 from __future__ import annotations
 

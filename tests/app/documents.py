@@ -1,4 +1,4 @@
-"""Claim documents as the retriever makes them, about things made up for the tests.
+"""Claim documents as the retriever makes them, about things invented for the tests.
 
 Offsets are counted by hand where a test relies on them, and found in the text
 where it only needs them to be right.
@@ -34,7 +34,7 @@ def evidence(
     hop: int = 1,
     selected: bool = True,
 ) -> dict[str, Any]:
-    """Return a piece of evidence that lies in ``text``."""
+    """Return a piece of evidence whose sentence is in ``text``."""
     start = text.index(sentence)
     return {
         "document": document,
@@ -100,7 +100,7 @@ def hop(
     sentences: int,
     stopped: Stopped | None = None,
 ) -> dict[str, Any]:
-    """Return a round of retrieval; the one that stopped was sufficient if it proved or decided."""
+    """Return a hop; the last one is sufficient if the search ended as proved or decided."""
     return {
         "hop": number,
         "sufficient": stopped in ("proved", "decided"),
@@ -119,7 +119,7 @@ def address(title: str) -> str:
 
 
 def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93) -> dict[str, Any]:
-    """Return a result with evidence of every stance, from two rounds and four documents."""
+    """Return a result with evidence of every stance, from two hops and four documents."""
     best = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
     stances = {
         "SUPPORTS": ("SUPPORTS", "SUPPORTS"),
@@ -230,7 +230,7 @@ def opinion(
 def document_with_a_model(
     claim: str, model: str, verifier: str = "SUPPORTS", *, decides: bool = True
 ) -> dict[str, Any]:
-    """Return a result that a language model gave an opinion of: it says ``model``."""
+    """Return a result with the opinion ``model`` of a language model."""
     result = claim_document(claim, verifier)
     said = opinion(MODEL, model, 0.42, "It was “built in 1874”, says the page.", [1, 3], "who paid")
     (own,) = result["verdict"]["opinions"]
@@ -250,7 +250,11 @@ def document_with_a_local_model(claim: str, model: str, decided: str) -> dict[st
     """Return a result that both judges decided together: the verifier says SUPPORTS."""
     result = document_with_a_model(claim, model)
     said, own = result["verdict"]["opinions"]
-    said |= {"judge": LOCAL, "rationale": "It was asked in 2 wordings.", "missing": ""}
+    said |= {
+        "judge": LOCAL,
+        "rationale": "It was asked about the evidence in 2 wordings.",
+        "missing": "",
+    }
     result["verdict"] |= {"label": decided, "judge": f"{own['judge']} with {LOCAL}"}
     result["usage"]["model"] = LOCAL
     return result
@@ -306,10 +310,10 @@ LONG_CLAIM = (
 
 
 def document_with_a_long_proof() -> dict[str, Any]:
-    """Return a result with eight parts, every operator and three rounds."""
+    """Return a result with eight parts, every operator and three hops."""
     claim, lighthouse, holm = LONG_CLAIM, "Lighthouse of Varn", "Ida Holm"
     result = claim_document(claim, "NOT ENOUGH INFO", 0.78)
-    result["evidence"][3]["selected"] = True  # a proof is made from what is selected
+    result["evidence"][3]["selected"] = True  # a proof uses only selected evidence
     stands = "The Lighthouse of Varn"
     builder = "by the engineer Ida Holm"
     found = "eleven lighthouses and two bridges"

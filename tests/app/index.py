@@ -1,4 +1,4 @@
-"""What an index says of itself, without the index."""
+"""The description (``meta.json``) of an index, without the index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def describe_index(home: Path, **changes: object) -> None:
-    """Lay down what an index says of itself."""
+    """Write the description of an index."""
     current = home / "index" / "current"
     current.mkdir(parents=True, exist_ok=True)
     meta = {

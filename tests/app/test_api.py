@@ -1,4 +1,4 @@
-"""The API: routes, statuses and the one shape of its errors."""
+"""The API: routes, statuses and the form of its errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from retrieval.errors import EsotericError
 from tests.app.documents import claim_document
-from tests.app.worker_by_hand import FIRST_ROUND, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 from worker.jobs import JobStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
@@ -33,7 +33,7 @@ def assert_error(answer: Any, status: int, code: str) -> None:
     assert answer.json["error"]["hint"]
 
 
-def test_a_submitted_claim_is_accepted_and_says_where_it_is(client: FlaskClient) -> None:
+def test_a_submitted_claim_is_accepted_with_its_address(client: FlaskClient) -> None:
     answer = client.post("/api/v1/claims", json={"claim": CLAIM, "recipe": "esoteric"})
     assert answer.status_code == 202
     assert answer.json is not None
@@ -57,7 +57,7 @@ def test_the_same_claim_while_pending_is_one_job(client: FlaskClient) -> None:
     assert submit(client) == submit(client, f"  {CLAIM} ")
 
 
-def test_a_claim_carries_its_result_when_it_is_done(
+def test_a_claim_has_its_result_when_it_is_done(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job_id = submit(client)
@@ -104,7 +104,7 @@ def test_progress_gives_each_event_once(
     address = f"/api/v1/claims/{job_id}/progress"
     assert client.get(address).json == {"state": "queued", "events": [], "next": 0}
     run = worker.start(store.get(job_id))
-    worker.record(run, FIRST_ROUND[:3])
+    worker.record(run, FIRST_HOP[:3])
     first = client.get(address).json
     assert first is not None
     assert first["state"] == "running"
@@ -112,7 +112,7 @@ def test_progress_gives_each_event_once(
     assert [event["n"] for event in first["events"]] == [1, 2, 3]
     assert first["next"] == 3
     assert client.get(f"{address}?since=3").json == {"state": "running", "events": [], "next": 3}
-    worker.record(run, FIRST_ROUND[3:4], 3)
+    worker.record(run, FIRST_HOP[3:4], 3)
     second = client.get(f"{address}?since=3").json
     assert second is not None
     assert [event["stage"] for event in second["events"]] == ["texts"]
@@ -125,7 +125,7 @@ def test_a_since_that_is_no_number_is_refused(client: FlaskClient, since: str) -
     assert_error(answer, 400, "bad_since")
 
 
-def test_delete_cancels_what_is_pending_and_leaves_what_is_finished(
+def test_delete_cancels_a_pending_claim_and_keeps_a_finished_one(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     pending = submit(client)
@@ -152,11 +152,11 @@ def test_an_unknown_claim_is_not_found(client: FlaskClient, method: str, path: s
     assert_error(client.open(path, method=method), 404, "unknown_claim")
 
 
-def test_an_unknown_address_is_not_found_in_the_same_shape(client: FlaskClient) -> None:
+def test_an_unknown_address_is_not_found_in_the_same_form(client: FlaskClient) -> None:
     assert_error(client.get("/api/v1/nothing"), 404, "not_found")
 
 
-def test_a_method_that_an_address_does_not_take_is_refused(client: FlaskClient) -> None:
+def test_a_method_that_an_address_does_not_accept_is_refused(client: FlaskClient) -> None:
     answer = client.put("/api/v1/claims", json={})
     assert_error(answer, 405, "method_not_allowed")
     assert "POST" in answer.headers["Allow"]
@@ -214,7 +214,7 @@ def test_a_body_that_is_not_declared_as_json_is_refused(
         "x" * 500,
     ],
 )
-def test_strange_claims_come_back_as_they_were(client: FlaskClient, claim: str) -> None:
+def test_unusual_claims_are_returned_unchanged(client: FlaskClient, claim: str) -> None:
     job = client.get(f"/api/v1/claims/{submit(client, claim)}").json
     assert job is not None
     assert job["claim"] == claim

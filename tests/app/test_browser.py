@@ -1,4 +1,4 @@
-"""The pages in a real browser, with a worker played by hand."""
+"""The pages in a real browser, with a worker that the test controls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.app.documents import (
     document_without_evidence,
 )
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.jobs import Job, JobStore
 
 pytestmark = pytest.mark.browser
@@ -42,17 +42,17 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture
 def browser(chromium: Chrome) -> Chrome:
-    """The browser at a plain size, scripts on, its log empty."""
+    """The browser at 1024 pixels, with scripts and an empty log."""
     chromium.get("about:blank")
     chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     resize(chromium, 1024)
-    complaints(chromium)
+    console_messages(chromium)
     return chromium
 
 
 @pytest.fixture
 def store(web: WebProcess) -> JobStore:
-    """The store of the process, where the worker by hand works too."""
+    """The store of the process, which the worker by hand uses too."""
     return web.store
 
 
@@ -79,14 +79,14 @@ def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     return store.recent(1)[0]
 
 
-def complaints(browser: Chrome) -> list[dict[str, object]]:
-    """Return what the console says since it was last asked."""
+def console_messages(browser: Chrome) -> list[dict[str, object]]:
+    """Return the console's messages since the last call."""
     found: list[dict[str, object]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
     return found
 
 
 def assert_no_complaints(browser: Chrome) -> None:
-    assert complaints(browser) == []
+    assert console_messages(browser) == []
 
 
 def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
@@ -103,20 +103,20 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     wait_for(browser, "document.getElementById('status').textContent.includes('No worker')")
     browser.execute_script("window.sameDocument = true")
     run = worker.start(job)
-    done = worker.record(run, FIRST_ROUND[:2])
+    done = worker.record(run, FIRST_HOP[:2])
     wait_for(browser, "document.querySelector('li[data-stage=spans].done')")
     assert "the Lighthouse of Varn; Ida Holm" in text_of(browser, "li[data-stage=spans]")
-    done = worker.record(run, FIRST_ROUND[2:5], done)
+    done = worker.record(run, FIRST_HOP[2:5], done)
     wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
     assert "Who built the Lighthouse of Varn?" in text_of(browser, "li[data-stage=questions]")
     assert "to come" in text_of(browser, "li[data-stage=verdict]")
     assert text_of(browser, "#percent") == "28%"  # step 4 of 14
-    done = worker.record(run, FIRST_ROUND[5:], done)
-    done = worker.record(run, SECOND_ROUND[:1], done)
-    wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
+    done = worker.record(run, FIRST_HOP[5:], done)
+    done = worker.record(run, SECOND_HOP[:1], done)
+    wait_for(browser, "document.querySelector('[data-hop=\"2\"] li.done')")
     assert text_of(browser, "#percent") == "78%"  # step 11 of 14
     assert browser.execute_script("return window.sameDocument")
-    worker.record(run, SECOND_ROUND[1:], done)
+    worker.record(run, SECOND_HOP[1:], done)
     assert store.finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
     wait_for(browser, "document.querySelector('.verdict')")
     assert browser.current_url == address
@@ -140,7 +140,7 @@ def test_a_claim_is_cancelled_from_its_page(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_ROUND[:3])
+    worker.record(worker.start(job), FIRST_HOP[:3])
     browser.get(f"{web.address}/claims/{job.id}")
     browser.find_element(By.XPATH, "//button[text()='Cancel']").click()
     wait_for(browser, "document.body.textContent.includes('This check was cancelled')")
@@ -158,18 +158,18 @@ def test_a_claim_that_fails_while_it_is_watched_says_why(
     assert_no_complaints(browser)
 
 
-def test_a_lost_connection_is_told_and_mends_itself(
+def test_a_lost_connection_is_shown_and_recovers(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_ROUND[:3])
+    worker.record(worker.start(job), FIRST_HOP[:3])
     browser.get(f"{web.address}/claims/{job.id}")
     wait_for(browser, "document.querySelector('li[data-stage=titles].done')")
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": True})
     wait_for(browser, "!document.getElementById('trouble').hidden")
-    assert "ESOTERIC cannot be reached. Trying again by itself." in text_of(browser, "#trouble")
+    assert "ESOTERIC cannot be reached. Trying again automatically." in text_of(browser, "#trouble")
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": False})
     wait_for(browser, "document.getElementById('trouble').hidden")
 
@@ -215,17 +215,17 @@ def test_everything_works_without_scripts(
     job = wait_for_the_job(browser, store)
     WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.ID, "progress"))
     run = worker.start(job)
-    done = worker.record(run, FIRST_ROUND[:3])
-    browser.find_element(By.LINK_TEXT, "Show how far it is").click()
+    done = worker.record(run, FIRST_HOP[:3])
+    browser.find_element(By.LINK_TEXT, "Show the progress").click()
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=titles].done")
     )
     browser.find_element(By.PARTIAL_LINK_TEXT, "every two seconds").click()
     WebDriverWait(browser, 10).until(
-        lambda driver: driver.find_elements(By.LINK_TEXT, "Stop renewing it")
+        lambda driver: driver.find_elements(By.LINK_TEXT, "Stop reloading")
     )
-    # From here on the page renews itself; nothing here asks it to.
-    worker.record(run, FIRST_ROUND[3:5], done)
+    # From here on the page reloads itself.
+    worker.record(run, FIRST_HOP[3:5], done)
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=questions].done")
     )
@@ -260,12 +260,12 @@ def test_no_page_is_wider_than_its_window(
         read["title"] = LONG
     worker.finish(jobs["g"], proved)
     run = worker.start(jobs["e"])
-    worker.record(run, (("start", ""), ("spans", LONG), *FIRST_ROUND[2:], *SECOND_ROUND[:2]))
+    worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
     resize(browser, width)
     pages = ["/", "/claims", f"/claims?q={LONG}x", "/nothing"]
     for path in [*pages, *(f"/claims/{job.id}" for job in jobs.values())]:
         browser.get(web.address + path)
-        # All that can be unfolded counts too.
+        # Collapsed parts count too.
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         assert wide <= width, path
@@ -341,7 +341,7 @@ def press(browser: Chrome, *keys: str) -> None:
 
 
 def focus_on(browser: Chrome, number: int) -> None:
-    """Come to a part from the one before it, as the Tab key does."""
+    """Move the focus to a part from the one before it, with the Tab key."""
     browser.execute_script("arguments[0].focus()", part(browser, number - 1))
     press(browser, Keys.ESCAPE, Keys.TAB)
 
@@ -349,14 +349,14 @@ def focus_on(browser: Chrome, number: int) -> None:
 CARD = "document.querySelector('.part-card:popover-open')"
 
 
-def test_pointing_at_a_part_shows_its_evidence_for_as_long_as_it_is_wanted(proof: Chrome) -> None:
+def test_pointing_at_a_part_shows_its_evidence_until_it_is_dismissed(proof: Chrome) -> None:
     ActionChains(proof).move_to_element(part(proof, 3)).perform()
     wait_for(proof, CARD)
     shown = text_of(proof, ".part-card")
     assert "It was built in 1874 by the engineer Ida Holm" in shown
     assert text_of(proof, ".part-card mark") == "in 1874"
     assert part(proof, 3).get_attribute("aria-expanded") == "true"
-    # WCAG 2.2, 1.4.13: the pointer may move onto it, and it goes only when told or left.
+    # WCAG 2.2, 1.4.13: the pointer may move onto it, and only Escape or leaving closes it.
     link = proof.find_element(By.CSS_SELECTOR, ".part-card a")
     ActionChains(proof).move_to_element(link).pause(0.6).perform()
     assert proof.execute_script(f"return Boolean({CARD})")
@@ -364,7 +364,7 @@ def test_pointing_at_a_part_shows_its_evidence_for_as_long_as_it_is_wanted(proof
     wait_for(proof, f"!{CARD}")
     ActionChains(proof).move_to_element(part(proof, 8)).perform()
     wait_for(proof, CARD)
-    assert "None of the sentences that the verdict rests on" in text_of(proof, ".part-card")
+    assert "None of the selected sentences" in text_of(proof, ".part-card")
     ActionChains(proof).move_to_element(proof.find_element(By.TAG_NAME, "h1")).perform()
     wait_for(proof, f"!{CARD}")
     assert_no_complaints(proof)
@@ -454,7 +454,7 @@ def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) 
     assert_no_complaints(proof)
 
 
-def test_without_scripts_a_part_leads_to_its_evidence_in_the_list(
+def test_without_scripts_a_part_is_a_link_to_its_evidence_in_the_list(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(LONG_CLAIM, "esoteric")[0]
@@ -469,14 +469,14 @@ def test_without_scripts_a_part_leads_to_its_evidence_in_the_list(
     assert "It was built in 1874" in text_of(browser, "#part-3")
 
 
-def test_a_part_is_told_by_more_than_its_colour(proof: Chrome) -> None:
+def test_parts_differ_in_more_than_their_colour(proof: Chrome) -> None:
     lines = proof.execute_script(
         "return [1, 3, 8].map(n => getComputedStyle(document.querySelector("
         "`.part[href='#part-${n}']`)).borderBottomStyle)"
     )
     assert lines == ["solid", "double", "dotted"]
-    told = part(proof, 3).get_attribute("textContent") or ""
-    assert " ".join(told.split()) == "in 1875 (gives a different answer)"
+    text = part(proof, 3).get_attribute("textContent") or ""
+    assert " ".join(text.split()) == "in 1875 (gives a different answer)"
     signs = proof.execute_script(
         "return [1, 3, 8].map(n => document.querySelector(`.part[href='#part-${n}'] .icon`)"
         ".innerHTML)"
@@ -484,73 +484,66 @@ def test_a_part_is_told_by_more_than_its_colour(proof: Chrome) -> None:
     assert len(set(signs)) == 3
 
 
-def test_a_stage_that_is_passed_over_is_not_shown_at_work(
+def test_a_skipped_stage_is_not_shown_as_running(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
     run = worker.start(job)
-    worker.record(run, FIRST_ROUND[:3])
+    worker.record(run, FIRST_HOP[:3])
     browser.get(f"{web.address}/claims/{job.id}")
     wait_for(browser, "document.querySelector('li[data-stage=texts].running')")
-    worker.record(run, FIRST_ROUND[4:5])
+    worker.record(run, FIRST_HOP[4:5])
     wait_for(browser, "document.querySelector('li[data-stage=texts].skipped')")
     assert "not needed" in text_of(browser, "li[data-stage=texts]")
     wait_for(browser, "document.querySelector('li[data-stage=ranking].running')")
     assert_no_complaints(browser)
 
 
-def test_a_round_opens_with_its_first_event_and_the_last_one_leads_nowhere(
+def test_a_hop_begins_with_its_first_event_and_the_last_hop_has_no_stage_next(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
     run = worker.start(job)
-    done = worker.record(run, FIRST_ROUND[:-1])
+    done = worker.record(run, FIRST_HOP[:-1])
     browser.get(f"{web.address}/claims/{job.id}")
     wait_for(browser, "document.querySelector('li[data-stage=verdict].done')")
-    done = worker.record(run, FIRST_ROUND[-1:], done)
+    done = worker.record(run, FIRST_HOP[-1:], done)
     wait_for(browser, "document.querySelector('li[data-stage=next].done')")
-    assert browser.find_elements(By.CSS_SELECTOR, "#rounds .round:nth-child(2)") == []
-    worker.record(run, SECOND_ROUND[:1], done)
-    wait_for(browser, "document.querySelector('[data-round=\"2\"] li.done')")
+    assert browser.find_elements(By.CSS_SELECTOR, "#hops .hop:nth-child(2)") == []
+    worker.record(run, SECOND_HOP[:1], done)
+    wait_for(browser, "document.querySelector('[data-hop=\"2\"] li.done')")
     stages = browser.execute_script(
-        "return [...document.querySelectorAll('[data-round=\"2\"] li')].map(l => l.dataset.stage)"
+        "return [...document.querySelectorAll('[data-hop=\"2\"] li')].map(l => l.dataset.stage)"
     )
-    assert stages == [
-        "sentences",
-        "relevance",
-        "semantic",
-        "verification",
-        "selection",
-        "verdict",
-    ]
+    assert stages == ["sentences", "relevance", "semantic", "verification", "selection", "verdict"]
     assert_no_complaints(browser)
 
 
-def test_that_a_claim_starts_again_is_said_aloud(
+def test_screen_readers_hear_that_a_claim_starts_again(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
     run = worker.start(job)
-    worker.record(run, FIRST_ROUND[:3])
+    worker.record(run, FIRST_HOP[:3])
     browser.get(f"{web.address}/claims/{job.id}")
     wait_for(browser, "document.querySelector('li[data-stage=titles].done')")
     note = browser.find_element(By.ID, "note")
     assert note.get_attribute("textContent") == ""
     assert note.get_attribute("role") == "status"
-    # A live region has to be there, if empty, before it has something to say.
+    # A live region must be on the page, empty, before it gets a text.
     assert note.value_of_css_property("display") != "none"
     assert store.give_back(run)
-    worker.record(worker.start(job), FIRST_ROUND[:2])
+    worker.record(worker.start(job), FIRST_HOP[:2])
     wait_for(browser, "document.querySelector('li[data-stage=titles].running')")
     assert note.text == "Its worker stopped; the claim starts again."
     assert_no_complaints(browser)
 
 
-def test_nothing_moves_for_those_who_ask_for_that(
+def test_nothing_moves_with_reduced_motion(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_ROUND[:2])
+    worker.record(worker.start(job), FIRST_HOP[:2])
     media = "Emulation.setEmulatedMedia"
     browser.execute_cdp_cmd(
         media, {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}

@@ -1,4 +1,4 @@
-"""Templates use what their contexts hold, no more and no less."""
+"""Templates use exactly the fields of their contexts."""
 
 from __future__ import annotations
 

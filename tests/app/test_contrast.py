@@ -28,7 +28,7 @@ PAIRS = [
 
 
 def colours(scheme: str) -> dict[str, str]:
-    """Return the custom properties that are colours, those of dark laid over those of light."""
+    """Return the custom properties that are colours; dark mode overrides light mode."""
     light, dark = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)[:2]
     found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light))
     if scheme == "dark":
@@ -56,7 +56,7 @@ def test_the_ratio_is_that_of_the_standard() -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("front", "back", "least"), PAIRS)
-def test_colours_that_meet_can_be_told_apart(
+def test_colours_next_to_each_other_have_enough_contrast(
     front: str, back: str, least: float, scheme: str
 ) -> None:
     found = colours(scheme)
@@ -69,6 +69,6 @@ def test_dark_redefines_every_colour() -> None:
     assert re.findall(pattern, light) == re.findall(pattern, dark)
 
 
-def test_no_colour_stands_outside_the_table() -> None:
+def test_no_colour_is_outside_the_table() -> None:
     rest = re.sub(r":root \{.*?\}", "", STYLE, flags=re.DOTALL)
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", rest) == []

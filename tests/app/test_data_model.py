@@ -1,4 +1,4 @@
-"""What ``docs/data-model.md`` says of the claim document, held against the model."""
+"""The description of the claim document in ``docs/data-model.md`` equals that of the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from settings import CHECKOUT
 
 
 def rows(model: type[BaseModel], place: str = "") -> Iterator[str]:
-    """Yield a row for each field of a model, and below it those of the models that it holds."""
+    """Yield a row for each field of a model, and below it a row for each field of nested models."""
     for name, field in model.model_fields.items():
         yield f"| `{place}{name}` | {' '.join((field.description or '').split())} |"
         for part in get_args(field.annotation) or [field.annotation]:
@@ -33,6 +33,6 @@ def test_every_field_is_described_as_in_the_model_and_nothing_else_is() -> None:
     assert described == list(rows(ClaimResult))
 
 
-def test_every_way_to_a_document_is_described() -> None:
+def test_every_value_of_found_by_is_described() -> None:
     (row,) = (row for row in rows(ClaimResult) if row.startswith("| `documents[].found_by`"))
-    assert all(f"`{way}`" in row for way in get_args(FoundBy))
+    assert all(f"`{name}`" in row for name in get_args(FoundBy))

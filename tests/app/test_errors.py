@@ -1,4 +1,4 @@
-"""Errors for people and for programs, and a house without its database or its queue."""
+"""Errors for people and for programs, also without the database or the queue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from settings import Settings
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """A port that takes connections and never says a word."""
+    """A port that accepts connections and never answers."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(16)
@@ -68,7 +68,7 @@ def test_an_unknown_claim_has_a_page(client: FlaskClient) -> None:
         assert "There is no claim with this id." in answer.text
 
 
-def test_a_fault_of_ours_is_a_page_without_its_details(app: Flask) -> None:
+def test_an_unexpected_error_is_a_page_without_its_details(app: Flask) -> None:
     @app.get("/fault")
     def fault() -> str:
         raise RuntimeError("a detail")
@@ -117,18 +117,18 @@ def test_without_its_database_a_claim_is_refused_and_the_process_still_answers(
     assert "esoteric_database_up 0.0" in metrics.text
 
 
-def test_a_silent_broker_is_told_within_seconds_and_the_claim_is_kept(
+def test_a_broker_that_does_not_answer_is_reported_within_seconds_and_the_claim_is_kept(
     without_broker: FlaskClient,
 ) -> None:
     began = time.monotonic()
     answer = without_broker.post("/claims", data={"claim": "Snow is white."})
     assert time.monotonic() - began < 8
     assert answer.status_code == 503
-    assert "does not answer. What was submitted is kept" in answer.text
+    assert "does not answer. Submitted claims are stored" in answer.text
     assert "Snow is white." in without_broker.get("/claims").text
 
 
-def test_making_the_application_opens_nothing(tmp_path: Path) -> None:
+def test_creating_the_application_opens_nothing(tmp_path: Path) -> None:
     home = tmp_path / "none"
     create_app(Settings.from_environment({"ESOTERIC_HOME": str(home)}))
     assert not home.exists()

@@ -1,4 +1,4 @@
-"""Whatever a claim or a corpus holds, a page shows it and never obeys it."""
+"""Hostile claims and corpora are shown on the pages, escaped."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_only_addresses_of_the_web_become_links(url: str | None, links: bool) ->
     assert safe_url(url) == (url if links else None)
 
 
-def test_wikipedia_is_known_by_its_host() -> None:
+def test_wikipedia_is_recognised_by_its_host() -> None:
     assert is_wikipedia("https://en.wikipedia.org/wiki/Lighthouse")
     assert not is_wikipedia("https://wikipedia.org.example.org/")
     assert not is_wikipedia("https://notwikipedia.org/")

@@ -36,9 +36,9 @@ def fetch(client: FlaskClient, job: Job, name: str) -> Any:
     return answer
 
 
-def rounds(markdown: str) -> list[str]:
-    """Return the lines that tell of the rounds."""
-    return markdown.split("## Rounds\n\n")[1].split("\n\nChecked by")[0].splitlines()
+def hops(markdown: str) -> list[str]:
+    """Return the lines about the hops."""
+    return markdown.split("## Hops\n\n")[1].split("\n\nChecked by")[0].splitlines()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_json_is_the_result_itself_and_the_default(
     assert client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
 
 
-def test_what_is_not_done_and_what_is_no_format_are_refused(
+def test_unfinished_claims_and_unknown_formats_are_refused(
     client: FlaskClient, store: JobStore
 ) -> None:
     job = store.submit(CLAIM, "esoteric")[0]
@@ -145,7 +145,7 @@ def test_no_cell_of_a_csv_is_a_formula(
         assert row[column] == f"'{formula}"
 
 
-def test_markdown_tells_the_verdict_and_its_evidence(
+def test_markdown_has_the_verdict_and_its_evidence(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, claim_document(CLAIM))
@@ -155,12 +155,12 @@ def test_markdown_tells_the_verdict_and_its_evidence(
     assert (
         "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
         "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>): supports (88%),"
-        " the verdict rests on it\n"
+        " selected\n"
     ) in text
     assert f"<http://localhost/claims/{job.id}>" in text
 
 
-def test_markdown_tells_what_may_make_the_answer_worse(
+def test_markdown_has_the_notices(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, {**claim_document(CLAIM), "notices": ["This is *no* claim."]})
@@ -175,11 +175,11 @@ def test_markdown_names_the_sentences_that_one_was_read_with(
     job = done(store, worker, result)
     assert (
         ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries,"
-        " the verdict rests on it\n"
+        " selected\n"
     ) in fetch(client, job, "md").text
 
 
-def test_markdown_of_a_verdict_that_rests_on_no_sentence_has_no_confidence(
+def test_markdown_has_no_confidence_without_selected_evidence(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
@@ -189,7 +189,7 @@ def test_markdown_of_a_verdict_that_rests_on_no_sentence_has_no_confidence(
     assert "**Not enough information**\n" in fetch(client, job, "md").text
 
 
-def test_markdown_quotes_no_words_where_a_whole_sentence_is_meant(
+def test_markdown_quotes_no_words_where_a_whole_sentence_matches(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = document_with_proof()
@@ -202,7 +202,7 @@ def test_markdown_quotes_no_words_where_a_whole_sentence_is_meant(
     ) in fetch(client, job, "md").text
 
 
-def test_markdown_tells_the_proof_and_the_rounds(
+def test_markdown_has_the_proof_and_the_hops(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, document_with_a_long_proof())
@@ -220,7 +220,7 @@ def test_markdown_tells_the_proof_and_the_rounds(
     built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
     planned = "“She planned eleven lighthouses and two bridges\\.”"
     found = "“an Ostrean engineer”, “who planned”"
-    assert rounds(text) == [
+    assert hops(text) == [
         "1. 3 documents read, 2 sentences found",
         f"   - Still open\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
         "2. 1 document read, 2 sentences found",
@@ -237,7 +237,7 @@ def test_markdown_tells_the_proof_and_the_rounds(
     ]
 
 
-def test_markdown_tells_a_verdict_against_the_proof(
+def test_markdown_says_that_the_proof_does_not_agree(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, document_with_proof("REFUTES"))
@@ -246,7 +246,7 @@ def test_markdown_tells_a_verdict_against_the_proof(
     ) in fetch(client, job, "md").text
 
 
-def test_a_result_from_before_is_exported_without_what_was_added_since(
+def test_an_old_result_is_exported_without_newer_fields(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, document_kept_from_before(CLAIM))
@@ -254,7 +254,7 @@ def test_a_result_from_before_is_exported_without_what_was_added_since(
     markdown = fetch(client, job, "md").text
     assert "## Proof" not in markdown
     assert "read together" not in markdown
-    assert rounds(markdown) == [
+    assert hops(markdown) == [
         "1. 3 documents read, 2 sentences found",
         "   - Not named in the selected sentences\\: “Lighthouse”\\.",
         "2. 1 document read, 2 sentences found",
@@ -267,7 +267,7 @@ def test_a_result_from_before_is_exported_without_what_was_added_since(
     assert review["reviewRating"]["alternateName"] == "Supported"
 
 
-def test_markdown_obeys_nothing_in_the_texts(
+def test_markdown_escapes_markup_in_the_texts(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = claim_document(CLAIM)
@@ -279,7 +279,7 @@ def test_markdown_obeys_nothing_in_the_texts(
     lines = fetch(client, job, "md").text.splitlines()
     safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
     assert f"1. {safe}" in lines
-    assert f"   {safe}: supports (93%), the verdict rests on it" in lines
+    assert f"   {safe}: supports (93%), selected" in lines
     assert f"   - “{safe}” in Lighthouse of Varn led to {safe}" in lines
     assert any(line.startswith("   [T](<https://x.example/%3E)%3Cb%3E>)") for line in lines)
 

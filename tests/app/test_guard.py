@@ -1,4 +1,4 @@
-"""What is refused at the door, and the headers that every answer carries."""
+"""Requests that are refused before any view, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAIM = "Varnby has a harbour."
         "evil.example@localhost",
     ],
 )
-def test_a_name_that_is_not_the_servers_is_refused(client: FlaskClient, host: str) -> None:
+def test_an_unknown_host_name_is_refused(client: FlaskClient, host: str) -> None:
     answer = client.get("/claims", headers={"Host": host})
     assert answer.status_code == 421
     assert "TRUSTED_HOSTS" in answer.text
@@ -42,7 +42,7 @@ def test_a_name_that_is_not_the_servers_is_refused(client: FlaskClient, host: st
         "",
     ],
 )
-def test_addresses_and_localhost_serve(client: FlaskClient, host: str) -> None:
+def test_addresses_and_localhost_are_accepted(client: FlaskClient, host: str) -> None:
     assert client.get("/claims", headers={"Host": host}).status_code == 200
 
 
@@ -83,7 +83,7 @@ def test_forms_of_other_sites_are_refused(
         {"Origin": "http://localhost"},
     ],
 )
-def test_our_own_forms_and_programs_are_let_in(
+def test_our_own_forms_and_programs_are_accepted(
     client: FlaskClient, headers: dict[str, str]
 ) -> None:
     answer = client.post("/claims", data={"claim": CLAIM}, headers=headers)
@@ -94,7 +94,7 @@ def test_our_own_forms_and_programs_are_let_in(
 def test_more_than_64_kib_are_refused(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data=b"claim=" + b"x" * 65_536, content_type="text/plain")
     assert answer.status_code == 413
-    assert "More than 64 KiB were sent." in answer.text
+    assert "The request is larger than 64 KiB." in answer.text
 
 
 def test_a_form_address_takes_only_forms(client: FlaskClient) -> None:

@@ -1,4 +1,4 @@
-"""What a supervisor and Prometheus are told."""
+"""Health checks and metrics."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_it_is_not_ready_while_the_worker_loads(client: FlaskClient, store: JobS
     assert answer.json["error"]["code"] == "worker_loading"  # type: ignore[index]
 
 
-def test_it_tells_all_that_is_missing_what_stands_in_the_way_first(
+def test_it_lists_all_that_is_missing_with_what_to_fix_first(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:
     (settings.store / "current" / "meta.json").unlink()
@@ -87,7 +87,7 @@ def test_metrics_count_jobs_by_state_and_requests_by_route(
     assert "BREW" not in answer.text
 
 
-def test_what_is_wrong_with_an_index_on_a_server_the_worker_tells(tmp_path: Path) -> None:
+def test_the_worker_reports_what_is_wrong_with_an_index_on_a_server(tmp_path: Path) -> None:
     environment = {
         "ESOTERIC_HOME": str(tmp_path),
         "ESOTERIC_STORE": "elasticsearch://127.0.0.1:9/notes",

@@ -1,4 +1,4 @@
-"""Cutting a text at its evidence, with pieces worked out by hand."""
+"""Cutting a text at its evidence, with expected pieces written by hand."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_evidence_inside_evidence_keeps_both_anchors() -> None:
     )
 
 
-def test_offsets_beyond_the_text_are_cut_to_it_and_empty_ones_dropped() -> None:
+def test_offsets_outside_the_text_are_cut_and_empty_highlights_dropped() -> None:
     found = segments(
         "abc",
         [

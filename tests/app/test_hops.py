@@ -1,4 +1,4 @@
-"""The rounds of a result as a chain."""
+"""The hops of a result as the pages show them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 BUILT = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
 
 
-def rounds(result: dict[str, Any]) -> tuple[HopItem, ...]:
+def hop_items(result: dict[str, Any]) -> tuple[HopItem, ...]:
     return hops.hop_items(ClaimResult.model_validate(result))
 
 
-def test_each_round_tells_what_was_open_what_led_on_what_it_covered_and_how_it_ended() -> None:
+def test_each_hop_says_what_was_open_what_led_to_it_what_it_covered_and_how_it_ended() -> None:
     born = ("was born in Varnby",)
     found = ("an Ostrean engineer", "who planned", "eleven bridges")
-    assert rounds(document_with_a_long_proof()) == (
+    assert hop_items(document_with_a_long_proof()) == (
         HopItem(
             number=1,
             before=None,
@@ -80,22 +80,24 @@ def test_a_sentence_that_led_to_many_documents_names_the_best_four() -> None:
     result["documents"] = [
         document(f"Pier {n}", HOLM, 1 / n, ["dense"], 2, ("Skerries", 3)) for n in range(1, 8)
     ]
-    assert rounds(result)[1].leads == (
+    assert hop_items(result)[1].leads == (
         Lead("", Cited("Skerries", None), ("Pier 1", "Pier 2", "Pier 3", "Pier 4"), 3),
     )
 
 
-def test_what_is_missing_outside_the_claim_has_no_words() -> None:
+def test_missing_spans_outside_the_claim_have_no_words() -> None:
     result = claim_document(CLAIM)
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
-    assert rounds(result)[0].open == Saying("Not named in the selected sentences:", ("The",), ".")
+    assert hop_items(result)[0].open == Saying(
+        "Not named in the selected sentences:", ("The",), "."
+    )
 
 
 def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
     result = claim_document(CLAIM)
     lighthouse, builder = [4, 14], [36, 44]
     result["hops"] = [hop(1, [lighthouse, builder], 3, 2), hop(2, [builder], 1, 2, "nothing new")]
-    first, last = rounds(result)
+    first, last = hop_items(result)
     missing = ("Lighthouse", "Ida Holm")
     assert first.open == Saying("Not named in the selected sentences:", missing, ".")
     assert last.before == Saying("Not named before it:", missing, ".")
@@ -103,15 +105,15 @@ def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
     assert last.open == Saying("Not named in the selected sentences:", ("Ida Holm",), ".")
 
 
-def test_where_the_evidence_was_enough_nothing_is_said_to_be_missing() -> None:
+def test_nothing_is_missing_if_the_evidence_was_enough() -> None:
     result = claim_document(CLAIM)
     result["hops"] = [hop(1, [[36, 44]], 3, 2, "decided")]
-    (only,) = rounds(result)
+    (only,) = hop_items(result)
     assert (only.open, only.ended) == (None, "the evidence was enough to decide")
 
 
-def test_a_result_from_before_has_rounds_without_leads_and_endings() -> None:
-    first, last = rounds(document_kept_from_before(CLAIM))
+def test_an_old_result_has_hops_without_leads_and_endings() -> None:
+    first, last = hop_items(document_kept_from_before(CLAIM))
     assert (first.leads, first.ended) == ((), "")
     assert first.open == Saying("Not named in the selected sentences:", ("Lighthouse",), ".")
     assert (last.leads, last.sufficient, last.ended) == ((), True, "")

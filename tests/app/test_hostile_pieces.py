@@ -1,4 +1,4 @@
-"""The 200 hostile pieces of ``datasets/hostile`` on pages and in exports: shown, never obeyed."""
+"""The 200 hostile pieces of ``datasets/hostile`` on pages and in exports: shown, but escaped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
 
 HARMLESS = Source("A title", "A sentence about nothing.")
-# What an address may differ in from one page to the next.
+# The part of an address that differs from page to page.
 _OF_THE_PAGE = ("href", "action", "value", "datetime")
 
 

@@ -1,4 +1,4 @@
-"""The description of the API is complete, and answers are as it says."""
+"""The OpenAPI document is complete, and answers match it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def check(description: Any) -> Check:
-    """Return what holds an answer to one of the schemas."""
+    """Return a function that validates an answer against one of the schemas."""
 
-    def hold(schema: str, answer: Any) -> None:
+    def validate(schema: str, answer: Any) -> None:
         jsonschema.Draft202012Validator(
             {
                 "$ref": f"#/components/schemas/{schema}",
@@ -47,7 +47,7 @@ def check(description: Any) -> Check:
             }
         ).validate(answer)
 
-    return hold
+    return validate
 
 
 def test_every_route_and_method_is_described_and_nothing_else_is(
@@ -68,7 +68,7 @@ def test_every_route_and_method_is_described_and_nothing_else_is(
     assert described == routes
 
 
-def test_every_reference_leads_somewhere(description: Any) -> None:
+def test_every_reference_names_a_schema(description: Any) -> None:
     found = set(re.findall(r"'#/components/schemas/(\w+)'", str(description)))
     assert found <= set(description["components"]["schemas"])
     for schema in description["components"]["schemas"].values():

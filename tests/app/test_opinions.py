@@ -1,4 +1,4 @@
-"""Two judges: what the page, the exports and the terminal say where they agree and where not."""
+"""Two judges: the texts of page, exports and terminal where they agree and where they disagree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def page(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Any:
     return shown
 
 
-def test_two_labels_are_both_shown_and_the_disagreement_is_said_plainly(page: Any) -> None:
+def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page: Any) -> None:
     text = page(document_with_a_model(CLAIM, "REFUTES"))
     assert "The judges disagree" in text
     assert "Read the evidence before you rely on the verdict." in text
@@ -51,22 +51,22 @@ def test_two_labels_are_both_shown_and_the_disagreement_is_said_plainly(page: An
     assert MODEL in text
     assert "cross-encoder-1" in text
     assert "Missing: <bdi>who paid</bdi>" in text
-    assert "93% sure" in text[text.index('id="opinions"') :]
-    assert "42% sure" not in text  # the model was not asked for that
+    assert "93% confident" in text[text.index('id="opinions"') :]
+    assert "42% confident" not in text  # the model was not asked for that
     assert '<a href="#item-3"><span class="hidden">evidence </span>3</a>' in text
 
 
-def test_agreement_is_said(page: Any) -> None:
+def test_agreement_is_shown(page: Any) -> None:
     text = page(document_with_a_model(CLAIM, "SUPPORTS"))
     assert "Both judges agree" in text
     assert "The judges disagree" not in text
 
 
-def test_where_the_verifier_decides_it_stands_first(page: Any) -> None:
+def test_where_the_verifier_decides_it_comes_first(page: Any) -> None:
     text = page(document_with_a_model(CLAIM, "REFUTES", decides=False))
     judges = text[text.index('id="opinions"') :]
     assert judges.index("The verifier") < judges.index("(decides)") < judges.index(MODEL)
-    assert "The verdict is that of the language model" not in text
+    assert "The verdict is from the language model" not in text
 
 
 def test_one_judge_alone_has_no_section(page: Any) -> None:
@@ -75,7 +75,7 @@ def test_one_judge_alone_has_no_section(page: Any) -> None:
 
 
 def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> None:
-    """The proof comes to SUPPORTS; the model's verdict is another, and the proof is not its own."""
+    """The label of the proof is SUPPORTS. It is compared only with the verifier's verdict."""
     by_model = document_with_proof("REFUTES")
     both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
     by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
@@ -86,18 +86,18 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> Non
     assert "lowered because" not in text_of(by_model)
 
 
-def test_where_both_decide_together_neither_is_said_to_decide(page: Any) -> None:
+def test_where_both_decide_together_neither_is_marked_as_deciding(page: Any) -> None:
     text = page(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
     judges = text[text.index('id="opinions"') :]
     assert "The judges disagree" in text
     assert "(decides)" not in text
     assert judges.index("The language model</dt>") < judges.index("The verifier</dt>")
     assert f"The verifier and the language model <bdi>{LOCAL}</bdi> read the" in text
-    assert "their probabilities are weighed together" in text
+    assert "the verdict combines their probabilities" in text
     assert "What both judges read" in text
 
 
-def test_exports_and_the_terminal_hold_both_opinions(page: Any) -> None:
+def test_exports_and_the_terminal_show_both_opinions(page: Any) -> None:
     result = document_with_a_model(CLAIM, "REFUTES")
     markdown = page(result, "md")
     assert "The judges disagree:" in markdown
@@ -127,7 +127,7 @@ def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
     assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
     assert "nothing is sent anywhere" in text
     assert "are sent to" not in text
-    assert "nothing from the internet" in text
+    assert "nothing on the internet" in text
 
 
 def test_the_first_page_names_the_host_that_a_worker_reports(
@@ -139,7 +139,7 @@ def test_the_first_page_names_the_host_that_a_worker_reports(
     text = client.get("/").text
     assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
     assert "<strong><bdi>models.example:8080</bdi></strong>" in text
-    assert "gives no answer" not in text
+    assert "cannot be used" not in text
     failing = replace(asked, problem=Problem("x", "It fails.", "Wait."))
     store.beat("other", datetime.now(UTC), "ready", language_model=failing)
-    assert "At the moment it gives no answer that can be used" in client.get("/").text
+    assert "At the moment its answers cannot be used" in client.get("/").text

@@ -1,4 +1,4 @@
-"""The pages without a browser: what they show, where they lead, how they fail."""
+"""The pages without a browser: contents, redirects and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.app.documents import (
     document_without_evidence,
 )
 from tests.app.index import describe_index
-from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.jobs import Job, JobStore, SearchedCorpus
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
@@ -51,10 +51,10 @@ def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskCl
     text = words(page.text)
     assert "vital: 9,842 documents, indexed on 20 November 2026" in text
     assert "CC BY-SA 4.0" in text
-    assert "None yet" in text
+    assert "No claim has been checked yet." in text
 
 
-def test_a_corpus_of_ones_own_is_not_attributed_to_wikipedia(
+def test_another_corpus_is_not_attributed_to_wikipedia(
     client: FlaskClient, settings: Settings
 ) -> None:
     describe_index(settings.home, name="notes", source="folder:/srv/notes", documents=12)
@@ -63,7 +63,9 @@ def test_a_corpus_of_ones_own_is_not_attributed_to_wikipedia(
     assert "CC BY-SA" not in text
 
 
-def test_a_missing_index_is_told_with_its_mend(client: FlaskClient, settings: Settings) -> None:
+def test_a_missing_index_is_shown_with_how_to_fix_it(
+    client: FlaskClient, settings: Settings
+) -> None:
     (settings.store / "current" / "meta.json").unlink()
     page = client.get("/")
     assert page.status_code == 200
@@ -73,7 +75,7 @@ def test_a_missing_index_is_told_with_its_mend(client: FlaskClient, settings: Se
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"name": 1, "documents": "many"}'])
-def test_a_damaged_index_is_told_with_its_mend(
+def test_a_damaged_index_is_shown_with_how_to_fix_it(
     client: FlaskClient, settings: Settings, content: str
 ) -> None:
     (settings.store / "current" / "meta.json").write_text(content)
@@ -82,7 +84,7 @@ def test_a_damaged_index_is_told_with_its_mend(
     assert "esoteric index build --source vital" in text
 
 
-def test_the_corpus_on_a_server_is_what_a_ready_worker_tells(tmp_path: Path) -> None:
+def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path) -> None:
     environment = {
         "ESOTERIC_HOME": str(tmp_path),
         "ESOTERIC_STORE": "elasticsearch://127.0.0.1:9/notes",
@@ -91,7 +93,7 @@ def test_the_corpus_on_a_server_is_what_a_ready_worker_tells(tmp_path: Path) -> 
     store, client = services_of(app).store, app.test_client()
     assert "No worker is running" in words(client.get("/").text)
     store.beat("by-hand", datetime.now(UTC), "ready")
-    assert "does not report what it searches" in words(client.get("/").text)
+    assert "does not report its corpus" in words(client.get("/").text)
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
     store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)
@@ -105,7 +107,7 @@ def test_the_corpus_on_a_server_is_what_a_ready_worker_tells(tmp_path: Path) -> 
     services_of(app).close()
 
 
-def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> None:
+def test_the_form_redirects_to_the_claim(client: FlaskClient, store: JobStore) -> None:
     answer = client.post("/claims", data={"claim": CLAIM})
     assert answer.status_code == 303
     job = store.recent(1)[0]
@@ -125,7 +127,7 @@ def test_the_form_leads_to_the_claim(client: FlaskClient, store: JobStore) -> No
         ("<b>\x07</b>", "The claim contains control characters."),
     ],
 )
-def test_a_bad_claim_comes_back_with_the_reason_at_the_field(
+def test_a_wrong_claim_is_shown_again_with_the_reason_at_the_field(
     client: FlaskClient, store: JobStore, claim: str, complaint: str
 ) -> None:
     answer = client.post("/claims", data={"claim": claim})
@@ -145,7 +147,7 @@ def test_a_pending_claim_shows_its_stages(
 ) -> None:
     job = submitted(store)
     run = worker.start(job)
-    worker.record(run, FIRST_ROUND[:5])
+    worker.record(run, FIRST_HOP[:5])
     page = client.get(f"/claims/{job.id}").text
     rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:12]
     assert rows == [
@@ -168,31 +170,31 @@ def test_a_pending_claim_shows_its_stages(
     assert f'action="/claims/{job.id}/cancel" method="post"' in page
 
 
-def test_without_scripts_the_page_renews_itself_only_where_that_is_asked_for(
+def test_without_scripts_the_page_reloads_itself_only_on_request(
     client: FlaskClient, store: JobStore
 ) -> None:
     address = f"/claims/{submitted(store).id}"
     refresh = '<meta http-equiv="refresh" content="2">'
     page = client.get(address).text
     assert refresh not in page
-    assert f'<a href="{address}">Show how far it is</a>' in page
+    assert f'<a href="{address}">Show the progress</a>' in page
     assert f'<a href="{address}?follow=1">' in page
     followed = client.get(f"{address}?follow=1").text
     assert f"<noscript>{refresh}</noscript>" in followed
-    assert f'<a href="{address}">Stop renewing it</a>' in followed
+    assert f'<a href="{address}">Stop reloading</a>' in followed
 
 
-def test_a_second_round_stands_under_the_first(
+def test_a_second_hop_is_shown_under_the_first(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store)
     run = worker.start(job)
-    worker.record(run, SECOND_ROUND[:2], worker.record(run, FIRST_ROUND))
+    worker.record(run, SECOND_HOP[:2], worker.record(run, FIRST_HOP))
     page = client.get(f"/claims/{job.id}").text.split("<template")[0]
-    rounds = page.split('<section class="round"')[1:]
-    assert len(rounds) == 2
-    assert "waiting" not in rounds[0]
-    assert re.findall(r'data-stage="(\w+)" class="(\w+)"', rounds[1]) == [
+    hops = page.split('<section class="hop"')[1:]
+    assert len(hops) == 2
+    assert "waiting" not in hops[0]
+    assert re.findall(r'data-stage="(\w+)" class="(\w+)"', hops[1]) == [
         ("sentences", "done"),
         ("relevance", "done"),
         ("semantic", "running"),
@@ -207,10 +209,10 @@ def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
 ) -> None:
     job = submitted(store)
     run = worker.start(job)
-    worker.record(run, FIRST_ROUND[:4])
+    worker.record(run, FIRST_HOP[:4])
     assert store.give_back(run)
     again = worker.start(job)
-    worker.record(again, FIRST_ROUND[:2])
+    worker.record(again, FIRST_HOP[:2])
     page = client.get(f"/claims/{job.id}").text
     note = (
         '<p id="note" class="notice" role="status">Its worker stopped; the claim starts again.</p>'
@@ -235,7 +237,7 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
         ("SUPPORTS", 0.999, "Verdict: Supported Very high confidence, 99%"),
     ],
 )
-def test_the_result_stands_at_the_same_address(
+def test_the_result_is_at_the_same_address(
     client: FlaskClient,
     store: JobStore,
     worker: WorkerByHand,
@@ -249,16 +251,17 @@ def test_the_result_stands_at_the_same_address(
     assert page.status_code == 200
     text = words(page.text)
     assert shown in text
-    rests = "is not settled by" if label == "NOT ENOUGH INFO" else "rests on"
+    open_claim = label == "NOT ENOUGH INFO"
+    begins = "The claim is not settled by" if open_claim else "The verdict is based on"
     assert (
-        f"It {rests} the 3 sentences below: the most relevant one by itself, and all of them read"
+        f"{begins} the 3 sentences below: the most relevant one alone, and all of them read"
         " together."
     ) in text
     assert (
-        "Round 1 3 documents read, 2 sentences found."
+        "Hop 1 3 documents read, 2 sentences found."
         " Not named in the selected sentences: “Lighthouse”."
     ) in text
-    assert "Round 2 Not named before it: “Lighthouse”. “It was built" in text
+    assert "Hop 2 Not named before it: “Lighthouse”. “It was built" in text
     assert (
         "in Lighthouse of Varn led to Ida Holm. 1 document read, 2 sentences found."
         " Now named: “Lighthouse”."
@@ -280,10 +283,12 @@ def test_a_single_sentence_is_not_said_to_be_read_with_others(
         item["selected"] = False
     job = submitted(store)
     worker.finish(job, result)
-    assert "It rests on the sentence below." in words(client.get(f"/claims/{job.id}").text)
+    assert "The verdict is based on the sentence below." in words(
+        client.get(f"/claims/{job.id}").text
+    )
 
 
-def test_a_verdict_that_rests_on_no_sentence_has_no_confidence(
+def test_a_verdict_without_selected_evidence_has_no_confidence(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
@@ -293,10 +298,10 @@ def test_a_verdict_that_rests_on_no_sentence_has_no_confidence(
     worker.finish(job, result)
     text = words(client.get(f"/claims/{job.id}").text)
     assert "confidence" not in text
-    assert "No sentence was found that bears on the claim." in text
+    assert "No relevant sentence was found." in text
 
 
-def test_evidence_is_marked_where_it_stands_in_its_article(
+def test_evidence_is_marked_in_its_article(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store)
@@ -332,11 +337,11 @@ def test_a_claim_without_evidence_says_so(
     worker.finish(job, document_without_evidence(CLAIM))
     text = words(client.get(f"/claims/{job.id}").text)
     assert "Not enough information" in text
-    assert "No sentence was found that bears on the claim." in text
-    assert "None was found. Naming people, places or works in full may help." in text
+    assert "No relevant sentence was found." in text
+    assert "No evidence was found. Try full names of people, places or works." in text
 
 
-def test_the_proof_is_drawn_on_the_claim_and_told_in_a_list(
+def test_the_proof_is_shown_on_the_claim_and_as_a_list(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = document_with_a_long_proof()
@@ -363,22 +368,21 @@ def test_the_proof_is_drawn_on_the_claim_and_told_in_a_list(
         " lived in it until her death. Lighthouse of Varn Show in the article: evidence 1"
     ) in text
     assert (
-        "“was born in Varnby” Nothing found yet"
-        " None of the sentences that the verdict rests on settles this part."
+        "“was born in Varnby” Nothing found yet None of the selected sentences settles this part."
     ) in text
     assert "the evidence says the opposite or gives a different answer (2 parts)" in text
-    assert "Open: none of the sentences that the verdict rests on settles it (1 part)" in text
+    assert "Open: none of the selected sentences settles it (1 part)" in text
     assert '<blockquote dir="auto">It was built <mark class="refuted">in 1874</mark> by' in page
     assert "lowered" not in text
     assert (
         "Now covered: “an Ostrean engineer”, “who planned” and “eleven bridges”."
-        " Still open: “was born in Varnby”. Round 3 Open before it: “was born in Varnby”."
+        " Still open: “was born in Varnby”. Hop 3 Open before it: “was born in Varnby”."
     ) in text
-    assert "Found by a sentence similar in meaning, in round 3" in text
-    assert "Found by a title predicted from the evidence, in round 3" in text
+    assert "Found by a sentence similar in meaning, in hop 3" in text
+    assert "Found by a title predicted from the evidence, in hop 3" in text
 
 
-def test_a_part_that_is_held_against_a_whole_sentence_names_the_title_too(
+def test_a_part_that_matches_a_whole_sentence_names_the_title_too(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     result = document_with_proof()
@@ -402,22 +406,22 @@ def test_a_sentence_read_with_others_is_not_said_to_be_read_alone(
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof())
     text = words(client.get(f"/claims/{job.id}").text)
-    assert text.count("sure, from this sentence alone") == 3
-    assert "88% sure, read together with Lighthouse of Varn Ida Holm (1831" in text
+    assert text.count("confident, read alone") == 3
+    assert "88% confident, read together with Lighthouse of Varn Ida Holm (1831" in text
 
 
-def test_a_verdict_against_the_proof_is_told(
+def test_the_page_says_that_the_proof_does_not_agree(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof("REFUTES"))
     text = words(client.get(f"/claims/{job.id}").text)
     assert "Very high confidence, 93%, lowered because the proof below does not agree" in text
-    assert "so by its parts alone the claim would be supported; the verdict follows" in text
+    assert "so by its parts alone the claim would be supported; the verdict is that of" in text
 
 
 @pytest.mark.parametrize("result", [claim_document(CLAIM), document_kept_from_before(CLAIM)])
-def test_without_a_proof_nothing_is_said_of_one(
+def test_without_a_proof_the_page_has_no_proof_section(
     client: FlaskClient, store: JobStore, worker: WorkerByHand, result: dict[str, object]
 ) -> None:
     job = submitted(store)
@@ -428,7 +432,7 @@ def test_without_a_proof_nothing_is_said_of_one(
     assert "proof.js" not in page.text
 
 
-def test_a_result_from_before_says_whether_its_rounds_were_enough(
+def test_an_old_result_says_whether_its_hops_were_enough(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store)
@@ -440,7 +444,7 @@ def test_a_result_from_before_says_whether_its_rounds_were_enough(
     assert "1 document read, 2 sentences found. That was enough." in text
 
 
-def test_a_claim_that_waits_for_a_recipe_of_before_has_a_page(
+def test_a_pending_claim_with_a_removed_recipe_has_a_page(
     client: FlaskClient, store: JobStore
 ) -> None:
     job = store.submit(CLAIM, "soup")[0]
@@ -477,7 +481,7 @@ def test_a_failed_claim_says_why_and_can_be_checked_again(
     assert store.recent(1)[0].id != job.id
 
 
-def test_cancel_leads_back_to_the_claim(client: FlaskClient, store: JobStore) -> None:
+def test_cancel_redirects_to_the_claim(client: FlaskClient, store: JobStore) -> None:
     job = submitted(store)
     answer = client.post(f"/claims/{job.id}/cancel")
     assert answer.status_code == 303
@@ -502,9 +506,7 @@ def test_history_is_searched_and_paged(client: FlaskClient, store: JobStore) -> 
 
 
 @pytest.mark.parametrize("page", ["0", "-3", "x", "9" * 40, "1.5", ""])
-def test_a_page_number_that_is_none_shows_a_page(
-    client: FlaskClient, store: JobStore, page: str
-) -> None:
+def test_a_wrong_page_number_shows_a_page(client: FlaskClient, store: JobStore, page: str) -> None:
     submitted(store)
     answer = client.get("/claims", query_string={"page": page})
     assert answer.status_code == 200
@@ -521,7 +523,7 @@ def test_the_history_finds_a_claim_whatever_form_its_accents_have(
 @pytest.mark.parametrize(
     ("seconds", "words_of_it"), [(0, "0 s"), (59, "59 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")]
 )
-def test_time_is_told_in_minutes_and_seconds(seconds: int, words_of_it: str) -> None:
+def test_time_is_shown_in_minutes_and_seconds(seconds: int, words_of_it: str) -> None:
     assert elapsed(seconds) == words_of_it
 
 

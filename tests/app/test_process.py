@@ -1,4 +1,4 @@
-"""The web server as a process of its own: its weight, its speed, its end."""
+"""The web server as a separate process: its memory, its speed, its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from settings import CHECKOUT
 from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_ROUND, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 
 pytestmark = pytest.mark.server
 
@@ -33,7 +33,7 @@ def test_the_web_process_stays_small(web: WebProcess) -> None:
     form = urlencode({"claim": "Varnby has a harbour."}).encode()
     assert web.ask("POST", "/claims", form, "application/x-www-form-urlencoded")[0] == 303
     job = web.store.recent(1)[0]
-    worker.record(worker.start(job), FIRST_ROUND)
+    worker.record(worker.start(job), FIRST_HOP)
     for _ in range(200):
         assert web.get(f"/api/v1/claims/{job.id}/progress?since=5")[0] == 200
     megabytes = web.resident_megabytes()
@@ -51,13 +51,13 @@ def test_importing_the_application_loads_nothing_heavy() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_a_large_body_gets_our_answer_from_the_real_server_too(web: WebProcess) -> None:
+def test_the_real_server_answers_a_large_body_with_our_error(web: WebProcess) -> None:
     status, body = web.ask("POST", "/api/v1/claims", b"x" * 1_000_000, "application/json")
     assert status == 413
     assert json.loads(body)["error"]["code"] == "too_large"
 
 
-def test_sigterm_ends_it_at_once_and_without_complaint(web: WebProcess) -> None:
+def test_sigterm_ends_it_at_once_without_a_traceback(web: WebProcess) -> None:
     web.get("/")
     asked = time.monotonic()
     web.process.send_signal(signal.SIGTERM)
@@ -66,7 +66,7 @@ def test_sigterm_ends_it_at_once_and_without_complaint(web: WebProcess) -> None:
     assert "Traceback" not in web.log.read_text()
 
 
-def test_a_port_in_use_is_one_line_with_its_mend(web: WebProcess) -> None:
+def test_a_port_in_use_is_one_line_with_how_to_fix_it(web: WebProcess) -> None:
     second = subprocess.run(
         [sys.executable, "-m", "app"],
         cwd=CHECKOUT,
@@ -81,5 +81,5 @@ def test_a_port_in_use_is_one_line_with_its_mend(web: WebProcess) -> None:
         timeout=20,
     )
     assert second.returncode == 1
-    assert "Set HOST or PORT to another." in second.stderr
+    assert "Set HOST or PORT to another value." in second.stderr
     assert "Traceback" not in second.stderr

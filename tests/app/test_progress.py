@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from app.contexts import Asked
-from app.progress import progress_page, rounds
+from app.progress import hops, progress_page
 from worker.jobs import Event, Job, State
 
 FIRST = ("spans", "titles", "dense")
@@ -34,15 +34,15 @@ def running_job(state: State = "running") -> Job:
 
 
 def states(*stages: str, started: bool = True, most: int = 3) -> States:
-    """Return the rows of each round, ``most`` at most, after these stages were reported."""
+    """Return the rows of each hop, at most ``most``, after events of these stages."""
     events = [event(n, stage, "", n, 20) for n, stage in enumerate(stages, 1)]
     return [
         [(row.name, row.state) for row in one.stages]
-        for one in rounds(FIRST, PER_HOP, most, events, started=started)
+        for one in hops(FIRST, PER_HOP, most, events, started=started)
     ]
 
 
-def test_the_rows_are_the_recipes_stages_and_paths_come_with_the_second_round() -> None:
+def test_the_rows_are_the_recipes_stages_and_paths_come_with_the_second_hop() -> None:
     assert states(started=False) == [
         [
             ("spans", "waiting"),
@@ -56,7 +56,7 @@ def test_the_rows_are_the_recipes_stages_and_paths_come_with_the_second_round() 
     ]
 
 
-def test_a_stage_that_is_passed_over_is_not_shown_at_work() -> None:
+def test_a_skipped_stage_is_not_shown_as_running() -> None:
     assert states("spans", "dense") == [
         [
             ("spans", "done"),
@@ -70,11 +70,11 @@ def test_a_stage_that_is_passed_over_is_not_shown_at_work() -> None:
     ]
 
 
-ROUND = ("sentences", "proof", "verdict", "next")
+HOP = ("sentences", "proof", "verdict", "next")
 
 
-def test_a_round_opens_with_its_first_event() -> None:
-    first, second = states("spans", "titles", "dense", *ROUND, "sentences")
+def test_a_hop_begins_with_its_first_event() -> None:
+    first, second = states("spans", "titles", "dense", *HOP, "sentences")
     assert {state for _, state in first} == {"done"}
     assert second == [
         ("sentences", "done"),
@@ -85,18 +85,18 @@ def test_a_round_opens_with_its_first_event() -> None:
     ]
 
 
-def test_what_leads_nowhere_opens_no_round() -> None:
-    (only,) = states("spans", *ROUND, "done")
+def test_a_search_that_finds_nothing_more_begins_no_hop() -> None:
+    (only,) = states("spans", *HOP, "done")
     assert only[-1] == ("next", "done")
 
 
-def test_behind_the_last_round_nothing_is_followed() -> None:
-    first, last = states("spans", *ROUND, "sentences", most=2)
+def test_the_last_hop_has_no_stage_next() -> None:
+    first, last = states("spans", *HOP, "sentences", most=2)
     assert [name for name, _ in first][-1] == "next"
     assert [name for name, _ in last] == ["sentences", "paths", "proof", "verdict"]
 
 
-def test_no_row_of_a_round_that_is_over_is_at_work() -> None:
+def test_no_stage_of_a_finished_hop_is_running() -> None:
     first, second, third = states(
         *("spans", "sentences", "verdict", "next"),
         *("sentences", "verdict", "next", "sentences"),
@@ -117,20 +117,20 @@ def test_a_stage_that_the_recipe_does_not_name_changes_no_row() -> None:
 
 
 def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, list[str]]:
-    """Return the state of the last stage, and of the rows of the round before it."""
+    """Return the state of the last stage, and of the rows of the hop before it."""
     job = running_job(state)
     events = [event(n, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
     page = progress_page(
         job, events, None, Asked("small", "localhost:80", answers=True), follow=False
     )
     assert page.closing is not None
-    return page.closing.state, [row.state for row in page.rounds[-1].stages if row.name != "spans"]
+    return page.closing.state, [row.state for row in page.hops[-1].stages if row.name != "spans"]
 
 
 READ = (("start", 0), ("spans", 1), ("sentences", 2), ("verdict", 3))
 
 
-def test_the_language_model_is_asked_after_the_last_round() -> None:
+def test_the_language_model_is_asked_after_the_last_hop() -> None:
     assert closing(*READ)[0] == "waiting"
     state, rows = closing(*READ, ("explain", 3))
     assert state == "running"
@@ -140,5 +140,5 @@ def test_the_language_model_is_asked_after_the_last_round() -> None:
     assert closing(*READ, ("explain", 3), ("explain", 4))[0] == "done"
 
 
-def test_without_a_language_model_nothing_follows_the_last_round() -> None:
+def test_without_a_language_model_nothing_follows_the_last_hop() -> None:
     assert progress_page(running_job(), [], None, None, follow=False).closing is None

@@ -1,4 +1,4 @@
-"""A proof as the result page shows it, with its sentences worked out by hand."""
+"""The proof on the result page, with its sentences written by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def proved(spans: Spans, label: Label, verdict: Label | None = None) -> ProofIte
     return found
 
 
-def told(saying: Saying) -> str:
+def text_of(saying: Saying) -> str:
     """Return the sentence, its quotations joined by slashes."""
     quoted = f" {' / '.join(saying.quoted)}" if saying.quoted else ""
     return f"{saying.before}{quoted}{saying.after}"
@@ -92,11 +92,9 @@ def test_without_a_proof_there_is_nothing_to_show() -> None:
         ),
     ],
 )
-def test_one_sentence_tells_the_decision_beforehand(
-    spans: Spans, label: Label, sentence: str
-) -> None:
+def test_the_summary_says_what_the_proof_shows(spans: Spans, label: Label, sentence: str) -> None:
     found = proved(spans, label)
-    assert told(found.summary) == sentence
+    assert text_of(found.summary) == sentence
     assert found.agrees
 
 
@@ -109,17 +107,17 @@ def test_one_sentence_tells_the_decision_beforehand(
         (("negation", "negation"), "SUPPORTS", "SUPPORTS"),
     ],
 )
-def test_whatever_several_contradictions_come_to_the_proof_is_not_said_to_know(
+def test_several_contradictions_have_no_result_of_the_proof(
     operators: tuple[Operator, Operator], label: Label, verdict: Label
 ) -> None:
     assert label_of(operators) == label
     first, second = operators
     found = proved([(*HAS, first), (*HARBOUR, second)], label, verdict)
-    # Neighbours stand apart here: it matters that they are two.
-    assert told(found.summary) == (
+    # Neighbouring parts are not joined here: their number matters.
+    assert text_of(found.summary) == (
         "Every part of the claim is covered by the evidence, which contradicts more than one:"
-        " has / a blue harbour. What that comes to, the proof cannot tell, so the verdict follows"
-        " the evidence read as a whole."
+        " has / a blue harbour. The proof cannot combine several contradictions, so the verdict is"
+        " that of the evidence read as a whole."
     )
     assert found.agrees == (label == verdict)
 
@@ -129,20 +127,20 @@ def test_whatever_several_contradictions_come_to_the_proof_is_not_said_to_know(
     [
         ("equivalence", "SUPPORTS", "REFUTES", "the claim would be supported"),
         ("alternation", "REFUTES", "SUPPORTS", "the claim would be refuted"),
-        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would stay undecided"),
+        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would not be decided"),
     ],
 )
-def test_a_verdict_against_the_proof_is_told(
+def test_the_summary_says_that_the_verdict_differs(
     operator: Operator, label: Label, verdict: Label, outcome: str
 ) -> None:
     found = proved([(*VARNBY, operator)], label, verdict)
     assert found.summary.after.endswith(
-        f", so by its parts alone {outcome}; the verdict follows the evidence read as a whole."
+        f", so by its parts alone {outcome}; the verdict is that of the evidence read as a whole."
     )
     assert not found.agrees
 
 
-def test_the_claim_is_cut_at_its_parts() -> None:
+def test_the_claim_is_cut_into_its_parts() -> None:
     found = proof_of(document_with_proof())
     assert found is not None
     assert found.drawn == (
@@ -156,7 +154,7 @@ def test_the_claim_is_cut_at_its_parts() -> None:
     assert found.legend == (LegendEntry("supported", "Proved: the evidence says the same", 3),)
 
 
-def test_a_part_has_its_sentence_with_the_words_that_are_meant() -> None:
+def test_a_part_has_its_sentence_with_the_matching_words_marked() -> None:
     found = proof_of(document_with_a_long_proof())
     assert found is not None
     assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
@@ -196,8 +194,8 @@ def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> Proof
     return proof_of(result)
 
 
-def test_of_a_sentence_that_is_meant_as_a_whole_no_words_are_marked() -> None:
-    # Its 48 characters stand at the beginning of the document.
+def test_no_words_are_marked_if_the_whole_sentence_matches() -> None:
+    # It is the first 48 characters of the document.
     found = with_evidence(["Ida Holm", 0, 0, 48])
     assert found is not None
     assert found.parts[0].excerpt == Excerpt(

@@ -1,4 +1,4 @@
-"""The web server as users have it: a process of its own."""
+"""The web server as a separate process, as users run it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker.jobs import JobStore
 
 
 class WebProcess:
-    """``python -m app`` on a home of its own."""
+    """``python -m app`` with its own home."""
 
     def __init__(self, home: Path) -> None:
         describe_index(home)

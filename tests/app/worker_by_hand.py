@@ -1,4 +1,4 @@
-"""Plays the worker on a job store, by the store's own methods."""
+"""A worker for tests: calls the job store's methods step by step."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from retrieval.types import Progress
 from worker.jobs import Job, JobStore, Run
 
 LEASE = timedelta(minutes=5)
-OF = 14  # five stages first, five and four in its two rounds
-FIRST_ROUND = (
+OF = 14  # five stages first, five and four in its two hops
+FIRST_HOP = (
     ("start", "Reading the claim"),
     ("spans", "Looking for: the Lighthouse of Varn; Ida Holm"),
     ("titles", "2 exact titles, 1 more with words in parentheses"),
@@ -28,7 +28,7 @@ FIRST_ROUND = (
     ("verdict", "5 sentences read together: not enough info"),
     ("next", "Still missing: “Ida Holm”; 3 documents to read next"),
 )
-SECOND_ROUND = (
+SECOND_HOP = (
     ("sentences", "Reading 31 sentences of 3 documents"),
     ("relevance", "4 sentences that may bear on the claim"),
     ("semantic", "5 sentences selected as evidence"),
@@ -38,7 +38,7 @@ SECOND_ROUND = (
 
 
 class WorkerByHand:
-    """A worker whose every step the test decides."""
+    """A worker that does only what the test says."""
 
     def __init__(self, store: JobStore) -> None:
         self._store = store
@@ -58,7 +58,7 @@ class WorkerByHand:
 
     def finish(self, job: Job, result: dict[str, Any]) -> None:
         run = self.start(job)
-        self.record(run, SECOND_ROUND, self.record(run, FIRST_ROUND))
+        self.record(run, SECOND_HOP, self.record(run, FIRST_HOP))
         assert self._store.finish(run, ClaimResult.model_validate(result))
 
     def fail(self, job: Job, error: EsotericError) -> None:

@@ -1,4 +1,4 @@
-"""Which verdicts of a file an interrupted batch may keep: those of the judges that are set now."""
+"""Which verdicts an interrupted batch keeps: those of the judges in the current settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``esoteric check`` tells of a proof and of the end of the search."""
+"""The proof and the end of the search in the text of ``esoteric check``."""
 
 from __future__ import annotations
 
@@ -89,43 +89,43 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
         "? has a theatre: nothing found yet",
         "",
-        "The search ended after round 2: the limit of rounds was reached.",
+        "The search ended after hop 2: the limit of hops was reached.",
         "coast, 12 documents, built 2026-11-20; judged by by hand; 0.50 s.",
     ]
 
 
-def test_a_verdict_against_the_proof_is_told() -> None:
+def test_the_text_says_that_the_proof_does_not_agree() -> None:
     assert text_of(report(PROOF, "REFUTES")).startswith(
         "REFUTED (80% confident, lowered because the proof below does not agree): Varnby"
     )
 
 
 @pytest.mark.parametrize("label", ["NOT ENOUGH INFO", "REFUTES"])
-def test_what_several_contradictions_come_to_is_left_to_the_verdict(label: Label) -> None:
+def test_several_contradictions_have_no_result_of_the_proof(label: Label) -> None:
     text = " ".join(text_of(report(Proof(PROOF.mutations[:4], "SUPPORTS"), label)).split())
     assert (
-        "More than one part is contradicted. What that comes to, the proof cannot tell, so the"
-        " verdict follows the evidence read as a whole. The search ended"
+        "More than one part is contradicted. The proof cannot combine several contradictions, so"
+        " the verdict is that of the evidence read as a whole. The search ended"
     ) in text
 
 
-def test_where_a_whole_sentence_is_meant_no_words_are_quoted() -> None:
+def test_no_words_are_quoted_if_a_whole_sentence_matches() -> None:
     made = report(Proof((Mutation(0, 6, "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
     assert (
         "\n= Varnby: the evidence says the same (by the title or the whole sentence, Varnby)\n"
     ) in text_of(made)
 
 
-def test_a_verdict_that_rests_on_no_sentence_has_no_confidence() -> None:
+def test_a_verdict_without_selected_evidence_has_no_confidence() -> None:
     unselected = replace(SENTENCE, selected=False)
     text = text_of(replace(report(None), evidence=(unselected,)))
     assert text.startswith(f"NOT ENOUGH INFORMATION: {CLAIM}\n")
 
 
-def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:
+def test_without_a_proof_only_the_end_of_the_search_is_shown() -> None:
     text = text_of(report(None))
     assert "part by part" not in text
-    assert "The search ended after round 2" in text
+    assert "The search ended after hop 2" in text
 
 
 @pytest.mark.parametrize(
@@ -135,15 +135,15 @@ def test_without_a_proof_only_the_end_of_the_search_is_told() -> None:
         ("decided", "the evidence was enough to decide"),
         ("unchanged", "the best sentences no longer changed"),
         ("nothing new", "nothing new was found"),
-        ("hops", "the limit of rounds was reached"),
+        ("hops", "the limit of hops was reached"),
         ("time", "the time allowed was used up"),
     ],
 )
-def test_why_the_search_ended_is_told(stopped: Stopped, words: str) -> None:
-    assert f"The search ended after round 2: {words}.\n" in text_of(report(None, stopped=stopped))
+def test_the_text_says_why_the_search_ended(stopped: Stopped, words: str) -> None:
+    assert f"The search ended after hop 2: {words}.\n" in text_of(report(None, stopped=stopped))
 
 
-def test_words_of_the_corpus_drive_no_terminal() -> None:
+def test_control_characters_of_the_corpus_are_replaced() -> None:
     hostile = Document("Varnby", "\x1b[2J{0}", None, "\x07{} red", ())
     made = report(Proof((Mutation(0, 6, "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
     text = text_of(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: one line where something is wrong, never a traceback."""
+"""The command line as users run it: an error is one line, never a traceback."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def esoteric(home: Path, *arguments: str, **environment: str) -> subprocess.Comp
     )
 
 
-def complaint(run: subprocess.CompletedProcess[str], status: int = 1) -> str:
+def error_line(run: subprocess.CompletedProcess[str], status: int = 1) -> str:
     assert run.returncode == status, run.stderr
     assert run.stdout == ""
     lines = run.stderr.strip().splitlines()
@@ -89,23 +89,23 @@ def test_check_prints_the_verdict_and_its_evidence(home: Path) -> None:
         ("bell \a rings", "control characters"),
     ],
 )
-def test_what_is_no_claim_gets_one_line(home: Path, claim: str, said: str) -> None:
-    assert said in complaint(esoteric(home, "check", claim), status=2)
+def test_a_text_that_is_no_claim_gets_one_line(home: Path, claim: str, said: str) -> None:
+    assert said in error_line(esoteric(home, "check", claim), status=2)
 
 
 def test_an_unknown_recipe_names_the_known_ones(home: Path) -> None:
-    said = complaint(esoteric(home, "check", CLAIM, "--recipe", "soup"), status=2)
+    said = error_line(esoteric(home, "check", CLAIM, "--recipe", "soup"), status=2)
     assert f"Use one of: {', '.join(RECIPES)}." in said
 
 
 def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path) -> None:
-    said = complaint(esoteric(tmp_path, "check", CLAIM, "--json"))
+    said = error_line(esoteric(tmp_path, "check", CLAIM, "--json"))
     assert "esoteric index build --source vital" in said
 
 
-def test_what_mends_a_store_that_was_named_names_it_too(tmp_path: Path) -> None:
+def test_the_hint_names_the_store_of_the_command(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "no index")
-    said = complaint(esoteric(tmp_path, "index", "verify", "--to", nowhere))
+    said = error_line(esoteric(tmp_path, "index", "verify", "--to", nowhere))
     assert f"esoteric index build --source vital --to '{nowhere}'" in said
 
 
@@ -117,7 +117,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["batch", "no.txt"],
     ):
         run = esoteric(home, *arguments)
-        assert "--help" in complaint(run, status=2)
+        assert "--help" in error_line(run, status=2)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["doctor"],
     ],
 )
-def test_every_command_helps_with_an_example(home: Path, command: list[str]) -> None:
+def test_the_help_of_every_command_has_an_example(home: Path, command: list[str]) -> None:
     run = esoteric(home, *command, "--help")
     assert run.returncode == 0
     assert "Example: esoteric" in run.stdout
@@ -165,7 +165,7 @@ def test_recipes_are_listed_one_a_line(home: Path) -> None:
 
 def test_the_recipe_report_without_its_models_says_how_to_get_them(home: Path) -> None:
     for command in (["check", CLAIM, "--recipe", "report"], ["models", "fetch", "report"]):
-        said = complaint(esoteric(home, *command))
+        said = error_line(esoteric(home, *command))
         assert "ESOTERIC_REPORT_MODELS names no folder" in said
         assert said.endswith("esoteric models fetch report")
 
@@ -176,13 +176,13 @@ def test_vectors_of_dpr_and_the_recipe_report_are_measured_alone(
     (tmp_path / "claims.jsonl").write_text("{}\n")
     pages = ["--wiki-pages", str(tmp_path), "--claims", str(tmp_path / "claims.jsonl")]
     for names, vectors, said in (
-        ("report,bm25", "minilm", "needs --vectors dpr, which serves no other"),
-        ("report,bm25", "dpr", "serves the recipe report alone, not bm25."),
-        ("esoteric", "dpr", "serves the recipe report alone, not esoteric."),
+        ("report,bm25", "minilm", "needs --vectors dpr, which works for no other"),
+        ("report,bm25", "dpr", "works only for the recipe report, not for bm25."),
+        ("esoteric", "dpr", "works only for the recipe report, not for esoteric."),
     ):
         chosen = ["--recipe", names, "--vectors", vectors, "--out", str(tmp_path / "out")]
         run = esoteric(home, "evaluate", *pages, *chosen)
-        assert said in complaint(run, status=2)
+        assert said in error_line(run, status=2)
 
 
 def test_index_build_and_info_agree(tmp_path: Path) -> None:
@@ -194,19 +194,19 @@ def test_index_build_and_info_agree(tmp_path: Path) -> None:
     assert (info["documents"], info["sentences"], info["name"]) == (6, 13, "islands")
 
 
-def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
+def test_documents_are_added_and_removed_and_the_index_verified(tmp_path: Path) -> None:
     write_source(tmp_path / "islands.jsonl")
     esoteric(tmp_path, "index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl")
     more = {"id": "buoy", "title": "Buoy", "text": "A buoy floats. It is red."}
     (tmp_path / "more.jsonl").write_text(json.dumps(more) + "\nnonsense\n")
     added = esoteric(tmp_path, "index", "add", "--source", f"jsonl:{tmp_path}/more.jsonl")
     assert added.stdout.startswith("islands: 7 documents, 15 sentences, ")
-    assert "1 page could not be read and left out" in added.stderr
+    assert "1 page left out, because it could not be read" in added.stderr
     assert f"{tmp_path}/more.jsonl, line 2: not JSON." in added.stderr
     removed = esoteric(tmp_path, "index", "remove", "buoy")
     assert removed.stdout.startswith("islands: 6 documents, 13 sentences, ")
-    assert removed.stderr == ""  # what could not be read was told when it was
-    assert "holds no document with the id 'buoy'" in complaint(
+    assert removed.stderr == ""  # reported only by the command that read it
+    assert "holds no document with the id 'buoy'" in error_line(
         esoteric(tmp_path, "index", "remove", "buoy")
     )
     assert "whole" in esoteric(tmp_path, "index", "verify").stdout
@@ -214,7 +214,7 @@ def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
     content = bytearray(vectors.read_bytes())
     content[-1] ^= 1
     vectors.write_bytes(content)
-    said = complaint(esoteric(tmp_path, "index", "verify"))
+    said = error_line(esoteric(tmp_path, "index", "verify"))
     assert "The index is damaged: sentence_codes.npy is not whole." in said
     assert "esoteric index build" in said
 
@@ -223,7 +223,7 @@ def test_an_index_is_added_to_taken_from_and_verified(tmp_path: Path) -> None:
     ("vectors", "option"),
     [("minilm", ""), ("static", " --vectors static"), ("none", " --vectors none")],
 )
-def test_a_damaged_index_is_mended_by_a_build_with_the_same_vectors(
+def test_a_damaged_index_is_fixed_by_a_build_with_the_same_vectors(
     tmp_path: Path, vectors: str, option: str
 ) -> None:
     source = f"jsonl:{tmp_path}/islands.jsonl"
@@ -231,11 +231,11 @@ def test_a_damaged_index_is_mended_by_a_build_with_the_same_vectors(
     esoteric(tmp_path, "index", "build", "--source", source, "--vectors", vectors)
     (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
     documents.write_bytes(documents.read_bytes()[:-1])
-    said = complaint(esoteric(tmp_path, "index", "info"))
+    said = error_line(esoteric(tmp_path, "index", "info"))
     assert said.endswith(f"index build --source {source}{option}")
 
 
-def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path: Path) -> None:
+def test_if_missing_builds_an_existing_index_again_only_if_it_is_outdated(tmp_path: Path) -> None:
     write_source(tmp_path / "islands.jsonl")
     wanted = ("index", "build", "--source", f"jsonl:{tmp_path}/islands.jsonl", "--if-missing")
     assert esoteric(tmp_path, *wanted).stdout.startswith("islands: 6 documents")
@@ -248,7 +248,9 @@ def test_an_index_that_is_there_is_built_anew_only_where_it_is_outdated(tmp_path
     assert current.resolve() != first
 
 
-def test_an_outdated_index_is_that_of_a_source_however_its_path_is_written(tmp_path: Path) -> None:
+def test_an_outdated_index_is_recognised_by_its_source_with_any_form_of_the_path(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("A lamp is red.")
     wanted = ("index", "build", "--vectors", "none", "--if-missing", "--source")
@@ -259,7 +261,7 @@ def test_an_outdated_index_is_that_of_a_source_however_its_path_is_written(tmp_p
     assert built.stdout.startswith("notes: 1 document, 1 sentence, ")
 
 
-def test_what_was_begun_is_told_where_there_is_no_index_yet(tmp_path: Path) -> None:
+def test_an_unfinished_build_is_shown_where_there_is_no_index_yet(tmp_path: Path) -> None:
     source = f"jsonl:{tmp_path}/islands.jsonl"
     write_source(tmp_path / "islands.jsonl")
     store = tmp_path / "store"
@@ -278,7 +280,7 @@ def test_what_was_begun_is_told_where_there_is_no_index_yet(tmp_path: Path) -> N
 
 def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("nonsense\n")
-    said = complaint(
+    said = error_line(
         esoteric(tmp_path, "index", "build", "--source", f"jsonl:{tmp_path}/bad.jsonl")
     )
     assert "bad.jsonl, line 1: not JSON" in said
@@ -291,7 +293,7 @@ def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
 def test_a_store_that_cannot_be_used_is_refused_without_its_password(
     tmp_path: Path, store: str
 ) -> None:
-    said = complaint(esoteric(tmp_path, "index", "info", "--to", store), status=2)
+    said = error_line(esoteric(tmp_path, "index", "info", "--to", store), status=2)
     assert "--to cannot be used: " in said
     assert "Name a folder, or elasticsearch://HOST:PORT/INDEX." in said
     assert "secret" not in said
@@ -302,13 +304,13 @@ def test_a_server_that_does_not_answer_is_named_without_the_password(
     tmp_path: Path, command: str
 ) -> None:
     store = "elasticsearch://me:secret@127.0.0.1:9/notes"
-    said = complaint(esoteric(tmp_path, "index", command, "--to", store))
+    said = error_line(esoteric(tmp_path, "index", command, "--to", store))
     assert "elasticsearch://127.0.0.1:9/notes" in said
     assert "secret" not in said
     assert "--to" not in said
 
 
-def test_doctor_names_what_is_broken_and_its_mend(
+def test_doctor_names_what_is_broken_and_how_to_fix_it(
     tmp_path: Path, home: Path, unpacked: Path
 ) -> None:
     (tmp_path / "models").symlink_to(unpacked)
@@ -321,7 +323,7 @@ def test_doctor_names_what_is_broken_and_its_mend(
     assert "esoteric index build" in broken[0]["mend"]
 
 
-def test_batch_reads_a_table_and_keeps_what_failed_in_its_place(home: Path, tmp_path: Path) -> None:
+def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text(
         f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n'
     )
@@ -333,7 +335,7 @@ def test_batch_reads_a_table_and_keeps_what_failed_in_its_place(home: Path, tmp_
     assert lines[2]["verdict"]["label"] == "SUPPORTS"
 
 
-def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> None:
+def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -> None:
     claims = [f"Ann Lee designed {n} lighthouses." for n in range(40)]
     source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
     source.write_text("\n".join(claims) + "\n")
@@ -347,14 +349,14 @@ def test_a_killed_batch_goes_on_where_it_stopped(home: Path, tmp_path: Path) -> 
         run.send_signal(signal.SIGKILL)
     kept = out.read_text().splitlines()[:3]
     with out.open("a") as stream:
-        stream.write('{"claim": "cut o')  # as a full disk would leave it
+        stream.write('{"claim": "cut o')  # as after a full disk
     assert esoteric(home, "batch", str(source), "-o", str(out)).returncode == 0
     lines = out.read_text().splitlines()
     assert [json.loads(line)["claim"] for line in lines] == claims
     assert lines[:3] == kept
 
 
-def test_batch_of_many_claims_works_in_two_processes_and_keeps_their_order(
+def test_batch_checks_many_claims_in_two_processes_and_keeps_their_order(
     home: Path, tmp_path: Path
 ) -> None:
     claims = [f"{'Vellmar' if n % 3 else ' '} is island number {n}." for n in range(40)]
@@ -368,7 +370,7 @@ def test_batch_of_many_claims_works_in_two_processes_and_keeps_their_order(
     assert [n for n, record in enumerate(records) if "error" in record] == [7]
 
 
-def test_batch_goes_on_only_with_what_the_same_models_found_in_the_same_index(
+def test_batch_continues_only_results_of_the_same_models_and_index(
     home: Path, tmp_path: Path
 ) -> None:
     source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
@@ -379,20 +381,20 @@ def test_batch_goes_on_only_with_what_the_same_models_found_in_the_same_index(
     for other in (
         {"claim": "Something else."},
         {"recipe": "fer"},
-        {"verdict": made["verdict"] | {"judge": "An older reader 0"}},
+        {"verdict": made["verdict"] | {"judge": "An older verifier 0"}},
         {"corpus": made["corpus"] | {"built_at": "2020-01-01T00:00:00+00:00"}},
     ):
         line = json.dumps(made | other) + "\n"
         out.write_text(line)
-        refused = complaint(esoteric(home, "batch", str(source), "-o", str(out)))
-        assert "out.jsonl, line 1: holds something else" in refused
+        refused = error_line(esoteric(home, "batch", str(source), "-o", str(out)))
+        assert "out.jsonl, line 1 is not claim 1 of the input" in refused
         assert out.read_text() == line
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("claims.csv", "text\nfoo\n", "its first line, 'text', does not name one column claim"),
+        ("claims.csv", "text\nfoo\n", "the first line, 'text', does not name one column claim"),
         ("claims.csv", "id;claim\n1;a b\n", "'id;claim', does not name one column claim"),
         ("claims.csv", "claim,claim\na b,c d\n", "does not name one column claim"),
         ("claims.csv", "claim\nParis, they say, is old.\n", "line 2: more cells than the first"),
@@ -409,22 +411,20 @@ def test_batch_names_the_line_that_it_cannot_read(
 ) -> None:
     (tmp_path / name).write_text(content)
     run = esoteric(home, "batch", str(tmp_path / name), "-o", str(tmp_path / "out.jsonl"))
-    assert said in complaint(run)
+    assert said in error_line(run)
 
 
 @pytest.mark.parametrize("name", ["claims.txt", "notes.txt"])
-def test_batch_writes_over_nothing_that_is_not_its_own(
-    home: Path, tmp_path: Path, name: str
-) -> None:
+def test_batch_overwrites_no_other_file(home: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "claims.txt").write_text(CLAIM)
     (tmp_path / "notes.txt").write_text('{"my": "notes"}')
     before = (tmp_path / name).read_bytes()
     run = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / name))
-    assert "Name another output file" in complaint(run)
+    assert "Name another output file" in error_line(run)
     assert (tmp_path / name).read_bytes() == before
 
 
-def test_a_terminal_that_does_not_know_every_character_still_gets_the_verdict(home: Path) -> None:
+def test_a_terminal_that_lacks_some_characters_still_gets_the_verdict(home: Path) -> None:
     for arguments in ([], ["--json"]):
         run = subprocess.run(
             [sys.executable, "-m", "cli", "check", CLAIM, *arguments],
@@ -446,13 +446,15 @@ def test_a_setting_that_cannot_be_used_gets_one_line(home: Path) -> None:
         text=True,
         check=False,
     )
-    assert "ESOTERIC_THREADS is 'many'; set it to a whole number" in complaint(run, status=2)
+    assert "ESOTERIC_THREADS is 'many'; set it to a whole number" in error_line(run, status=2)
 
 
 def test_a_disk_or_path_that_cannot_be_written_gets_one_line(home: Path, tmp_path: Path) -> None:
     (tmp_path / "claims.txt").write_text(CLAIM + "\n")
     source = str(tmp_path / "claims.txt")
-    missing = complaint(esoteric(home, "batch", source, "-o", str(tmp_path / "none" / "out.jsonl")))
+    missing = error_line(
+        esoteric(home, "batch", source, "-o", str(tmp_path / "none" / "out.jsonl"))
+    )
     assert "No such file or directory" in missing
     full = esoteric(home, "batch", source, "-o", "/dev/full").stderr
     assert "esoteric: The disk is full. Make room" in full
@@ -468,7 +470,7 @@ def test_batch_writes_to_standard_output_and_keeps_half_a_character(
     assert json.loads(line)["claim"] == "The sun \ud800 is hot."
 
 
-def test_doctor_tells_of_a_setting_that_cannot_be_used(home: Path) -> None:
+def test_doctor_reports_a_setting_that_cannot_be_used(home: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "cli", "doctor", "--json"],
         cwd=CHECKOUT,
@@ -506,7 +508,7 @@ def test_doctor_notices_a_document_that_changed_on_the_disk(
     assert "esoteric index build --source jsonl:" in broken["mend"]
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_shown() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "cli", "--version"], cwd=CHECKOUT, capture_output=True, text=True
     )

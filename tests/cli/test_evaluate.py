@@ -210,7 +210,7 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
         (
             ["--claims", "CLAIMS", "--wiki-pages", "FOLDER", "--llm"],
             2,
-            "--llm needs --pairs, or --claims over the index that is served",
+            "--llm needs --pairs, or --claims against the served index",
         ),
         (["--pairs", "PAIRS", "--limit", "2"], 2, "--recipe and --limit need --claims."),
         (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--recipe and --limit need --claims."),

@@ -1,4 +1,4 @@
-"""Long work tells how far it is, on a terminal and in a log."""
+"""Progress of long work, on a terminal and in a log."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_neither_an_earlier_try_nor_loading_counts_as_speed(
     assert capsys.readouterr().err == "Checking: 95 %, 95 of 100 claims, about 10 s left\n"
 
 
-def test_before_anything_is_done_nobody_knows_how_long_it_takes(
+def test_there_is_no_estimate_before_anything_is_done(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work = LongWork("Checking", of=100)
@@ -68,7 +68,9 @@ def test_before_anything_is_done_nobody_knows_how_long_it_takes(
     assert capsys.readouterr().err == "Checking: 0 %, 0 of 100 claims\n"
 
 
-def test_quick_work_leaves_a_log_alone(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_work_writes_nothing_to_a_log(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
     work = LongWork("Checking", of=2)
     work.show(1, "1 of 2 claims")
     clock.now += 60

@@ -1,4 +1,4 @@
-"""A verifier of the user at the command line: calibrated, examined, measured."""
+"""The user's own verifier on the command line: calibrated, checked by doctor, measured."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def verifier_finding(home: Path, folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_a_verifier_is_calibrated_and_then_used_so(
+def test_a_verifier_is_calibrated_and_used_with_its_calibration(
     index: Path, folder: Path, pairs: Path, tmp_path: Path
 ) -> None:
     home = index.parent

@@ -22,7 +22,7 @@ from retrieval.types import Progress
 from settings import Settings
 from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_ROUND, SECOND_ROUND, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.jobs import Job
 
 pytestmark = pytest.mark.server
@@ -72,10 +72,10 @@ def test_the_service_answers_with_the_claim_document_and_every_stage(web: WebPro
     wanted = claim_document(CLAIM)
     document, stages = asked(web, lambda job: WorkerByHand(web.store).finish(job, wanted))
     assert document == wanted
-    assert stages == [stage for stage, _ in (*FIRST_ROUND, *SECOND_ROUND)]
+    assert stages == [stage for stage, _ in (*FIRST_HOP, *SECOND_HOP)]
 
 
-def test_what_the_service_could_not_check_is_told_in_its_words(web: WebProcess) -> None:
+def test_an_error_of_the_service_is_reported_in_its_words(web: WebProcess) -> None:
     error = EsotericError("index_damaged", "The index is damaged.", "Run: esoteric index build")
     with pytest.raises(ServiceFailed, match=r"The index is damaged\. Run: esoteric index build"):
         asked(web, lambda job: WorkerByHand(web.store).fail(job, error))
@@ -89,7 +89,7 @@ def test_a_claim_that_is_cancelled_in_the_pages_ends_the_command(web: WebProcess
         asked(web, cancel)
 
 
-def test_a_service_that_ends_meanwhile_is_told(web: WebProcess) -> None:
+def test_a_service_that_ends_during_the_check_is_reported(web: WebProcess) -> None:
     def end(_job: Job) -> None:
         web.process.kill()
 
@@ -97,7 +97,7 @@ def test_a_service_that_ends_meanwhile_is_told(web: WebProcess) -> None:
         asked(web, end)
 
 
-def test_whoever_no_longer_waits_leaves_the_claim_to_others(web: WebProcess) -> None:
+def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
     seen: list[Progress] = []
 
     def interrupted(progress: Progress) -> None:
@@ -119,7 +119,7 @@ def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_pat
     assert ready_service(web.settings) is None
 
 
-def test_a_service_on_another_home_is_not_asked(web: WebProcess, tmp_path: Path) -> None:
+def test_a_service_with_another_home_is_not_used(web: WebProcess, tmp_path: Path) -> None:
     web.store.beat("by-hand", datetime.now(UTC), "ready")
     other = of_home(tmp_path / "other")
     other.home.mkdir()
@@ -127,7 +127,7 @@ def test_a_service_on_another_home_is_not_asked(web: WebProcess, tmp_path: Path)
         assert ready_service(other) is None
 
 
-def test_nothing_is_asked_where_nothing_listens(tmp_path: Path) -> None:
+def test_without_a_service_nothing_is_asked(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         with running(tmp_path, os.getpid(), "127.0.0.1", probe.getsockname()[1]):
@@ -135,16 +135,16 @@ def test_nothing_is_asked_where_nothing_listens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "4711", "{}", '{"host": 1}', "not JSON"])
-def test_what_another_version_wrote_is_no_service(tmp_path: Path, content: str) -> None:
+def test_a_lock_file_of_another_version_is_no_service(tmp_path: Path, content: str) -> None:
     with running(tmp_path, os.getpid(), "127.0.0.1", 1):
         (tmp_path / "up.lock").write_text(content)
         assert ready_service(of_home(tmp_path)) is None
 
 
-def test_one_folder_is_held_by_one_service(tmp_path: Path) -> None:
+def test_one_home_is_locked_by_one_service(tmp_path: Path) -> None:
     with (
         running(tmp_path, 4711, "127.0.0.1", 8000),
-        pytest.raises(CannotStart, match=r"already runs on .* \(process 4711\)"),
+        pytest.raises(CannotStart, match=r"already running with the home .* \(process 4711\)"),
         running(tmp_path, 4712, "127.0.0.1", 8001),
     ):
         pass

@@ -24,7 +24,7 @@ def answer(
     ranked: Sequence[SentenceKey] | None = None,
     hops: Sequence[AnswerHop] = (),
 ) -> Answer:
-    """Return an answer; what it ranked is its evidence unless said otherwise."""
+    """Return an answer; its ranking is its evidence unless given."""
     return Answer(
         label=label,
         confidence=confidence,
@@ -36,7 +36,7 @@ def answer(
     )
 
 
-# Four claims that the tests work out by hand.
+# Four claims whose measures the tests compute by hand.
 CLAIMS = [
     claim(1, SUPPORTS, [("A", 0)], [("A", 1), ("B", 0)]),
     claim(2, REFUTES, [("C", 2), ("D", 0)]),

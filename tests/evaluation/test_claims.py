@@ -54,7 +54,7 @@ def test_claims_are_grouped_by_the_page_that_they_were_made_from(tmp_path: Path)
     [
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        (LAMP | {"label": "MAYBE"}, "the label is none of"),
+        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
         ({k: v for k, v in LAMP.items() if k != "claim"}, "no text under 'claim'"),
         (LAMP | {"claim": " \t"}, "the claim is empty"),
         (LAMP | {"id": "7"}, "no whole number under 'id'"),
@@ -63,9 +63,9 @@ def test_claims_are_grouped_by_the_page_that_they_were_made_from(tmp_path: Path)
         (LAMP | {"evidence": [[]]}, "SUPPORTS without evidence"),
         (LAMP | {"evidence": [[["Lamp", 0]]]}, "no evidence in FEVER's form"),
         (LAMP | {"evidence": None}, "no evidence in FEVER's form"),
-        (LAMP | {"evidence": [[[1, 2, None, None]]]}, "no page with a sentence number"),
-        (LAMP | {"evidence": [[[1, 2, "Lamp", -1]]]}, "no page with a sentence number"),
-        (LAMP | {"id": 6}, "the id 6 stands in"),
+        (LAMP | {"evidence": [[[1, 2, None, None]]]}, "is not a page with a sentence number"),
+        (LAMP | {"evidence": [[[1, 2, "Lamp", -1]]]}, "is not a page with a sentence number"),
+        (LAMP | {"id": 6}, "the id 6 is in"),
     ],
 )
 def test_what_is_no_claim_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
@@ -82,5 +82,5 @@ def test_a_file_that_is_cut_off_says_so(tmp_path: Path) -> None:
 
 
 def test_a_file_without_claims_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="holds no claims"):
+    with pytest.raises(BadSource, match="contains no claims"):
         read(tmp_path)

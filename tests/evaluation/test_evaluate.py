@@ -1,4 +1,4 @@
-"""The whole command on a corpus of our own, with the real models."""
+"""The whole command on a small corpus, with the real models."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
-def complaint(run: subprocess.CompletedProcess[str]) -> str:
+def error_line(run: subprocess.CompletedProcess[str]) -> str:
     assert run.returncode in (1, 2)
     assert "Traceback" not in run.stderr
     return run.stderr.strip().splitlines()[-1]
@@ -152,7 +152,9 @@ def test_the_report_defines_every_figure_that_it_shows(out: Path) -> None:
     assert shown == set(re.findall(r"^- \*\*(.+)\*\*: ", report, re.MULTILINE))
 
 
-def test_an_evaluation_without_new_claims_only_counts_again(data: Path, out: Path) -> None:
+def test_an_evaluation_without_new_claims_only_computes_the_figures_again(
+    data: Path, out: Path
+) -> None:
     before = (out / DEFAULT_RECIPE / "predictions.jsonl").read_bytes()
     run = evaluate(data, out, "--limit", "2")
     assert run.returncode == 0, run.stderr
@@ -186,7 +188,7 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     shutil.copytree(data / "home", other / "home", symlinks=True)
     write(other / "claims.jsonl", [*CLAIMS, CLAIMS[0] | {"id": 4, "claim": "word " * 120}])
     run = evaluate(other, tmp_path / "out")
-    assert "Some claims crashed" in complaint(run)
+    assert "Some claims crashed" in error_line(run)
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     recipe = results["recipes"][DEFAULT_RECIPE]
     assert [crash["claim_id"] for crash in recipe["crashes"]] == [4]
@@ -211,7 +213,7 @@ def test_wrong_usage_gets_one_line(
     data: Path, tmp_path: Path, options: list[str], status: int, said: str
 ) -> None:
     run = evaluate(data, tmp_path / "out", *options)
-    assert said in complaint(run)
+    assert said in error_line(run)
     assert run.returncode == status
     assert not (tmp_path / "out").exists()
 
@@ -221,12 +223,12 @@ def test_a_folder_of_other_things_or_other_results_is_refused(
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
-    assert "no results of an evaluation" in complaint(evaluate(data, tmp_path / "mine"))
+    assert "not results of an evaluation" in error_line(evaluate(data, tmp_path / "mine"))
     provenance = out / "provenance.json"
     kept = provenance.read_text()
     provenance.write_text(json.dumps(json.loads(kept) | {"claims": "0" * 64}))
     try:
-        assert "holds results of other claims" in complaint(evaluate(data, out))
+        assert "contains results of other claims" in error_line(evaluate(data, out))
     finally:
         provenance.write_text(kept)
 
@@ -235,11 +237,11 @@ def test_a_folder_of_other_things_or_other_results_is_refused(
     ("page", "sentence", "said"),
     [("Nowhere", 0, "the page 'Nowhere'"), ("Dundee", 9, "sentence 9 of the page 'Dundee'")],
 )
-def test_evidence_that_the_pages_do_not_hold_is_named_by_its_line(
+def test_evidence_outside_the_pages_is_named_by_its_line(
     data: Path, tmp_path: Path, page: str, sentence: int, said: str
 ) -> None:
     claims = tmp_path / "claims.jsonl"
     write(claims, [CLAIMS[0], CLAIMS[1] | {"evidence": [[[1, 1, page, sentence]]]}])
-    told = complaint(evaluate(data, tmp_path / "out", "--claims", str(claims)))
-    assert "claims.jsonl, line 2" in told
-    assert said in told
+    line = error_line(evaluate(data, tmp_path / "out", "--claims", str(claims)))
+    assert "claims.jsonl, line 2" in line
+    assert said in line

@@ -41,7 +41,7 @@ def test_figures_within_their_tolerance_are_as_published() -> None:
     assert list(deviations(RUN, RESULTS)) == []
 
 
-def test_what_differs_is_named_with_both_values() -> None:
+def test_different_figures_are_named_with_both_values() -> None:
     results = copy.deepcopy(RESULTS)
     results["data"]["claims"]["sha256"] = "cc"
     results["recipes"]["esoteric"]["figures"]["label_accuracy"] = 0.72
@@ -67,10 +67,10 @@ def test_a_folder_with_a_space_in_its_name_stays_one_argument() -> None:
     ]
 
 
-def test_the_readme_shows_the_figures_that_are_held_to() -> None:
+def test_the_readme_shows_the_expected_figures() -> None:
     rest = (CHECKOUT / "README.md").read_text(encoding="utf-8").partition("## How well")[2]
     for run in read_expected()["runs"]:
-        # A table stands before its command, in README as in the file.
+        # A table is before its command, in README as in the file.
         table, command, rest = rest.partition(run["command"].format(data="DATA", out="results"))
         assert command
         for row in run["rows"]:

@@ -1,4 +1,4 @@
-"""What a file of predictions keeps when an evaluation was interrupted, or is asked for less."""
+"""The answers that remain in a file of predictions after an interruption or with fewer claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims over the served corpus: how they are read, and what is counted of their documents."""
+"""Claims against the served corpus: how they are read, and their measures."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_claim_of_no_named_kind_is_of_another(tmp_path: Path) -> None:
     [
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        (LAMP | {"label": "MAYBE"}, "the label is none of"),
+        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
         (LAMP | {"claim": " "}, "the claim is empty"),
         (LAMP | {"evidence": []}, "a decided claim needs evidence"),
         (HUM | {"evidence": LAMP["evidence"]}, "an undecided one has none"),
@@ -68,15 +68,15 @@ def test_a_claim_of_no_named_kind_is_of_another(tmp_path: Path) -> None:
         (LAMP | {"evidence": ["Lamp"]}, "no sets of [document id, sentence number]"),
         (LAMP | {"evidence": [["Lamp", 0]]}, "no sets of [document id, sentence number]"),
         (LAMP | {"evidence": [[["Lamp"]]]}, "no sets of [document id, sentence number]"),
-        (LAMP | {"evidence": [[["Lamp", -1]]]}, "no page with a sentence number"),
-        (LAMP | {"evidence": [[["Lamp", "0"]]]}, "no page with a sentence number"),
+        (LAMP | {"evidence": [[["Lamp", -1]]]}, "is not a page with a sentence number"),
+        (LAMP | {"evidence": [[["Lamp", "0"]]]}, "is not a page with a sentence number"),
         (LAMP | {"evidence": [[]]}, "a decided claim needs evidence"),
-        (LAMP | {"kind": 7}, "what is under 'kind' is no text"),
-        (LAMP | {"texts": 7}, "'texts' is no list of lists of sentences"),
-        (LAMP | {"texts": ["It", "is"]}, "'texts' is no list of lists of sentences"),
+        (LAMP | {"kind": 7}, "the value of 'kind' is not a text"),
+        (LAMP | {"texts": 7}, "'texts' is not a list of lists of sentences"),
+        (LAMP | {"texts": ["It", "is"]}, "'texts' is not a list of lists of sentences"),
         (LAMP | {"texts": [["It is red."]]}, "'texts' has another shape than 'evidence'"),
-        (HUM | {"tempting": ["Lamp"]}, "'tempting' is no [document id, sentence number]"),
-        (HUM | {"tempting": 7}, "'tempting' is no [document id, sentence number]"),
+        (HUM | {"tempting": ["Lamp"]}, "'tempting' is not [document id, sentence number]"),
+        (HUM | {"tempting": 7}, "'tempting' is not [document id, sentence number]"),
     ],
 )
 def test_what_is_no_claim_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
@@ -86,7 +86,7 @@ def test_what_is_no_claim_is_named_by_file_and_line(tmp_path: Path, line: Any, s
 
 
 def test_a_file_without_claims_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match=r"claims\.jsonl holds no claims"):
+    with pytest.raises(BadSource, match=r"claims\.jsonl contains no claims"):
         read(tmp_path, "")
 
 
@@ -197,7 +197,7 @@ def recall(of: CorpusClaim, *evidence: Evidence) -> float:
     return value
 
 
-def test_evidence_is_found_where_a_whole_set_is_among_the_first_five() -> None:
+def test_evidence_is_found_if_a_whole_set_is_among_the_first_five() -> None:
     two_sets = claim(SUPPORTS, [("Lamp", 0), ("Pier", 0)], [("Lamp", 1)])
     assert recall(two_sets, *OTHERS[:4], item("Lamp", 1)) == 1
     assert recall(two_sets, *OTHERS[:5], item("Lamp", 1)) == 0
@@ -207,7 +207,7 @@ def test_evidence_is_found_where_a_whole_set_is_among_the_first_five() -> None:
     assert recall(two_sets) == 0
 
 
-def test_evidence_is_found_by_its_text_where_its_number_is_another() -> None:
+def test_evidence_is_found_by_its_text_if_its_number_differs() -> None:
     sets = ([("Lamp", 7)], [("Lamp", 8), ("Pier", 0)])
     texts = (("Another sentence.",), ("Sentence 2 of Lamp.", "Another one."))
     # One of the set by its text, the other by its number.
@@ -220,7 +220,7 @@ def test_evidence_is_found_by_its_text_where_its_number_is_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "evidence", "told"),
+    ("label", "evidence", "expected"),
     [
         (SUPPORTS, [selected("Lamp", 0, REFUTES)], True),
         (REFUTES, [selected("Lamp", 0, SUPPORTS), selected("Lamp", 1)], True),
@@ -232,10 +232,10 @@ def test_evidence_is_found_by_its_text_where_its_number_is_another() -> None:
         (NOT_ENOUGH_INFO, [selected("Lamp", 0, REFUTES)], False),
     ],
 )
-def test_a_verdict_is_contradicted_where_what_is_selected_speaks_against_it_alone(
-    label: Label, evidence: list[Evidence], told: bool
+def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
+    label: Label, evidence: list[Evidence], expected: bool
 ) -> None:
-    assert contradicted(answer(label, *evidence)) is told
+    assert contradicted(answer(label, *evidence)) is expected
 
 
 def test_where_no_claim_was_checked_there_are_no_figures() -> None:

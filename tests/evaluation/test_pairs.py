@@ -1,4 +1,4 @@
-"""Claims with their evidence in hand, and how the verifier's labels of them are counted."""
+"""Claims with their evidence, and the counts of the verifier's labels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_sentences_with_their_titles_are_read_as_one_text(tmp_path: Path) -> Non
     [
         ("{", "not JSON"),
         ("[]", "not a JSON object"),
-        (LAMP | {"label": "MAYBE"}, "the label is none of"),
+        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
         (LAMP | {"claim": 7}, "no text under 'claim'"),
         (LAMP | {"claim": " \t"}, "the claim is empty"),
         ({k: v for k, v in LAMP.items() if k != "evidence"}, "the evidence is neither"),
@@ -71,9 +71,9 @@ def test_sentences_with_their_titles_are_read_as_one_text(tmp_path: Path) -> Non
         (LAMP | {"evidence": [PIER | {"title": 7}]}, "the evidence is neither"),
         (LAMP | {"evidence": [PIER, {"title": "Pier"}]}, "evidence without a 'title' and a"),
         (LAMP | {"evidence": ["It is red."]}, "evidence without a 'title' and a 'sentence' each"),
-        (LAMP | {"title": 7}, "what is under 'title' is no text"),
-        (LAMP | {"source": ["mine"]}, "what is under 'source' is no text"),
-        (LAMP | {"kind": {}}, "what is under 'kind' is no text"),
+        (LAMP | {"title": 7}, "the value of 'title' is not a text"),
+        (LAMP | {"source": ["mine"]}, "the value of 'source' is not a text"),
+        (LAMP | {"kind": {}}, "the value of 'kind' is not a text"),
     ],
 )
 def test_what_is_no_pair_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:

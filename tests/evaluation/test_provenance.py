@@ -72,8 +72,8 @@ def test_a_provenance_with_other_fields_is_refused(tmp_path: Path) -> None:
         claim_folder(tmp_path, HERE)
 
 
-def test_a_file_where_the_folder_should_be_is_told_by_its_name(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(BadSource, match="file/results cannot hold results"):
+    with pytest.raises(BadSource, match="file/results cannot be used for results"):
         claim_folder(tmp_path / "file" / "results", HERE)
     assert (tmp_path / "file").read_text() == "mine"

@@ -14,7 +14,7 @@ from tests.evaluation.answers import ANSWERS, CLAIMS
 
 
 class FromAList:
-    """Gives the answers of ``answers.py``; fails or is interrupted where it is told to."""
+    """Gives the answers of ``answers.py``; fails or is interrupted at the given claims."""
 
     def __init__(self, failing: dict[str, BaseException] | None = None) -> None:
         self._failing = failing or {}
@@ -37,17 +37,17 @@ def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> O
     return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
 
 
-def test_answers_are_kept_as_they_come_and_read_back_as_they_were(tmp_path: Path) -> None:
+def test_answers_are_written_at_once_and_read_back_unchanged(tmp_path: Path) -> None:
     outcome = run(FromAList(), tmp_path)
     assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
     assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
     with (tmp_path / "predictions.jsonl").open("a") as stream:
-        stream.write('{"id": 3, "predicted_la')  # as a kill leaves it
+        stream.write('{"id": 3, "predicted_la')  # as after a kill
     again = FromAList()
     outcome = run(again, tmp_path)
     assert again.asked == ["Claim 3.", "Claim 4."]
@@ -67,9 +67,9 @@ def test_a_finished_run_opens_no_system(tmp_path: Path) -> None:
     assert again.asked == []
 
 
-def test_a_crash_is_no_answer_and_the_other_claims_go_on(tmp_path: Path) -> None:
+def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> None:
     failing = {
-        "Claim 1.": EsotericError("x", "The index is damaged.", "Mend it."),
+        "Claim 1.": EsotericError("x", "The index is damaged.", "Fix it."),
         "Claim 3.": ZeroDivisionError("division by zero"),
     }
     outcome = run(FromAList(failing), tmp_path)
@@ -85,7 +85,7 @@ def test_a_crash_is_no_answer_and_the_other_claims_go_on(tmp_path: Path) -> None
     assert again.asked == ["Claim 1.", "Claim 3."]
 
 
-def test_fewer_claims_take_their_own_answers_from_a_longer_run(tmp_path: Path) -> None:
+def test_fewer_claims_reuse_their_answers_from_a_longer_run(tmp_path: Path) -> None:
     run(FromAList(), tmp_path)
     outcome = run(FromAList(), tmp_path, CLAIMS[:2])
     assert [prediction.claim_id for prediction in outcome.predictions] == [1, 2]
@@ -103,7 +103,7 @@ def test_something_else_under_the_name_of_predictions_is_refused(tmp_path: Path)
 
 
 @pytest.mark.parametrize("line", ["[]", "7", '"text"', "{", "{}"])
-def test_no_line_but_a_prediction_passes_for_one(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_prediction_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "predictions.jsonl").write_text(line + "\n")
     with pytest.raises(BadSource, match="line 1"):
         run(FromAList(), tmp_path)
@@ -116,7 +116,7 @@ def test_a_system_has_answered_when_no_claim_is_left(tmp_path: Path) -> None:
     assert not has_answered(tmp_path, CLAIMS)
 
 
-def test_the_files_beside_are_those_of_the_shared_task_and_of_trec(tmp_path: Path) -> None:
+def test_files_for_the_shared_task_and_for_trec_are_written(tmp_path: Path) -> None:
     run(FromAList(), tmp_path)
     submission = (tmp_path / "submission.jsonl").read_text().splitlines()
     assert json.loads(submission[1]) == {

@@ -12,7 +12,7 @@ def scores(first_column: list[float]) -> np.ndarray[tuple[int, int], np.dtype[np
     return matrix
 
 
-def test_an_interval_holds_the_figure_and_narrows_with_more_claims() -> None:
+def test_an_interval_contains_the_figure_and_narrows_with_more_claims() -> None:
     few = confidence_intervals(scores([0.0, 1.0] * 20), range(40))[0]
     many = confidence_intervals(scores([0.0, 1.0] * 500), range(1000))[0]
     assert few[0] < 0.5 < few[1]
@@ -32,7 +32,7 @@ def test_the_same_answers_differ_by_chance_alone() -> None:
     assert paired_p_values(same, same, range(40))[0] == 1.0
 
 
-def test_ten_claims_that_all_differ_one_way_are_as_unlikely_as_a_coin_says() -> None:
+def test_ten_claims_that_differ_in_one_direction_have_the_probability_of_ten_coins() -> None:
     # Ten pairs, all won: two-sided 2 / 2^10 = 0.00195.
     p = paired_p_values(scores([1.0] * 10), scores([0.0] * 10), range(10))[0]
     assert abs(p - 2 / 2**10) < 0.002

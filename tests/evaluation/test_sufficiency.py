@@ -17,13 +17,13 @@ def asked(*best: tuple[str, int], sufficient: bool, label: Label, hops: int = 1)
 
 
 ANSWERS = [
-    # Both sentences are there and it stops: rightly.
+    # Both sentences are there and it stops, which is right.
     asked(LEFT, RIGHT, sufficient=True, label=SUPPORTS),
-    # Both are there and it goes on: called insufficient, and is not.
+    # Both are there and it continues: called insufficient, but is not.
     asked(LEFT, RIGHT, sufficient=False, label=SUPPORTS, hops=3),
-    # One is missing and it goes on, though the verdict was sure.
+    # One is missing and it continues, although there was a verdict.
     asked(LEFT, sufficient=False, label=REFUTES, hops=2),
-    # One is missing and it stops, though the verdict was not sure.
+    # One is missing and it stops, although the verdict was NOT ENOUGH INFO.
     asked(RIGHT, ("X", 1), sufficient=True, label=NOT_ENOUGH_INFO),
 ]
 
@@ -38,7 +38,7 @@ def test_the_first_hop_of_claims_with_several_pages_is_counted_by_hand() -> None
     assert (found.never.precision, found.never.recall) == (None, 0.0)
 
 
-def test_intervals_hold_their_figure_and_are_the_same_each_time() -> None:
+def test_intervals_contain_their_figure_and_are_reproducible() -> None:
     first, second = sufficiency(TWO_PAGES, ANSWERS), sufficiency(TWO_PAGES, ANSWERS)
     assert first == second
     assert first is not None
@@ -47,11 +47,11 @@ def test_intervals_hold_their_figure_and_are_the_same_each_time() -> None:
     assert low <= 0.5 <= high
 
 
-def test_claims_that_one_page_settles_are_not_asked() -> None:
+def test_claims_that_need_one_page_are_left_out() -> None:
     assert sufficiency([claim(1, SUPPORTS, [LEFT])], [ANSWERS[0]]) is None
 
 
-def test_systems_without_hops_are_not_asked() -> None:
+def test_systems_without_hops_are_left_out() -> None:
     assert sufficiency(TWO_PAGES[:1], [answer(SUPPORTS)]) is None
     assert mean_hops([answer(SUPPORTS)]) is None
 

@@ -138,7 +138,7 @@ def test_where_the_model_fails_the_verdict_stays_and_a_notice_says_so(
     assert result["verdict"] == before
     assert result["usage"].calls == (2 if failure is NONSENSE else 0)
     (notice,) = result["notices"]
-    assert notice.startswith(f"The language model small at {chat.host} gave no answer")
+    assert notice.startswith(f"The language model small at {chat.host} gave no usable answer")
     assert notice.endswith("The verdict is the verifier's.")
 
 

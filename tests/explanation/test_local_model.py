@@ -135,7 +135,7 @@ def test_a_model_that_was_not_fetched_leaves_the_verifiers_verdict(tmp_path: Pat
     stage = LocalExplainer(CHOICE, LocalModel(NAME, tmp_path, weights, WORDINGS), None)
     result = stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)
     assert result["verdict"] == VERIFIERS
-    assert "small.gguf is not there" in result["notices"][0]
+    assert "small.gguf is missing" in result["notices"][0]
     assert stage.problem is not None
     assert stage.problem.hint.endswith("models fetch small")
 
@@ -173,7 +173,7 @@ def test_a_pool_multiplies_weighed_probabilities() -> None:
     [
         ((0.8, 0.1, 0.1), (0.9, 0.05, 0.05), "The verifier's reason. The language model agrees."),
         ((0.98, 0.01, 0.01), (0.05, 0.9, 0.05), "which does not outweigh the verifier."),
-        ((0.4, 0.35, 0.25), (0.01, 0.98, 0.01), "Weighed together, “refuted” is the most"),
+        ((0.4, 0.35, 0.25), (0.01, 0.98, 0.01), "Together, “refuted” is the most"),
     ],
 )
 def test_the_rationale_says_how_the_verdict_came_about(
@@ -188,6 +188,6 @@ def test_the_rationale_says_how_the_verdict_came_about(
     before = replace(VERIFIERS, confidence=max(verifiers), probabilities=verifiers)
     result: dict[str, Any] = stage.run(CLAIM, EVIDENCE, before, nothing)
     assert rationale in result["verdict"].rationale
-    if "not outweigh" in rationale:  # a judge that disagrees makes nobody surer
+    if "not outweigh" in rationale:  # a judge that disagrees does not raise the confidence
         assert result["verdict"].confidence <= before.confidence
     assert NOT_ENOUGH_INFO not in result["verdict"].rationale

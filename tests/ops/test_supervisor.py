@@ -51,29 +51,29 @@ def wait_until(true: Callable[[], bool], seconds: float = 15) -> None:
         time.sleep(0.02)
 
 
-def test_a_program_that_dies_is_started_again_and_the_user_is_told(tmp_path: Path) -> None:
-    kettle, told = program(tmp_path, "die once"), []
-    run([kettle], lambda: len(started(tmp_path)) == 2, told.append)
+def test_a_program_that_ends_is_restarted_and_the_user_sees_a_message(tmp_path: Path) -> None:
+    kettle, said = program(tmp_path, "die once"), []
+    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
     end_all([kettle])
-    assert told == [
-        f"The kettle stopped with status 3 and is started again. The log: {tmp_path}/kettle.log"
+    assert said == [
+        f"The kettle stopped with status 3 and is restarted. The log: {tmp_path}/kettle.log"
     ]
 
 
 def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
-    kettle, told = program(tmp_path, "work"), []
+    kettle, said = program(tmp_path, "work"), []
 
     log = tmp_path / "kettle.log"
-    run([kettle], lambda: log.exists() and "at work" in log.read_text(), told.append)
+    run([kettle], lambda: log.exists() and "at work" in log.read_text(), said.append)
     os.kill(started(tmp_path)[0], signal.SIGKILL)
-    run([kettle], lambda: len(started(tmp_path)) == 2, told.append)
+    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
     end_all([kettle])
-    assert len(told) == 1
-    assert "was ended by SIGKILL and is started again" in told[0]
+    assert len(said) == 1
+    assert "was ended by SIGKILL and is restarted" in said[0]
     assert not any(alive(pid) for pid in started(tmp_path))
 
 
-def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(tmp_path: Path) -> None:
+def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(tmp_path: Path) -> None:
     kettle = program(tmp_path, "die")
     with pytest.raises(GivenUp, match="status 1 5 times") as caught:
         run([kettle], lambda: False, lambda _text: None)
@@ -83,7 +83,7 @@ def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(tmp_path: Pa
     assert len(started(tmp_path)) == 5
 
 
-def test_a_program_that_will_not_end_is_made_to(tmp_path: Path) -> None:
+def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:
     kettle = program(tmp_path, "ignore SIGTERM")
     log = tmp_path / "kettle.log"
     run([kettle], lambda: log.exists() and "at work" in log.read_text(), print)

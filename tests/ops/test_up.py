@@ -167,7 +167,8 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     other = esoteric("up", "--port", str(free_port()), home=up.home)
     assert other.returncode == 1
     assert re.fullmatch(
-        rf"esoteric: ESOTERIC already runs on {up.home} \(process {up.process.pid}\)\..*\n",
+        rf"esoteric: ESOTERIC is already running with the home {up.home}"
+        rf" \(process {up.process.pid}\)\..*\n",
         other.stderr,
     )
 
@@ -177,7 +178,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not up.ready(), "the web server's end")
     wait_until(up.ready, "the second start")
-    assert up.problems().count("was ended by SIGKILL and is started again") == 2
+    assert up.problems().count("was ended by SIGKILL and is restarted") == 2
     assert up.ask(address)["state"] == "done"
 
     everyone = family(up.process.pid)
@@ -241,7 +242,7 @@ def test_the_default_index_of_another_version_is_built_anew(upgraded: Path) -> N
     finally:
         up.close()
     assert up.problems().startswith(
-        "The index was built by another version of ESOTERIC and is built anew.\n"
+        "Another version of ESOTERIC built the index, so it is built again.\n"
     )
     (plan,) = plans(upgraded)
     assert json.loads(plan.read_text())["source"] == "vital"

@@ -81,7 +81,7 @@ def test_the_first_fetch_records_the_commit_and_every_file_and_the_next_asks_not
 ) -> None:
     run = fetch(models, hub)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == f"{models} holds the models of the report.\n"
+    assert run.stdout == f"The models of the report are in {models}.\n"
     entries = locked(models)
     assert entries[NAMES.name]["repository"] == NAMES.repository
     assert entries[NAMES.name]["revision"] == COMMIT

@@ -47,7 +47,7 @@ class Worker:
 
 
 class House:
-    """A home folder, and what the web and the workers of it are made with."""
+    """A home folder with the settings of its web process and workers."""
 
     def __init__(self, home: Path, broker_url: str) -> None:
         self.home = home
@@ -65,22 +65,22 @@ class House:
         self.give_index("Almanac")
 
     def give_index(self, name: str) -> None:
-        """Put an index of this name where the fake retriever looks for it."""
+        """Write an index of this name for the fake retriever."""
         index = self.settings.store
         index.mkdir(parents=True, exist_ok=True)
         (index / "new").write_text(name)
         (index / "new").replace(index / "name")
 
     def hold(self, stage: str, claim: str) -> None:
-        """Make the fake retriever stay in this stage of this claim."""
+        """Make the fake retriever wait in this stage of this claim."""
         (self.home / "hold").write_text(f"{stage} {claim}")
 
     def let_go(self) -> None:
-        """Let the fake retriever go on."""
+        """Let the fake retriever continue."""
         (self.home / "hold").unlink()
 
     def cut_off(self) -> None:
-        """Let the fake retriever find out nothing about its index."""
+        """Let the fake retriever get no answer about its index."""
         (self.home / "cut-off").touch()
 
     def reconnect(self) -> None:
@@ -123,7 +123,7 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None
 
 
 class RedisServer:
-    """A real Redis that can be taken away and brought back at the same address."""
+    """A real Redis that can be stopped and started at the same address."""
 
     def __init__(self, program: str, folder: Path) -> None:
         self._program = program
@@ -181,7 +181,7 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    """A house with the embedded broker."""
+    """A home with the embedded broker."""
     house = House(tmp_path / "home", "filesystem://")
     yield house
     house.close()
@@ -189,7 +189,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture
 def redis_house(tmp_path: Path, redis_server: RedisServer) -> Iterator[House]:
-    """A house whose broker is Redis."""
+    """A home whose broker is Redis."""
     house = House(tmp_path / "home", redis_server.url)
     yield house
     house.close()
@@ -200,6 +200,6 @@ def redis_house(tmp_path: Path, redis_server: RedisServer) -> Iterator[House]:
     ids=["embedded", "redis"],
 )
 def any_house(request: pytest.FixtureRequest) -> House:
-    """One house for each broker."""
+    """One home for each broker."""
     house: House = request.getfixturevalue(request.param)
     return house

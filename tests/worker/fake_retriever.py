@@ -42,7 +42,7 @@ STAGES = (
 
 
 class FakeRetriever:
-    """Answers every claim with SUPPORTS, for a reason that names the corpus and the claim."""
+    """Answers every claim with SUPPORTS, with a rationale that names the corpus and the claim."""
 
     def __init__(self, index: Path) -> None:
         self._index = index
@@ -57,7 +57,7 @@ class FakeRetriever:
         self._corpus = self._read()
 
     def info(self) -> IndexInfo:
-        """Return the name of the corpus, and what else there is to an index."""
+        """Return a description of the index with the name of the corpus."""
         return IndexInfo(self._corpus, "vital", 1, 1, 1, BUILT_AT, "", "", 0, 0)
 
     def stale(self) -> bool:

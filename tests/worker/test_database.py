@@ -1,4 +1,4 @@
-"""A database that cannot be used says so, with the mend."""
+"""Errors of a database that cannot be used, with how to fix them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refused(url: str) -> StoreUnavailable:
     return caught.value
 
 
-def test_nothing_is_opened_before_the_first_question(tmp_path: Path) -> None:
+def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
     JobStore(f"sqlite:///{tmp_path}/home/claims.db").close()
     assert list(tmp_path.iterdir()) == []
 
@@ -35,7 +35,7 @@ def test_the_database_is_in_wal_mode_and_has_a_version(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_damaged_file_is_named_with_its_mend(tmp_path: Path) -> None:
+def test_a_damaged_file_is_named_with_how_to_fix_it(tmp_path: Path) -> None:
     file = tmp_path / "claims.db"
     file.write_bytes(b"not a database at all " * 400)
     error = refused(f"sqlite:///{file}")
@@ -79,7 +79,9 @@ def test_another_version_of_the_schema_is_refused(tmp_path: Path) -> None:
     assert f"version {SCHEMA_VERSION}" in error.message
 
 
-def test_a_database_of_the_version_before_is_changed_and_keeps_its_claims(tmp_path: Path) -> None:
+def test_a_database_of_the_previous_version_is_upgraded_and_keeps_its_claims(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "claims.db"
     store = JobStore(f"sqlite:///{file}")
     job, _ = store.submit("Tea is a drink.", "esoteric")
@@ -98,14 +100,14 @@ def test_a_database_of_the_version_before_is_changed_and_keeps_its_claims(tmp_pa
         assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     error = refused(f"sqlite:///{tmp_path}/file/claims.db")
     assert "ESOTERIC_HOME" in error.hint
 
 
 @pytest.mark.parametrize("url", ["no url", "unheard://of"])
-def test_a_url_that_is_none_names_its_variable(url: str) -> None:
+def test_a_wrong_url_names_its_variable(url: str) -> None:
     error = refused(url)
     assert error.code == "database_url"
     assert "ESOTERIC_DATABASE_URL" in error.message

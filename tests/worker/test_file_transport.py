@@ -1,4 +1,4 @@
-"""The embedded broker loses nothing but what a power cut takes, and reads nothing half written."""
+"""The embedded broker loses messages only in a power failure, and reads no incomplete message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def send(celery: Celery, job_id: str) -> None:
 
 
 def take(celery: Celery) -> list[str]:
-    """Take every message out, and return the ids they name."""
+    """Take all messages, and return their ids."""
     ids = []
     with celery.connection_for_read() as connection:
         channel = connection.default_channel
@@ -43,7 +43,7 @@ def take(celery: Celery) -> list[str]:
 
 
 def send_and_take(home: Path, name: str, results: multiprocessing.Queue[Any]) -> None:
-    """Be a web server and a worker at once."""
+    """Send messages and take them, as a web server and a worker do."""
     celery = celery_in(home)
     taken = []
     for number in range(50):
@@ -52,14 +52,14 @@ def send_and_take(home: Path, name: str, results: multiprocessing.Queue[Any]) ->
     results.put(taken)
 
 
-def test_messages_come_out_once_and_oldest_first(celery: Celery) -> None:
+def test_messages_are_delivered_once_and_oldest_first(celery: Celery) -> None:
     for number in range(20):
         send(celery, f"id{number}")
     assert take(celery) == [f"id{number}" for number in range(20)]
     assert take(celery) == []
 
 
-def test_messages_outlive_every_process_that_knows_of_them(tmp_path: Path) -> None:
+def test_messages_remain_after_all_processes_ended(tmp_path: Path) -> None:
     first = celery_in(tmp_path)
     send(first, "id")
     first.pool.force_close_all()
@@ -82,15 +82,17 @@ def test_many_processes_send_and_take_at_once_without_losing_a_message(tmp_path:
     assert sorted(taken) == sorted(f"{name}{number}" for name in "abc" for number in range(50))
 
 
-def test_a_message_is_absent_or_whole(celery: Celery, tmp_path: Path) -> None:
-    """Every name that a reader looks at belongs to a complete message."""
+def test_a_message_is_absent_or_complete(celery: Celery, tmp_path: Path) -> None:
+    """Every file that another process can see is a complete message."""
     send(celery, "id")
     (file,) = (tmp_path / "queue" / "messages").iterdir()
     assert file.name.endswith(f".{QUEUE}.msg")
     assert list((tmp_path / "queue").rglob("*.partial")) == []
 
 
-def test_a_torn_message_is_dropped_and_the_next_one_comes(celery: Celery, tmp_path: Path) -> None:
+def test_a_damaged_message_is_dropped_and_the_next_one_is_delivered(
+    celery: Celery, tmp_path: Path
+) -> None:
     send(celery, "torn")
     (torn,) = (tmp_path / "queue" / "messages").iterdir()
     torn.write_bytes(torn.read_bytes()[:100])
@@ -106,10 +108,10 @@ def test_a_message_that_was_not_acknowledged_goes_back(celery: Celery) -> None:
     assert take(celery) == ["id"]
 
 
-def test_a_message_whose_taker_is_killed_before_reading_it_stands_in_taken(
+def test_a_message_whose_worker_is_killed_before_reading_it_stays_in_taken(
     celery: Celery, tmp_path: Path
 ) -> None:
-    """The reaper's business: the transport neither finds nor repeats it."""
+    """The reaper sends its claim again; the transport does not."""
     send(celery, "id")
     (file,) = (tmp_path / "queue" / "messages").iterdir()
     file.rename(tmp_path / "queue" / "taken" / file.name)

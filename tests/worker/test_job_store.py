@@ -73,7 +73,7 @@ def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     assert again.id != job.id
 
 
-def test_an_unknown_id_says_so(store: JobStore) -> None:
+def test_an_unknown_id_is_an_error(store: JobStore) -> None:
     for ask in (store.get, store.cancel):
         with pytest.raises(UnknownJob, match="no claim with this id"):
             ask("0123456789abcdef01234567")
@@ -94,7 +94,7 @@ def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
     assert store.get(job.id).started_at is not None
 
 
-def test_a_finished_job_keeps_its_result_whatever_comes_late(store: JobStore) -> None:
+def test_a_finished_job_keeps_its_result_after_late_changes(store: JobStore) -> None:
     job = submit(store)
     run = start(store, job)
     assert store.finish(run, RESULT)
@@ -138,7 +138,7 @@ def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(store: JobStore) 
     assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
 
 
-def test_events_are_numbered_from_one_and_asked_for_from_any_number(store: JobStore) -> None:
+def test_events_are_numbered_from_one_and_returned_after_any_number(store: JobStore) -> None:
     other = start(store, submit(store, "Coffee is a drink."))
     store.record(other, Progress("spans", "of another claim", 1, 2))
     job = submit(store)
@@ -155,7 +155,7 @@ def test_events_are_numbered_from_one_and_asked_for_from_any_number(store: JobSt
     assert store.events(job.id, 3) == []
 
 
-def test_a_stopping_worker_gives_its_job_back_and_the_attempt_does_not_count(
+def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
     store: JobStore,
 ) -> None:
     job = submit(store)
@@ -166,7 +166,7 @@ def test_a_stopping_worker_gives_its_job_back_and_the_attempt_does_not_count(
     assert start(store, job).attempt == 1
 
 
-def test_a_lost_job_is_taken_back_and_its_second_attempt_goes_on_counting_events(
+def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_numbers(
     store: JobStore,
 ) -> None:
     job = submit(store)
@@ -189,7 +189,7 @@ def test_a_lost_job_is_taken_back_and_its_second_attempt_goes_on_counting_events
     assert store.get(job.id).result == RESULT
 
 
-def test_a_renewed_job_is_not_taken_back(store: JobStore) -> None:
+def test_a_renewed_job_is_not_queued_again(store: JobStore) -> None:
     job = submit(store)
     run = start(store, job, lease=PAST)
     (overdue,) = store.overdue()
@@ -284,7 +284,7 @@ def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
     assert store.workers(MINUTE) == []
 
 
-def test_what_is_stored_outlives_the_store(tmp_path: Path) -> None:
+def test_stored_jobs_remain_after_the_store_is_closed(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/claims.db"
     first = JobStore(url)
     job = submit(first)

@@ -1,4 +1,4 @@
-"""Two web servers, two workers: what happens at once happens once."""
+"""Concurrent web servers and workers: each change happens once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
 
 
 def at_once(number: int, do: Callable[[int], T]) -> list[T]:
-    """Do it in as many threads, all released together."""
+    """Run the call in several threads that start at the same time."""
     barrier, results = Barrier(number), []
 
     def thread(which: int) -> None:
@@ -45,7 +45,7 @@ def submit_in_a_process(url: str, barrier: Barrier, results: multiprocessing.Que
 
 
 def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
-    """Each thread has a store of its own, and the database does not exist yet."""
+    """Each thread has its own store, and the database does not exist yet."""
     stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
     submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
     assert len({job.id for job, _ in submitted}) == 1

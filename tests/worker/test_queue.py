@@ -1,4 +1,4 @@
-"""Submitting: what is checked, what is kept, and what happens without a broker."""
+"""Submitting claims, also without a broker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_claim_is_kept_and_one_message_names_it(house: House) -> None:
     assert messages(house) == [message]
 
 
-def test_what_cannot_be_checked_is_refused_and_not_kept(house: House) -> None:
+def test_a_text_that_cannot_be_checked_is_refused_and_not_stored(house: House) -> None:
     with pytest.raises(InvalidClaim):
         house.queue.submit("   ", "esoteric")
     with pytest.raises(UnknownRecipe):
@@ -34,7 +34,7 @@ def test_what_cannot_be_checked_is_refused_and_not_kept(house: House) -> None:
     assert house.store.search("", 10, 0) == ([], 0)
 
 
-def test_cancelling_an_unknown_claim_says_so(house: House) -> None:
+def test_cancelling_an_unknown_claim_is_an_error(house: House) -> None:
     with pytest.raises(UnknownJob):
         house.queue.cancel("0123456789abcdef01234567")
 
@@ -51,7 +51,7 @@ def test_the_embedded_queue_is_reached_without_a_server(house: House) -> None:
     reach_broker(house.settings)
 
 
-def test_making_the_queue_connects_to_nothing(tmp_path: Path) -> None:
+def test_creating_the_queue_connects_to_nothing(tmp_path: Path) -> None:
     settings = Settings.from_environment(
         {
             "ESOTERIC_HOME": str(tmp_path / "home"),

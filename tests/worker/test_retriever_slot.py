@@ -1,4 +1,4 @@
-"""The one retriever of a worker, and what is known of it from outside."""
+"""The retriever of a worker and its reported state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
 
 
-def test_a_retriever_that_cannot_ask_is_kept_and_ready_again_once_it_can(
+def test_a_retriever_without_its_index_server_is_kept_and_ready_again_later(
     settings: Settings,
 ) -> None:
     opening = Opening()
@@ -53,7 +53,7 @@ def test_a_retriever_that_cannot_ask_is_kept_and_ready_again_once_it_can(
     assert (slot.state, slot.problem, opening.count) == ("ready", None, 1)
 
 
-def test_another_index_is_loaded_although_it_was_cut_off_before(settings: Settings) -> None:
+def test_another_index_is_loaded_after_its_server_did_not_answer(settings: Settings) -> None:
     opening = Opening()
     slot = RetrieverSlot(opening, settings)
     slot.load()
@@ -69,7 +69,7 @@ def test_another_index_is_loaded_although_it_was_cut_off_before(settings: Settin
 
 
 @pytest.mark.parametrize("cut_off", ["cut-off", "unreadable"])
-def test_the_watch_goes_on_while_the_index_is_cut_off(
+def test_the_watch_continues_while_the_index_cannot_be_asked(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, cut_off: str
 ) -> None:
     monkeypatch.setattr(retriever, "WATCH_SECONDS", 0.01)

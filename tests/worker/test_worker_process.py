@@ -19,7 +19,7 @@ pytestmark = pytest.mark.server
 
 
 def let_lease_run_out(house: House, job: Job) -> None:
-    """Let the time pass that a lost worker is waited for."""
+    """Let the time pass after which a worker counts as lost."""
     with closing(sqlite3.connect(house.home / "esoteric.db", timeout=10)) as database, database:
         changed = database.execute(
             "UPDATE claims SET lease_until = '2001-01-01 00:00:00.000000'"
@@ -46,7 +46,7 @@ def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> Non
     assert done.result.claim == done.claim
 
 
-def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house: House) -> None:
+def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: House) -> None:
     jobs = []
     for stage in STAGES:
         claim = f"A kettle boils in the stage {stage}."
@@ -60,7 +60,7 @@ def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house
     any_house.let_go()
     any_house.start_worker()
     for job in jobs:
-        # The leases are left to run out by themselves, so this waits for real.
+        # The leases expire in real time, so this waits.
         done = any_house.wait_for_state(job, "done", seconds=40)
         assert done.attempts == 2
         assert done.result is not None
@@ -75,7 +75,7 @@ def test_a_worker_killed_in_each_stage_loses_no_claim_and_doubles_none(any_house
         assert logs.count(f"Claim {job.id} is done") == 1
 
 
-def test_a_claim_that_loses_its_worker_twice_fails_for_good(house: House) -> None:
+def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
     claim = "The kettle is cursed."
     house.hold("verdict", claim)
     worker = house.start_worker()
@@ -100,7 +100,7 @@ def test_a_claim_that_loses_its_worker_twice_fails_for_good(house: House) -> Non
     house.wait_for_state(other, "done")
 
 
-def test_a_worker_that_was_only_thought_lost_does_not_write_over_the_second_attempt(
+def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_attempt(
     house: House,
 ) -> None:
     claim = "The kettle sings."
@@ -113,7 +113,7 @@ def test_a_worker_that_was_only_thought_lost_does_not_write_over_the_second_atte
     house.let_go()
     house.start_worker()
     done = house.wait_for_state(job, "done")
-    slow.process.send_signal(18)  # SIGCONT: it wakes up and goes on
+    slow.process.send_signal(18)  # SIGCONT: it wakes up and continues
     other = house.queue.submit("The kettle hums.", "esoteric")
     house.wait_for_state(other, "done")
     wait_until(lambda: f"Claim {job.id} was" in slow.log.read_text(), "the end of the slow one")
@@ -139,7 +139,7 @@ def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
     assert len(any_house.store.events(job.id, 0)) == events
 
 
-def test_a_claim_cancelled_while_it_waits_is_never_begun(house: House) -> None:
+def test_a_claim_cancelled_while_it_waits_is_never_started(house: House) -> None:
     job = house.queue.submit("The kettle is made of tin.", "esoteric")
     house.queue.cancel(job.id)
     house.start_worker()
@@ -148,7 +148,7 @@ def test_a_claim_cancelled_while_it_waits_is_never_begun(house: House) -> None:
     assert house.store.get(job.id).attempts == 0
 
 
-def test_a_worker_that_is_told_to_stop_does_so_in_time_and_gives_its_claim_back(
+def test_a_worker_stops_in_time_after_sigterm_and_queues_its_claim_again(
     any_house: House,
 ) -> None:
     claim = "The kettle takes its time."
@@ -185,7 +185,7 @@ def test_a_queued_claim_whose_message_was_lost_is_sent_again(house: House) -> No
 
 
 @pytest.mark.redis
-def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
+def test_claims_submitted_without_redis_are_checked_when_redis_is_back(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     redis_house.start_worker()
@@ -201,7 +201,7 @@ def test_what_was_submitted_without_redis_is_checked_when_redis_is_back(
 
 
 @pytest.mark.redis
-def test_a_claim_in_work_is_finished_although_redis_goes_away(
+def test_a_running_claim_is_finished_although_redis_stops(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     claim = "The kettle whistles."
@@ -221,7 +221,7 @@ def test_a_claim_in_work_is_finished_although_redis_goes_away(
     assert redis_house.store.get(job.id).attempts == 1
 
 
-def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_itself(
+def test_a_worker_without_an_index_fails_claims_with_how_to_fix_it_and_recovers(
     house: House,
 ) -> None:
     (house.settings.store / "name").unlink()
@@ -233,7 +233,7 @@ def test_a_worker_without_an_index_fails_claims_with_the_mend_and_recovers_by_it
         "There is no index.",
         "Build one: esoteric index build --source vital",
     )
-    # With its next sign of life, two seconds later at most.
+    # With its next heartbeat, at most two seconds later.
     wait_until(lambda: worker_health(house.store).problem == failed.error, "the notice")
     health = worker_health(house.store)
     assert (health.ready, health.workers) == (False, 1)
@@ -255,7 +255,7 @@ def test_a_new_index_is_used_for_the_next_claim(house: House) -> None:
     assert second.result.corpus.name == "Gazetteer"
 
 
-def test_a_worker_that_cannot_ask_for_its_index_says_so_and_keeps_what_it_has_loaded(
+def test_a_worker_whose_index_server_does_not_answer_reports_it_and_keeps_its_retriever(
     house: House,
 ) -> None:
     worker = house.start_worker()
@@ -271,14 +271,14 @@ def test_a_worker_that_cannot_ask_for_its_index_says_so_and_keeps_what_it_has_lo
     assert worker.log.read_text().count("Models and index are loaded") == 1
 
 
-def test_a_ready_worker_tells_what_it_searches(house: House) -> None:
+def test_a_ready_worker_reports_its_corpus(house: House) -> None:
     house.start_worker()
     house.wait_until_ready()
     corpus = worker_health(house.store).corpus
     assert corpus == SearchedCorpus("Almanac", "vital", 1, BUILT_AT)
 
 
-def test_what_nobody_foresaw_fails_the_claim_in_plain_words_and_fills_the_log(
+def test_an_unexpected_error_fails_the_claim_in_plain_words_and_is_logged(
     house: House,
 ) -> None:
     worker = house.start_worker()
@@ -290,7 +290,7 @@ def test_what_nobody_foresaw_fails_the_claim_in_plain_words_and_fills_the_log(
     house.wait_for_state(house.queue.submit("The kettle is fine.", "esoteric"), "done")
 
 
-def test_health_tells_whether_a_worker_is_there(house: House) -> None:
+def test_health_says_whether_a_worker_runs(house: House) -> None:
     health = worker_health(house.store)
     assert not health.ready
     assert health.problem is not None

@@ -1,1 +1,1 @@
-"""A small language model that runs in this process and is weighed with the verifier."""
+"""A small language model that runs in this process and decides together with the verifier."""

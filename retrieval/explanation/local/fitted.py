@@ -1,10 +1,10 @@
-"""The numbers that weigh the language model and the verifier, in one place.
+"""The fitted weights of the language model and the verifier.
 
     python -m benchmarks.language_model --data DATA --out FILE --trained 160 --tried 24
 
 prints them ("Fits" in docs/language-model-benchmark.md). They are fitted to 170 everyday claims
-with the evidence given. Evidence that a search found was not fitted to: there, the verifier's
-probabilities bring their own calibration.
+with the evidence given, not to evidence found by a search. For that, the verifier's probabilities
+have their own calibration.
 """
 
 from __future__ import annotations

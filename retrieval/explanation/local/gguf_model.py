@@ -1,4 +1,4 @@
-"""Runs a language model in this process by llama.cpp, and reads the first token of its answers."""
+"""Runs a language model in this process with llama.cpp; reads the first token of its answers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from retrieval.fixes import install_local_command
 PACKAGE = "xllamacpp"
 _CONTEXT = 4096  # tokens of a slot; instructions, examples and five long sentences need 2,500
 _LIKELIEST = 200  # tokens whose probabilities are given
-_LEAST = 1e-7  # probability of an answer that is none of these
+_LEAST = 1e-7  # probability of an answer that is not among these
 
 
 @dataclass(frozen=True, slots=True)
 class FirstToken:
-    """What the model would say first.
+    """The probabilities of the first token of an answer.
 
-    ``probabilities``: of the words that were asked about, their sum 1. ``covered``: of all tokens,
-    the share that these words have. ``prompt_tokens``: that the model read, those it had read
-    before among them.
+    ``probabilities``: of the given words; their sum is 1. ``covered``: the total probability of
+    these words among all tokens. ``prompt_tokens``: tokens of the prompt, cached ones included.
     """
 
     probabilities: tuple[float, ...]
@@ -35,11 +34,11 @@ class FirstToken:
 
 
 class PromptRefused(Exception):
-    """The model does not read a prompt, which is too long for it, or its runtime failed."""
+    """The prompt is too long for the model, or its runtime failed."""
 
 
 def check_runtime() -> None:
-    """Check that the package that runs the model is installed; it is not loaded.
+    """Check that the package that runs the model is installed, without loading it.
 
     Raises:
         ModelUnavailable: it is missing.
@@ -56,8 +55,8 @@ def check_runtime() -> None:
 class GgufModel:
     """A model in a GGUF file, with one slot for each kind of prompt.
 
-    A slot keeps what it has read, so a prompt that begins as the one before in its slot costs the
-    rest alone.
+    A slot caches its last prompt, so a prompt with the same beginning takes time only for the
+    rest.
     """
 
     def __init__(self, file: Path, threads: int, slots: int) -> None:
@@ -75,7 +74,7 @@ class GgufModel:
         params.cpuparams.n_threads = threads or os.cpu_count() or 1
         params.cpuparams_batch.n_threads = params.cpuparams.n_threads
         params.cache_ram_mib = 0  # prompts of other claims are not kept
-        # It listens on a free port of loopback, which nobody here uses: others get no answer.
+        # It listens on a free loopback port, which is not used; the random key locks others out.
         params.hostnames, params.port = ["127.0.0.1"], 0
         params.api_keys = [secrets.token_hex()]
         try:
@@ -91,10 +90,10 @@ class GgufModel:
     def first_token(self, slot: int, prompt: str, words: Sequence[str]) -> FirstToken:
         """Return how probable each of ``words`` is as the first token of the answer.
 
-        Other threads run meanwhile.
+        Other threads can run during the call.
 
         Raises:
-            PromptRefused: there is no answer.
+            PromptRefused: the model gives no answer.
         """
         answer: dict[str, Any] = self._server.handle_completions(
             {

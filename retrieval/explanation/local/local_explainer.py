@@ -1,4 +1,4 @@
-"""The stage ``explain`` with a language model of this process, weighed with the verifier."""
+"""The stage ``explain`` with a language model in this process, combined with the verifier."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ logger = logging.getLogger(__name__)
 
 @component
 class LocalExplainer:
-    """Reads how probable a language model finds each label, and weighs it with the verifier.
+    """Combines the probabilities of a language model for each label with those of the verifier.
 
-    The model writes nothing that is shown: all texts are made here from probabilities.
+    No text of the model is shown: all texts are made here from probabilities.
     """
 
     def __init__(
         self, choice: LanguageModelChoice, language_model: LocalModel, kept: KeptAnswers | None
     ) -> None:
-        """Ask ``language_model``; its probabilities are looked for in ``kept``, and kept there."""
+        """Ask ``language_model``; its probabilities are stored in ``kept`` and read from there."""
         self._choice = choice
         self._language_model = language_model
         self._kept = kept
 
     @property
     def model(self) -> str:
-        """What verdicts call the model."""
+        """The name of the model in verdicts."""
         return self._choice.name
 
     @property
     def problem(self) -> EsotericError | None:
-        """Why the model gives no answer, if so."""
+        """Why the model gives no answer, else ``None``."""
         return self._language_model.problem
 
     def warm_up(self) -> None:
-        """Begin to load the model."""
+        """Start to load the model."""
         self._language_model.warm_up()
 
     @component.output_types(verdict=Verdict, usage=Usage, notices=list[str])
     def run(
         self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
     ) -> dict[str, Any]:
-        """Return the verdict of both, or of the verifier; see ``Explains``."""
+        """Return the verdict of both judges, or of the verifier; see ``Explains``."""
         asked, usage = prompt(claim, evidence), Usage(self.model, 0, 0, 0)
         digest = self._digest(asked)
         said = self._kept_answer(digest)
@@ -86,36 +86,36 @@ class LocalExplainer:
     def _judged(
         self, verdict: Verdict, said: NDArray[np.float64], cites: tuple[int, ...]
     ) -> Verdict:
-        """Return the verdict with the opinion of the model, ``said`` in each wording."""
+        """Return the verdict with the model's opinion; ``said``: probabilities in each wording."""
         of_wordings = [row[None] for row in said]
         (alone,) = ALONE.of(of_wordings)
         label, confidence = _most_probable(alone)
         shares = ", ".join(f"{p:.0%} {_WORDS[one]}" for one, p in zip(LABELS, alone, strict=True))
-        rationale = f"It was asked in {len(said)} wordings what the evidence says: {shares}."
+        rationale = f"It was asked about the evidence in {len(said)} wordings: {shares}."
         opinion = Judgement(self.model, label, confidence, rationale, cites)
         if not self._choice.decides:
             return replace(verdict, opinions=(*verdict.opinions, opinion))
         (together,) = TOGETHER.of([np.array([verdict.probabilities]), *of_wordings])
-        decided, sure = _most_probable(together)
+        decided, confidence = _most_probable(together)
         if decided == verdict.label != label:
-            # Nobody is surer for a judge that disagrees: it may have ruled out the third label.
-            sure = min(sure, verdict.confidence)
+            # A judge that disagrees must not raise the confidence by ruling out the third label.
+            confidence = min(confidence, verdict.confidence)
         return Verdict(
             label=decided,
-            confidence=sure,
+            confidence=confidence,
             judge=self._choice.decider(verdict.judge),
             rationale=_rationale(verdict, opinion, decided),
             opinions=(opinion, *verdict.opinions),
         )
 
     def _kept_answer(self, digest: str) -> NDArray[np.float64] | None:
-        """Return the probabilities that were kept, shape (wordings, 3)."""
+        """Return the stored probabilities, shape (wordings, 3)."""
         if self._kept is None:
             return None
         try:
             kept = self._kept.kept_answer(digest)
         except EsotericError as error:
-            logger.warning("Kept answers cannot be read, so the model is asked: %s", error)
+            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
             return None
         return None if kept is None else np.array(json.loads(kept))
 
@@ -125,10 +125,10 @@ class LocalExplainer:
         try:
             self._kept.keep_answer(digest, json.dumps(said.tolist()))
         except EsotericError as error:
-            logger.warning("An answer cannot be kept: %s", error)
+            logger.warning("An answer cannot be stored: %s", error)
 
     def _digest(self, asked: Prompt) -> str:
-        """Return a digest of the model and of all that it is asked."""
+        """Return a digest of the model and its prompts."""
         sentences = tuple(asked.pieces.values())
         prompts = [wording.prompt(asked.claim, sentences) for wording in WORDINGS]
         return sha256(json.dumps([self._choice.model, prompts]).encode()).hexdigest()
@@ -140,7 +140,7 @@ def _most_probable(probabilities: Sequence[float] | NDArray[np.float64]) -> tupl
 
 
 def _rationale(verifier: Verdict, model: Judgement, decided: Label) -> str:
-    """Return why both together come to this label; it may quote what the verifier quotes."""
+    """Return why both judges together give this label; it may include the verifier's quotations."""
     if decided == verifier.label == model.label:
         return f"{verifier.rationale} The language model agrees."
     says = f"the language model says “{_WORDS[model.label]}” ({model.confidence:.0%})"
@@ -148,5 +148,5 @@ def _rationale(verifier: Verdict, model: Judgement, decided: Label) -> str:
         return f"{verifier.rationale} But {says}, which does not outweigh the verifier."
     return (
         f"The verifier says “{_WORDS[verifier.label]}” ({verifier.confidence:.0%}), {says}."
-        f" Weighed together, “{_WORDS[decided]}” is the most probable."
+        f" Together, “{_WORDS[decided]}” is the most probable."
     )

@@ -1,4 +1,4 @@
-"""The language model of this process: loaded once, asked by one claim at a time."""
+"""The language model in this process: loaded once, used for one claim at a time."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ logger = logging.getLogger(__name__)
 
 
 class LocalModel:
-    """A model that computes in a thread of its own, so that waiting for it can be ended.
+    """A model that computes in its own thread, so that a claim can stop waiting for it.
 
-    What was begun for a claim that no longer waits ends with its first answer; the next claim
-    waits for that. ``problem`` says why the model gives no answers, until it gives one.
+    If a claim stops waiting, the computation ends after the current answer; the next claim waits
+    for that. ``problem``: why the model gives no answers, until it gives one.
     """
 
     def __init__(
         self, name: str, models: Path, weights: PackagedWeights, wordings: Sequence[Wording]
     ) -> None:
-        """Remember what to load: ``weights`` from the folder ``models``; ``name`` is for people."""
+        """Set what to load: ``weights`` from the folder ``models``; ``name`` is for messages."""
         self.problem: LanguageModelUnavailable | None = None
         self._name = name
         self._models = models
@@ -47,9 +47,9 @@ class LocalModel:
         self._loaded: Future[GgufModel] | None = None
 
     def warm_up(self) -> None:
-        """Begin to load the model, unless that was begun; a failure is kept in ``problem``.
+        """Start to load the model, unless it is loading or loaded; ``problem`` has a failure.
 
-        Nothing waits for it: claims can be checked meanwhile up to this stage.
+        It does not wait: claims can meanwhile be checked up to this stage.
         """
         if self._loaded is None or (self._loaded.done() and self._loaded.exception()):
             self._loaded = self._thread.submit(self._load)
@@ -59,8 +59,8 @@ class LocalModel:
     ) -> list[FirstToken]:
         """Return the first token of the answer in each wording.
 
-        ``sentences``: (title, sentence). ``seconds``: the most that the answers may take; loading
-        does not count. What ``on_wait`` raises ends the waiting.
+        ``sentences``: (title, sentence). ``seconds``: the time limit for the answers, without
+        loading. An exception from ``on_wait`` ends the wait.
 
         Raises:
             LanguageModelUnavailable: the model cannot be loaded, refuses the prompt or takes
@@ -79,7 +79,7 @@ class LocalModel:
                 f"it took longer than {seconds:.0f} s",
                 "Set ESOTERIC_LLM_SECONDS higher. Until then verdicts are the verifier's.",
             ) from None
-        except PromptRefused as error:  # which is the claim's, not the model's
+        except PromptRefused as error:  # a problem of the claim, not of the model
             hint = "The other claims are not affected."
             raise self._error(str(error), hint) from None
         except LanguageModelUnavailable as error:
@@ -90,7 +90,7 @@ class LocalModel:
         return first_tokens
 
     def _load(self) -> GgufModel:
-        """Load the model and read the examples, which all prompts of a wording begin with."""
+        """Load the model and read the examples, with which all prompts of a wording begin."""
         try:
             file = self._weights.present_file(self._models)
             model = GgufModel(file, runtime.threads(), len(self._wordings))
@@ -117,15 +117,15 @@ class LocalModel:
         return self._error(reason, hint)
 
     def _error(self, reason: str, hint: str) -> LanguageModelUnavailable:
-        message = f"The language model {self._name} gave no answer that can be used: {reason}."
+        message = f"The language model {self._name} gave no usable answer: {reason}."
         return LanguageModelUnavailable(_CODE, message, hint)
 
 
 def _awaited(work: Future[_T], deadline: Deadline, on_wait: Waiting) -> _T:
-    """Return what the work gives, calling ``on_wait`` every second.
+    """Return the result of the work; call ``on_wait`` every second while waiting.
 
     Raises:
-        TimeoutError: the deadline has passed. And what the work and ``on_wait`` raise.
+        TimeoutError: the deadline has passed. Exceptions of the work and of ``on_wait`` pass too.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The probabilities of several models, made one."""
+"""Combines the probabilities of several models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Opinions: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A weight of the log probabilities of each model, and a bias of each of ``LABELS``.
+    """A weight for the log probabilities of each model, and a bias for each of ``LABELS``.
 
     With one model this is vector scaling with one scale (Guo et al. 2017, 4.2), with several a
     logarithmic opinion pool (Heskes 1998) with biases.
@@ -27,14 +27,14 @@ class Pool:
     biases: tuple[float, ...]
 
     def of(self, models: Sequence[Opinions]) -> Opinions:
-        """Return the probabilities; each model's have the shape (claims, 3)."""
+        """Return the combined probabilities, shape (claims, 3), as those of each model."""
         logits = self.logits(models)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: Opinions = odds / odds.sum(axis=1, keepdims=True)
         return result
 
     def logits(self, models: Sequence[Opinions]) -> Opinions:
-        """Return the log probabilities, each row but for a constant."""
+        """Return the log probabilities, each row up to a constant."""
         logs = [np.log(np.maximum(opinions, _LEAST)) for opinions in models]
         weighted = zip(self.weights, logs, strict=True)
         result: Opinions = sum(weight * log for weight, log in weighted) + np.array(self.biases)

@@ -1,4 +1,4 @@
-"""How the language model is asked, and which first words of its answer stand for the labels."""
+"""The prompts for the language model, and the first words of an answer that mean each label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from retrieval.explanation.prompt import escaped
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
-# Invented, so that no claim that is fitted to or measured is among them.
+# Invented examples, so that none of them is used for fitting or measuring.
 EXAMPLES: tuple[tuple[str, str, Label], ...] = (
     (
         "Marlow Viaduct: It was opened in 1907 and carries both lanes of the old coast road.",
@@ -48,7 +48,7 @@ EXAMPLES: tuple[tuple[str, str, Label], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A way to ask. ``answers``: the first token of the answer for each of ``LABELS``."""
+    """A form of the prompt. ``answers``: the first token of the answer for each of ``LABELS``."""
 
     name: str
     system: str
@@ -59,8 +59,8 @@ class Wording:
     def prompt(self, claim: str, sentences: Sequence[tuple[str, str]]) -> str:
         """Return the prompt in the model's chat format (ChatML), up to its answer.
 
-        ``sentences``: (title, sentence), each on one line. What begins a control token in them or
-        in the claim is escaped.
+        ``sentences``: (title, sentence), each on one line. Characters that begin a control token in
+        them or in the claim are escaped.
         """
         evidence = "\n".join(f"{title}: {text}" if title else text for title, text in sentences)
         turns = [f"<|im_start|>system\n{self.system}<|im_end|>\n"]
