@@ -116,7 +116,7 @@ def test_claims_are_evaluated_with_it_and_results_of_another_verifier_are_not_mi
     assert json.loads((out / "provenance.json").read_text())["verifier"] == version_in(folder)
     again = esoteric(index.parent, *arguments)
     assert again.returncode == 1
-    assert "holds results of other verifiers and models" in again.stderr
+    assert "contains results of other verifiers and models" in again.stderr
 
 
 @pytest.mark.parametrize("lines", [0, 29])
