@@ -16,7 +16,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.recipes import Recipe
-from retrieval.report.lock import LOCK
+from retrieval.report.pinned_files import LOCK
 
 MODELS = Path(__file__).resolve().parent.parent / "models"
 RELEVANCE_MODEL, VERIFIER = MODELS / "reader", MODELS / "verifier"

@@ -77,7 +77,7 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "all four: documents by questions and dense retrieval, paths read as one, hybrid"
+            "all published systems: documents by questions and dense search, paths read as one, hybrid"
             " ranking, a proof; ends with a verdict that decides",
             first=(*_QUESTIONS, "dense"),
             hop=(

@@ -12,10 +12,10 @@ from typing import Any
 from haystack import component
 
 from retrieval.errors import EsotericError
-from retrieval.explanation.agreement import confidence_of
 from retrieval.explanation.answer import AnswerInvalid, ModelAnswer, answer_schema, checked
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.confidence import confidence_of
 from retrieval.explanation.kept_answers import KeptAnswers
 from retrieval.explanation.language_model import (
     Deadline,

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.report.lock import (
+from retrieval.report.models import REPORT_MODELS, PublishedModel
+from retrieval.report.pinned_files import (
     FETCHED,
     LOCK,
     WEIGHTS,
@@ -24,7 +25,6 @@ from retrieval.report.lock import (
     verify,
     write_lock,
 )
-from retrieval.report.models import REPORT_MODELS, PublishedModel
 
 _BY_HAND = (
     "Check the connection, or copy the folders from a computer that can reach it"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
 from retrieval.fixes import esoteric_command
-from retrieval.report.lock import LOCK, WEIGHTS, read_lock
+from retrieval.report.pinned_files import LOCK, WEIGHTS, read_lock
 
 RECIPE = "report"
 _BY_HAND = "or place the folders by hand (docs/report-models.md)"

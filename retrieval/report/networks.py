@@ -19,7 +19,8 @@ from retrieval.errors import ModelUnavailable
 from retrieval.fixes import install_command
 from retrieval.networks import runtime
 from retrieval.networks.memory import is_out_of_memory, too_little_memory
-from retrieval.report.lock import (
+from retrieval.report.models import PublishedModel, how_to_get_them
+from retrieval.report.pinned_files import (
     LOCK,
     SENTENCE_PIECES,
     TOKENIZER,
@@ -27,7 +28,6 @@ from retrieval.report.lock import (
     read_lock,
     verify,
 )
-from retrieval.report.models import PublishedModel, how_to_get_them
 
 if TYPE_CHECKING:
     import torch

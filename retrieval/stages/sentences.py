@@ -47,7 +47,7 @@ class SentencePreranker(Stage):
             chosen=tuple(chosen),
         )
         documents = count(len(opened), "document")
-        return Step(found, f"Reading {count(len(chosen), 'sentence')} of {documents}")
+        return Step(found, f"{count(len(chosen), 'sentence')} to read, of {documents}")
 
     def _open(self, candidates: Sequence[Candidate]) -> list[RankedDocument]:
         documents = self._store.documents([candidate.document_id for candidate in candidates])

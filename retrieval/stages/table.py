@@ -185,8 +185,8 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
     if unknown:
         raise UnknownRecipe(
             "unknown_stage",
-            f"The recipe {recipe.name!r} names {', '.join(unknown)}, which do not exist.",
-            "Add it to retrieval/stages/table.py, or name one that is listed there.",
+            f"The recipe {recipe.name!r} names unknown stages: {', '.join(unknown)}.",
+            "Add each to retrieval/stages/table.py, or name one that is listed there.",
         )
     settings = recipe.settings
     expanders = [EXPANDERS[name](parts, settings) for name in recipe.next]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.report.lock import LOCK
 from retrieval.report.models import ANSWERS, DPR_CONTEXTS, NAMES, RELEVANCE, REPORT_MODELS
+from retrieval.report.pinned_files import LOCK
 from settings import CHECKOUT
 from tests.report.hub import COMMIT, Hub, running
 

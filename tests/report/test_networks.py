@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 
 from retrieval.errors import ModelUnavailable
 from retrieval.report import networks
-from retrieval.report.lock import LOCK
 from retrieval.report.models import NAMES, QUESTIONS, RELEVANCE
 from retrieval.report.networks import PairClassifier, TextGenerator, TokenLabels
+from retrieval.report.pinned_files import LOCK
 from tests.report.tiny_models import distilbert, lock_as_it_is, save, word_pieces
 
 TEXT = "Ann Lee drew Skerrow Light."

@@ -19,8 +19,8 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.model_folders import ModelFolders
 from retrieval.models import judge_name, models_digest
 from retrieval.recipes import RECIPES
-from retrieval.report.lock import LOCK
 from retrieval.report.models import NAMES, RELEVANCE, REPORT_MODELS, SIMILARITY
+from retrieval.report.pinned_files import LOCK
 from retrieval.result import claim_result
 from retrieval.types import SUPPORTS, Progress
 from tests.islands import write_source

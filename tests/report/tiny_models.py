@@ -24,7 +24,6 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from retrieval.report.lock import LOCK, LockedModel, files_of, write_lock
 from retrieval.report.models import (
     ANSWERS,
     DPR_CONTEXTS,
@@ -35,6 +34,7 @@ from retrieval.report.models import (
     REPORT_MODELS,
     SIMILARITY,
 )
+from retrieval.report.pinned_files import LOCK, LockedModel, files_of, write_lock
 
 LABELS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
 HIDDEN = 16
