@@ -77,8 +77,8 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "all published systems: documents by questions and dense search, paths read as one, hybrid"
-            " ranking, a proof; ends with a verdict that decides",
+            "all published systems: documents by questions and dense search, paths read as one,"
+            " hybrid ranking, a proof; ends with a verdict that decides",
             first=(*_QUESTIONS, "dense"),
             hop=(
                 "sentences",
