@@ -42,7 +42,8 @@ def _described(recipe: Recipe) -> Iterator[str]:
     yield f"  first:    {', '.join(recipe.first)}"
     yield f"  each hop: {', '.join(recipe.hop)}"
     yield f"  next hop: {', '.join(recipe.next) or 'none'}"
-    yield f"  ends:     {recipe.ending}, after {recipe.max_hops} hops at most"
+    hops = "1 hop" if recipe.max_hops == 1 else f"{recipe.max_hops} hops"
+    yield f"  ends:     {recipe.ending}, after {hops} at most"
     yield f"  vectors:  {recipe.vectors}"
     yield "  settings (* not the default):"
     usual = asdict(RetrievalConfig())
