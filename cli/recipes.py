@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from cli.errors import reports_errors
 from retrieval.config import RetrievalConfig
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 
@@ -15,6 +16,7 @@ from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 @click.command("recipes", epilog="Example: esoteric recipes combined")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reports_errors
 def command(name: str | None, as_json: bool) -> None:
     """List the recipes, one line each, or show the stages and settings of the recipe NAME."""
     chosen = [recipe_named(name)] if name else list(RECIPES.values())

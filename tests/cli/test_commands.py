@@ -163,6 +163,20 @@ def test_recipes_are_listed_one_a_line(home: Path) -> None:
     assert [line for line in lines if line.startswith(f"{DEFAULT_RECIPE} (default): ")]
 
 
+def test_a_recipe_is_shown_with_its_stages_and_settings(home: Path) -> None:
+    lines = [line.strip() for line in esoteric(home, "recipes", "report").stdout.splitlines()]
+    assert lines[0].startswith("report: ")
+    assert "first:    spans:wikineural, titles, texts, questions:t5, ranking:dpr" in lines
+    assert "next hop: none" in lines
+    assert "ends:     decided, after 1 hop at most" in lines
+    assert "* document_limit = 10" in lines  # in the other recipes 6
+    assert "path_gain = 0.1" in lines
+    recipe = json.loads(esoteric(home, "recipes", "report", "--json").stdout)["recipes"][0]
+    assert recipe["hop"][-1] == "verdict"
+    said = error_line(esoteric(home, "recipes", "soup"), status=2)
+    assert said.startswith("esoteric: There is no recipe named 'soup'. Use one of: combined")
+
+
 def test_the_recipe_report_without_its_models_says_how_to_get_them(home: Path) -> None:
     for command in (["check", CLAIM, "--recipe", "report"], ["models", "fetch", "report"]):
         said = error_line(esoteric(home, *command))
