@@ -16,7 +16,7 @@ from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 
 # The stage that needs sentences of an earlier hop, and the one that prepares the next hop.
-_FROM_THE_SECOND_HOP = "paths"
+_FROM_THE_SECOND_HOP = ("paths", "fusion")
 _BEFORE_THE_LAST_HOP = "next"
 
 # The stage after the last hop, where a language model is asked.
@@ -97,7 +97,7 @@ def hops(
     for number, reported in enumerate(messages, 1):
         stages = list(stages_per_hop)
         if number == 1:
-            stages = [*stages_first, *(s for s in stages if s != _FROM_THE_SECOND_HOP)]
+            stages = [*stages_first, *(s for s in stages if s not in _FROM_THE_SECOND_HOP)]
         if number == most:
             stages = [s for s in stages if s != _BEFORE_THE_LAST_HOP]
         running = started and number == len(messages)
