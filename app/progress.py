@@ -15,7 +15,7 @@ from retrieval.errors import Problem, UnknownRecipe
 from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
 from worker.jobs import Event, Job
 
-# The stage that needs sentences of an earlier hop, and the one that prepares the next hop.
+# The stages that need sentences of an earlier hop, and the one that prepares the next hop.
 _FROM_THE_SECOND_HOP = ("paths", "fusion")
 _BEFORE_THE_LAST_HOP = "next"
 
