@@ -219,7 +219,7 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
         (["--claims", "PAIRS"], 1, "pairs.jsonl, line 1: no sets of [document id,"),
         (["--pairs", "CLAIMS"], 1, "claims.jsonl, line 1: evidence without a 'title' and a"),
         (["--pairs", "EMPTY"], 1, "empty.jsonl: no pairs"),
-        (["--claims", "EMPTY"], 1, "empty.jsonl holds no claims"),
+        (["--claims", "EMPTY"], 1, "empty.jsonl contains no claims"),
     ],
 )
 def test_wrong_usage_gets_one_line_and_no_folder(

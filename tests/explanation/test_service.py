@@ -186,7 +186,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     (problem,) = answer.json["degraded"]  # type: ignore[index]
     assert problem["code"] == "language_model_unavailable"
     assert "status 401" in problem["message"]
-    assert "At the moment it gives no answer" in service.client.get("/").text
+    assert "At the moment its answers cannot be used" in service.client.get("/").text
     doctor = subprocess.run(
         [sys.executable, "-m", "cli", "doctor"],
         cwd=CHECKOUT,
