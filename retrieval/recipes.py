@@ -70,7 +70,6 @@ def stage_of(name: str) -> str:
 
 
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_ALONE = ("sentences", "relevance", "semantic", "verification", "selection")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -102,7 +101,14 @@ RECIPES: dict[str, Recipe] = {
             "spans, title and text match, questions, dense ranking, relevance, verdict"
             " (ESOTERIC report, section 3.3)",
             first=_QUESTIONS,
-            hop=(*_ALONE, "verdict"),
+            hop=(
+                "sentences",
+                "relevance",
+                "semantic",
+                "verification",
+                "selection",
+                "verdict",
+            ),
             next=("mentions",),
             ending="decided",
             max_hops=2,

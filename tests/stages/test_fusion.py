@@ -7,7 +7,7 @@ from retrieval.types import Evidence, SentenceKey
 from tests.evidence import evidence
 
 
-def behind(title: str, score: float, *path: Evidence) -> Evidence:
+def after(title: str, score: float, *path: Evidence) -> Evidence:
     return replace(evidence(title, "text", score), path=tuple(item.key for item in path))
 
 
@@ -25,38 +25,38 @@ def test_without_paths_the_order_is_that_of_the_sentences_alone() -> None:
 def test_a_strong_path_lifts_its_sentences() -> None:
     # Alone A, B, C are 1, 0.5, 0 of the range from 0.2 to 0.8. Of the paths, A with D has
     # 0.8 * 0.9 and C with E 0.2 * 0.6: 1 and 0 of their range.
-    found = ranked([A, B, C], [behind("D", 0.9, A), behind("E", 0.6, C)])
+    found = ranked([A, B, C], [after("D", 0.9, A), after("E", 0.6, C)])
     assert [item.title for item in found] == ["A", "D", "B", "E", "C"]
     assert found[1].path == (A.key,)
 
 
 def test_a_weak_path_is_left_out() -> None:
-    assert [item.title for item in ranked([A, B], [behind("D", 0.1, A)], 0.1)] == ["A", "B"]
+    assert [item.title for item in ranked([A, B], [after("D", 0.1, A)], 0.1)] == ["A", "B"]
 
 
 def test_a_path_that_reaches_the_threshold_counts() -> None:
     # 0.8 * 0.5 = 0.4
-    assert "D" in [item.title for item in ranked([A, B], [behind("D", 0.5, A)], 0.4)]
-    assert "D" not in [item.title for item in ranked([A, B], [behind("D", 0.5, A)], 0.41)]
+    assert "D" in [item.title for item in ranked([A, B], [after("D", 0.5, A)], 0.4)]
+    assert "D" not in [item.title for item in ranked([A, B], [after("D", 0.5, A)], 0.41)]
 
 
 def test_equal_scores_are_told_apart_by_what_the_sentences_say() -> None:
     # Z is the only sentence read alone: 0 of its range. Of the paths Z with B is 1, Z with C 0.
     z = evidence("Z", "text", 0.95)
-    found = ranked([z], [behind("B", 0.5, z), behind("C", 0.2, z)])
+    found = ranked([z], [after("B", 0.5, z), after("C", 0.2, z)])
     assert [item.title for item in found] == ["Z", "B", "C"]
 
 
 def test_a_sentence_keeps_what_it_says_where_it_is_surer() -> None:
-    surer = behind("C", 0.9, A)
-    found = {item.title: item for item in ranked([A, B, C], [surer, behind("B", 0.3, A)])}
+    surer = after("C", 0.9, A)
+    found = {item.title: item for item in ranked([A, B, C], [surer, after("B", 0.3, A)])}
     assert found["C"] == surer
     assert found["B"] == B
 
 
 def test_a_later_sentence_counts_as_it_was_read_behind_the_first() -> None:
-    second = behind("D", 0.9, A)
-    third = behind("E", 0.9, A, second)
+    second = after("D", 0.9, A)
+    third = after("E", 0.9, A, second)
     # 0.8 * 0.9 * 0.9 = 0.648
     assert "E" in [item.title for item in ranked([A, B], [second, third], 0.64)]
     assert "E" not in [item.title for item in ranked([A, B], [second, third], 0.65)]

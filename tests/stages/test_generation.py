@@ -17,7 +17,7 @@ LEADS = [
 ]
 
 
-class ToldModel:
+class ScriptedModel:
     """A model that says of every text what is written down; it remembers what it read."""
 
     markup: Markup = MARKUP
@@ -33,12 +33,12 @@ class ToldModel:
         return Told(WAYS)
 
 
-def generator(model: ToldModel, limit: int = 10) -> TitleGenerator:
+def generator(model: ScriptedModel, limit: int = 10) -> TitleGenerator:
     return TitleGenerator(model, TRIE, beams=10, limit=limit)
 
 
 def test_documents_come_with_their_probability_and_the_sentence_that_led_there() -> None:
-    found = generator(ToldModel(), limit=2).generate(CLAIM, LEADS, (), 3)
+    found = generator(ScriptedModel(), limit=2).generate(CLAIM, LEADS, (), 3)
     assert found == [
         Candidate(
             "oslo", ("generation",), pytest.approx(0.41, rel=1e-5), 3, SentenceKey("Lamp", 2)
@@ -50,19 +50,19 @@ def test_documents_come_with_their_probability_and_the_sentence_that_led_there()
 
 
 def test_what_was_read_before_is_not_generated_again() -> None:
-    found = generator(ToldModel()).generate(CLAIM, LEADS, {"oslo", "ann_lee"}, 2)
+    found = generator(ScriptedModel()).generate(CLAIM, LEADS, {"oslo", "ann_lee"}, 2)
     assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
     assert found[1].led_by == SentenceKey("Pier", 4)
 
 
 def test_without_evidence_there_is_nothing_to_go_on_from() -> None:
-    model = ToldModel()
+    model = ScriptedModel()
     assert generator(model).generate(CLAIM, [], (), 2) == []
     assert model.read_last is None
 
 
 def test_the_five_best_sentences_are_read_with_their_titles() -> None:
-    model = ToldModel()
+    model = ScriptedModel()
     leads = [evidence(f"Pier {n}", f"It has {n} lamps.") for n in range(7)]
     generator(model).generate(CLAIM, leads, (), 2)
     assert model.read_last == (CLAIM, [(f"Pier {n}", f"It has {n} lamps.") for n in range(5)])

@@ -88,7 +88,7 @@ def test_a_span_has_at_most_twelve_tokens() -> None:
     long = document("Runde", "Ole rowed on and on and on and on and on and on to Holm.")
     item = shown(long, 0)
     text = evidence_set_text([(item.title, item.sentence.text)])
-    # From "rowed" to "to" there are thirteen tokens, and twelve from the "on" behind it.
+    # From "rowed" to "to" there are thirteen tokens, and twelve from the "on" after it.
     pointed = reading(("rowed", "to"), text=text)
     pointed.starts[0, 4] = 4
     (found,) = aligned_spans(pointed, text, [item])

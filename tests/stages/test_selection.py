@@ -24,7 +24,7 @@ def test_no_more_than_the_limit_is_selected() -> None:
 
 
 def test_what_is_ranked_too_low_to_be_selected_raises_no_bar() -> None:
-    # Hybrid ranking may put a sentence that is sure behind others that are not.
+    # Hybrid ranking may put a confident sentence after others that are not.
     assert selected(0.5, 2, 0.3, 0.2, 0.9) == [True, True, False]
 
 

@@ -13,7 +13,7 @@ from tests.evidence import evidence
 CLAIM = "The pier is long."
 
 
-class Told:
+class Says:
     """Says how useful each sentence is and remembers what it was asked."""
 
     def __init__(self, *useful: float) -> None:
@@ -39,7 +39,7 @@ def items(count: int) -> list[Evidence]:
 def selected(
     *useful: float, candidates: int = 10, limit: int = 5, count: int | None = None
 ) -> list[tuple[str, bool]]:
-    selector = UtilitySelector(Told(*useful), candidates, limit)
+    selector = UtilitySelector(Says(*useful), candidates, limit)
     found = selector.select(CLAIM, items(len(useful) if count is None else count))
     return [(item.title.removeprefix("Page "), item.selected) for item in found]
 
@@ -64,7 +64,7 @@ def test_of_equally_useful_ones_the_more_relevant_are_selected() -> None:
 def test_what_led_to_a_useful_sentence_is_selected_with_it_and_counts() -> None:
     lead, *others = items(4)
     led = replace(others[1], path=(lead.key,))
-    selector = UtilitySelector(Told(0.1, 0.6, 0.9, 0.7), 10, limit=3)
+    selector = UtilitySelector(Says(0.1, 0.6, 0.9, 0.7), 10, limit=3)
     found = selector.select(CLAIM, [lead, others[0], led, others[2]])
     # Most useful first: page 2 with what led to it, page 3; then page 1 is one too many.
     assert [item.title for item in found if item.selected] == ["Page 0", "Page 2", "Page 3"]
@@ -75,7 +75,7 @@ def test_no_more_than_the_best_candidates_are_read() -> None:
 
 
 def test_a_sentence_is_read_with_its_title_and_its_relevance() -> None:
-    model = Told(0.9, 0.9)
+    model = Says(0.9, 0.9)
     UtilitySelector(model, 10, 5).select(CLAIM, items(2))
     asked = [(claim, sentence) for claim, sentence, _ in model.read]
     assert asked == [(CLAIM, ("Page 0", "a pier")), (CLAIM, ("Page 1", "a pier"))]
@@ -83,13 +83,13 @@ def test_a_sentence_is_read_with_its_title_and_its_relevance() -> None:
 
 
 def test_a_later_hop_selects_anew() -> None:
-    first = UtilitySelector(Told(0.9), 10, 5).select(CLAIM, items(1))
+    first = UtilitySelector(Says(0.9), 10, 5).select(CLAIM, items(1))
     later = [*first, evidence("Rock", "a rock", 0.3)]
-    second = UtilitySelector(Told(0.1, 0.8), 10, 5).select(CLAIM, later)
+    second = UtilitySelector(Says(0.1, 0.8), 10, 5).select(CLAIM, later)
     assert [(i.title, i.selected) for i in second] == [("Rock", True), ("Page 0", False)]
 
 
 def test_without_evidence_nothing_is_read_or_selected() -> None:
-    model = Told()
+    model = Says()
     assert UtilitySelector(model, 10, 5).select(CLAIM, []) == []
     assert model.read == []

@@ -20,7 +20,7 @@ PIER = evidence("Pier", "It was built by Ida Holm.", 0.9, SUPPORTS)
 QUAY = evidence("Quay", "It was built by bees.", 0.8, REFUTES)
 HOLM = evidence("Ida Holm", "She kept bees.", 0.7, REFUTES)
 BOAT = evidence("Boat", "It is blue.", 0.6, SUPPORTS)
-# How a verifier reads them; the sentence stands first, and behind it what led to it.
+# How a verifier reads them; the sentence comes first, and after it what led to it.
 PIER_ALONE = "Pier : It was built by Ida Holm."
 QUAY_ALONE = "Quay : It was built by bees."
 HOLM_ALONE = "Ida Holm : She kept bees."
@@ -61,7 +61,7 @@ def verified(
     return result, model.asked
 
 
-def behind(item: Evidence, *path: Evidence) -> Evidence:
+def after(item: Evidence, *path: Evidence) -> Evidence:
     return replace(item, path=tuple(other.key for other in path))
 
 
@@ -102,7 +102,7 @@ def test_a_path_that_decides_more_than_its_parts_is_kept_and_its_lead_stands_bes
         HOLM_ALONE: (0.2, 0.0, 0.8),
         HOLM_BEHIND: (0.9, 0.0, 0.1),
     }
-    found, asked = verified(said, PIER, QUAY, behind(HOLM, PIER))
+    found, asked = verified(said, PIER, QUAY, after(HOLM, PIER))
     # The pier is worth 0.9 as the lead of a path, and comes first as it did before.
     assert keys(found) == keys([PIER, HOLM, QUAY])
     assert found[1].path == (PIER.key,)
@@ -130,7 +130,7 @@ def test_a_path_must_decide_so_much_more_than_the_best_of_its_sentences(
         HOLM_ALONE: (0.0, last, 1 - last),
         HOLM_BEHIND: (together, 0.0, 1 - together),
     }
-    found, _ = verified(said, PIER, behind(HOLM, PIER))
+    found, _ = verified(said, PIER, after(HOLM, PIER))
     (holm,) = [item for item in found if item.key == HOLM.key]
     assert holm.path == ((PIER.key,) if kept else ())
     assert holm.score == pytest.approx(together if kept else last)
@@ -143,7 +143,7 @@ def test_a_path_that_is_not_kept_lends_its_lead_nothing() -> None:
         HOLM_ALONE: (0.8, 0.0, 0.2),
         HOLM_BEHIND: (0.85, 0.0, 0.15),
     }
-    found, _ = verified(said, PIER, QUAY, behind(HOLM, PIER))
+    found, _ = verified(said, PIER, QUAY, after(HOLM, PIER))
     assert keys(found) == keys([HOLM, QUAY, PIER])
 
 
@@ -151,7 +151,7 @@ def test_a_path_of_three_is_read_from_its_end() -> None:
     text = f"{BOAT_ALONE} [SEP] {HOLM_ALONE} [SEP] {PIER_ALONE}"
     nothing = (0.0, 0.0, 1.0)
     said = {PIER_ALONE: nothing, HOLM_ALONE: nothing, BOAT_ALONE: nothing, text: (0.0, 1.0, 0.0)}
-    found, asked = verified(said, PIER, HOLM, behind(BOAT, PIER, HOLM))
+    found, asked = verified(said, PIER, HOLM, after(BOAT, PIER, HOLM))
     assert asked[-1] == text
     assert keys(found) == keys([PIER, HOLM, BOAT])  # each as good as the path that it is on
     assert [item.score for item in found] == [0.0, 0.0, 1.0]
@@ -164,7 +164,7 @@ def test_only_the_best_sentences_are_read_with_those_on_their_paths() -> None:
         HOLM_BEHIND: (0.9, 0.0, 0.1),
         PIER_ALONE: (0.1, 0.0, 0.9),
     }
-    found, asked = verified(said, behind(HOLM, PIER), QUAY, BOAT, behind(PIER, BOAT), limit=2)
+    found, asked = verified(said, after(HOLM, PIER), QUAY, BOAT, after(PIER, BOAT), limit=2)
     assert keys(found) == keys([HOLM, PIER, QUAY])
     # The lead is no candidate of its own here: what led to it is not read before it.
     assert asked == [HOLM_ALONE, HOLM_BEHIND, QUAY_ALONE, PIER_ALONE]
@@ -173,7 +173,7 @@ def test_only_the_best_sentences_are_read_with_those_on_their_paths() -> None:
 
 def test_a_path_over_a_sentence_that_is_not_there_is_cut() -> None:
     said = {HOLM_ALONE: (0.2, 0.0, 0.8)}
-    found, asked = verified(said, behind(HOLM, PIER))
+    found, asked = verified(said, after(HOLM, PIER))
     assert asked == [HOLM_ALONE]
     assert [(item.key, item.path) for item in found] == [(HOLM.key, ())]
 
@@ -184,7 +184,7 @@ def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
     assert before == {((), PIER.key): (0.25, 0.0, 0.75), ((), HOLM.key): (0.125, 0.0, 0.875)}
 
     second = Listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
-    labelled, readings = verifier(second).verify(CLAIM, [PIER, behind(HOLM, PIER), BOAT], before)
+    labelled, readings = verifier(second).verify(CLAIM, [PIER, after(HOLM, PIER), BOAT], before)
     assert second.asked == [HOLM_BEHIND, BOAT_ALONE]
     assert keys(labelled) == keys([PIER, HOLM, BOAT])
     assert [item.score for item in labelled] == [0.25, 0.75, 0.0]
@@ -213,7 +213,7 @@ def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_place
     first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
     readings = verifier(first, 1).verify(CLAIM, [PIER], {})[1]
     second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
-    found = verifier(second, 1).verify(CLAIM, [QUAY, BOAT, behind(PIER, QUAY)], readings)[0]
+    found = verifier(second, 1).verify(CLAIM, [QUAY, BOAT, after(PIER, QUAY)], readings)[0]
     # The boat is too far down to be read, and the pier's path was not read either.
     assert second.asked == [QUAY_ALONE]
     assert keys(found) == keys([PIER, QUAY])
@@ -227,7 +227,7 @@ UNDECIDED = (0.1, 0.0, 0.9)
 
 def test_a_path_is_read_whatever_the_place_of_its_last_sentence() -> None:
     said = {PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.8, 0.0, 0.2)}
-    found, asked = verified(said, PIER, QUAY, limit=1, paths=[behind(HOLM, PIER)])
+    found, asked = verified(said, PIER, QUAY, limit=1, paths=[after(HOLM, PIER)])
     assert asked == [PIER_ALONE, HOLM_ALONE, HOLM_BEHIND]
     assert keys(found) == keys([PIER, HOLM])
     assert found[1].path == (PIER.key,)
@@ -240,7 +240,7 @@ def test_of_several_paths_to_a_sentence_all_are_read_and_the_surest_counts() -> 
         BOAT_AFTER_QUAY: (0.0, 0.9, 0.1),
     }
     # Only the first sentence is among the best; the quay comes in as the lead of a path.
-    paths = [behind(BOAT, QUAY), behind(BOAT, PIER)]
+    paths = [after(BOAT, QUAY), after(BOAT, PIER)]
     found, asked = verified(said, PIER, QUAY, limit=1, paths=paths)
     assert sorted(asked) == sorted(said)
     assert keys(found) == keys([BOAT, QUAY, PIER])
@@ -251,7 +251,7 @@ def test_of_several_paths_to_a_sentence_all_are_read_and_the_surest_counts() -> 
 
 def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
     first = Listed({PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.0, 0.8, 0.2)})
-    before = verifier(first).verify(CLAIM, [PIER, HOLM], {}, [behind(HOLM, PIER)])[1]
+    before = verifier(first).verify(CLAIM, [PIER, HOLM], {}, [after(HOLM, PIER)])[1]
     second = Listed({BOAT_ALONE: UNDECIDED})
     found = verifier(second).verify(CLAIM, [BOAT, PIER, HOLM], before)[0]
     assert second.asked == [BOAT_ALONE]
