@@ -40,9 +40,9 @@ def judged_pairs(
         own = Judgement(verifier, label, confidence, "", cites)
         before = Verdict(label, confidence, verifier, "", (own,), opinion)
         began = time.perf_counter()
-        explained = stage.run(pair.claim, evidence, before, lambda seconds: None)
-        verdict: Verdict = explained["verdict"]
-        judged.append(Judged(verdict, explained["usage"], time.perf_counter() - began))
+        explained = stage.explain(pair.claim, evidence, before, lambda seconds: None)
+        verdict: Verdict = explained.verdict
+        judged.append(Judged(verdict, explained.usage, time.perf_counter() - began))
         on_pairs(number, len(pairs))
     return judged
 

@@ -142,16 +142,16 @@ class Pipeline:
         waits = f"Waiting for {explainer.model}"
         clock.wait("explain", waits)
         with clock.stage("explain"):
-            explained = explainer.run(
+            explained = explainer.explain(
                 state.claim,
-                list(state.evidence),
+                state.evidence,
                 verdict,
                 lambda seconds: clock.wait("explain", f"{waits}, {seconds:.0f} s"),
             )
-        answered = len(explained["verdict"].opinions) > len(verdict.opinions)
+        answered = len(explained.verdict.opinions) > len(verdict.opinions)
         said = "answered" if answered else "no answer that can be used"
         clock.report("explain", f"{explainer.model}: {said}")
-        return explained["verdict"], explained["usage"], explained["notices"]
+        return explained.verdict, explained.usage, explained.notices
 
     def _report(
         self,

@@ -75,8 +75,8 @@ class Campaign:
         verdict = self._judge.judge(claim, selected)
         # The worst case: the model reads evidence that the selection left out, too.
         shown = [replace(item, selected=True) for item in read]
-        asked = self._explainer.run(claim, shown, verdict, lambda seconds: None)
-        opinions: tuple[Judgement, ...] = asked["verdict"].opinions
+        asked = self._explainer.explain(claim, shown, verdict, lambda seconds: None)
+        opinions: tuple[Judgement, ...] = asked.verdict.opinions
         if not opinions:  # without the verifier's opinion
             return verdict.label, None, ()
         return verdict.label, opinions[0].label, broken_rules(opinions[0], claim, shown)

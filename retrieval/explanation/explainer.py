@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-from haystack import component
 
 from retrieval.errors import EsotericError
 from retrieval.explanation.answer import AnswerInvalid, ModelAnswer, answer_schema, checked
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.confidence import confidence_of
-from retrieval.explanation.kept_answers import KeptAnswers
+from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
 from retrieval.explanation.language_model import (
     Deadline,
     LanguageModel,
@@ -28,22 +26,19 @@ from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
 from retrieval.explanation.packaged_weights import QWEN
 from retrieval.explanation.prompt import CUT, Prompt, asked_again, prompt
-from retrieval.explanation.stage import Explains
+from retrieval.explanation.stage import Explained, Explains
 from retrieval.types import Evidence, Judgement, Usage, Verdict
 
 ASKED = 2  # times, if an answer fails the checks
 
-logger = logging.getLogger(__name__)
 
-
-@component
 class Explainer:
     """Asks a language model and uses its answer if it passes the checks; else the verdict stays."""
 
     def __init__(self, model: LanguageModel, kept: KeptAnswers | None) -> None:
         """Ask ``model``; answers are stored in ``kept`` and read from there."""
         self.language_model = model
-        self._kept = kept
+        self._answers = OptionalAnswers(kept)
 
     @property
     def model(self) -> str:
@@ -59,27 +54,22 @@ class Explainer:
         """Import what the first call needs."""
         self.language_model.warm_up()
 
-    @component.output_types(verdict=Verdict, usage=Usage, notices=list[str])
-    def run(
-        self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
-    ) -> dict[str, Any]:
-        """Return the verdict with the model's opinion, the usage, and notices.
-
-        See ``Explains``.
-        """
+    def explain(
+        self, claim: str, evidence: Sequence[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> Explained:
+        """See ``Explains.explain``."""
         asked = prompt(claim, evidence)
         schema = answer_schema(list(asked.pieces))
         digest = self._digest(asked, schema)
-        answer, usage = self._kept_answer(digest, asked), Usage(self.model, 0, 0, 0)
+        answer, usage = self._stored_answer(digest, asked), Usage(self.model, 0, 0, 0)
         if answer is None:
             try:
                 answer, usage = self._answer(asked, schema, on_wait)
             except _Unanswered as unanswered:
                 notice = f"{unanswered.error.message} The verdict is the verifier's."
-                return {"verdict": verdict, "usage": unanswered.usage, "notices": [notice]}
-            self._keep(digest, answer)
-        notices = [CUT] if asked.cut else []
-        return {"verdict": self._judged(verdict, answer), "usage": usage, "notices": notices}
+                return Explained(verdict, unanswered.usage, (notice,))
+            self._answers.store(digest, answer.model_dump_json())
+        return Explained(self._judged(verdict, answer), usage, (CUT,) if asked.cut else ())
 
     def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
         """Return the verdict with both opinions, first that of the judge that decides."""
@@ -134,26 +124,13 @@ class Explainer:
                 return answer, usage
         raise _Unanswered(self.language_model.refused(reason), usage)
 
-    def _kept_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
+    def _stored_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
         """Return the stored answer, ``None`` if there is none or it fails the checks."""
-        if self._kept is None:
-            return None
+        stored = self._answers.find(digest)
         try:
-            kept = self._kept.kept_answer(digest)
-            return None if kept is None else checked(kept, asked)
+            return None if stored is None else checked(stored, asked)
         except AnswerInvalid:
             return None
-        except EsotericError as error:
-            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
-            return None
-
-    def _keep(self, digest: str, answer: ModelAnswer) -> None:
-        if self._kept is None:
-            return
-        try:
-            self._kept.keep_answer(digest, answer.model_dump_json())
-        except EsotericError as error:
-            logger.warning("An answer cannot be stored: %s", error)
 
     def _digest(self, asked: Prompt, schema: dict[str, Any]) -> str:
         choice = self.language_model.choice

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
+
+from retrieval.errors import EsotericError
+
+logger = logging.getLogger(__name__)
 
 
 class KeptAnswers(Protocol):
@@ -23,3 +28,27 @@ class KeptAnswers(Protocol):
             EsotericError: it cannot be stored.
         """
         ...
+
+
+class OptionalAnswers:
+    """The answers of a store that may be missing or fail; a claim is checked all the same."""
+
+    def __init__(self, kept: KeptAnswers | None) -> None:
+        """Without ``kept`` no answer is found and none is stored."""
+        self._kept = kept
+
+    def find(self, digest: str) -> str | None:
+        """Return the answer stored under this digest, ``None`` if there is none to be read."""
+        try:
+            return None if self._kept is None else self._kept.kept_answer(digest)
+        except EsotericError as error:
+            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
+            return None
+
+    def store(self, digest: str, answer: str) -> None:
+        """Store an answer, if that is possible."""
+        try:
+            if self._kept is not None:
+                self._kept.keep_answer(digest, answer)
+        except EsotericError as error:
+            logger.warning("An answer cannot be stored: %s", error)

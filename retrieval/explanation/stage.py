@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from retrieval.errors import EsotericError
 from retrieval.explanation.language_model import Waiting
-from retrieval.types import Evidence, Verdict
+from retrieval.types import Evidence, Usage, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The verdict with the model's opinion, the usage, and notices for the user."""
+
+    verdict: Verdict
+    usage: Usage
+    notices: tuple[str, ...] = ()
 
 
 class Explains(Protocol):
@@ -26,10 +37,10 @@ class Explains(Protocol):
         """Prepare what the first claim needs; raises nothing."""
         ...
 
-    def run(
-        self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
-    ) -> dict[str, Any]:
-        """Return ``verdict`` with the model's opinion, ``usage`` and ``notices``.
+    def explain(
+        self, claim: str, evidence: Sequence[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> Explained:
+        """Return the verdict with the model's opinion.
 
         ``evidence``: all evidence, best first; some of it is selected. ``verdict``: the verifier's;
         if the model gives no usable answer, it stays, and a notice says so.

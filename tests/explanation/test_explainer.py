@@ -61,15 +61,15 @@ def verifiers(label: Label, confidence: float = 0.9) -> Verdict:
 def test_the_model_decides_and_the_verifiers_opinion_stands_beside_it(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES", (1,), "It is red.", "the colour")))
     before = verifiers(SUPPORTS)
-    result = stage(chat).run(CLAIM, EVIDENCE, before, NONE)
-    after = result["verdict"]
+    result = stage(chat).explain(CLAIM, EVIDENCE, before, NONE)
+    after = result.verdict
     name = f"small at {chat.host}"
     assert (after.label, after.judge, after.rationale) == (REFUTES, name, "It is red.")
     assert [opinion.judge for opinion in after.opinions] == [name, "verifier 5"]
     assert after.opinions[0].missing == "the colour"
     assert after.opinions[1] == before.opinions[0]
-    assert result["usage"] == Usage(name, 1, 100, 20)
-    assert result["notices"] == []
+    assert result.usage == Usage(name, 1, 100, 20)
+    assert result.notices == ()
 
 
 def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatServer) -> None:
@@ -77,16 +77,16 @@ def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatSe
     is 4 * .9 / (4 * .9 + .616) where both agree, and 4 * .308 / (4 * .308 + 1.208) elsewhere.
     """
     chat.answers(says(verdict("SUPPORTS")))
-    agreeing = stage(chat).run(CLAIM, EVIDENCE, verifiers(SUPPORTS, 0.81), NONE)["verdict"]
+    agreeing = stage(chat).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS, 0.81), NONE).verdict
     assert agreeing.confidence == pytest.approx(3.6 / 4.216, abs=1e-3)
-    differing = stage(chat).run(CLAIM, EVIDENCE, verifiers(REFUTES, 0.81), NONE)["verdict"]
+    differing = stage(chat).explain(CLAIM, EVIDENCE, verifiers(REFUTES, 0.81), NONE).verdict
     assert differing.confidence == pytest.approx(1.232 / 2.44, abs=1e-3)
 
 
 def test_where_the_verifier_decides_the_model_adds_its_opinion(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES", (1,), "It is not.")))
     before = verifiers(SUPPORTS)
-    after = stage(chat, decides=False).run(CLAIM, EVIDENCE, before, NONE)["verdict"]
+    after = stage(chat, decides=False).explain(CLAIM, EVIDENCE, before, NONE).verdict
     assert (after.label, after.confidence, after.judge) == (SUPPORTS, 0.9, "verifier 5")
     assert after.rationale == "The verifier's reason."
     assert [opinion.label for opinion in after.opinions] == [SUPPORTS, REFUTES]
@@ -96,10 +96,10 @@ def test_an_answer_that_is_refused_is_asked_for_once_more_with_the_reason(
     chat: ChatServer,
 ) -> None:
     chat.answers(says(verdict(cites=(7,))), says(verdict("NOT ENOUGH INFO", ())))
-    result = stage(chat).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    assert result["verdict"].label == NOT_ENOUGH_INFO
-    assert result["usage"].calls == 2
-    assert result["usage"].prompt_tokens == 200
+    result = stage(chat).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert result.verdict.label == NOT_ENOUGH_INFO
+    assert result.usage.calls == 2
+    assert result.usage.prompt_tokens == 200
     first, second = (request.body["messages"] for request in chat.requests)
     assert second[0] == first[0]
     assert second[1]["content"].startswith(first[1]["content"])
@@ -116,8 +116,8 @@ def test_nothing_that_a_model_wrote_is_repeated_in_questions_notices_or_problems
     )
     asked = stage(chat)
     for number in range(language_model.BREAKS_AFTER):
-        result = asked.run(f"{CLAIM} {number}", EVIDENCE, verifiers(SUPPORTS), NONE)
-        assert "secret" not in str(result["notices"])
+        result = asked.explain(f"{CLAIM} {number}", EVIDENCE, verifiers(SUPPORTS), NONE)
+        assert "secret" not in str(result.notices)
     assert asked.language_model.problem is not None
     assert "secret" not in str(asked.language_model.problem)
     assert not any("secret" in str(request.body) for request in chat.requests)
@@ -134,10 +134,10 @@ def test_where_the_model_fails_the_verdict_stays_and_a_notice_says_so(
     chat.answers(failure)  # type: ignore[arg-type]
     asked = stage(chat)
     before = verifiers(SUPPORTS)
-    result = asked.run(CLAIM, EVIDENCE, before, NONE)
-    assert result["verdict"] == before
-    assert result["usage"].calls == (2 if failure is NONSENSE else 0)
-    (notice,) = result["notices"]
+    result = asked.explain(CLAIM, EVIDENCE, before, NONE)
+    assert result.verdict == before
+    assert result.usage.calls == (2 if failure is NONSENSE else 0)
+    (notice,) = result.notices
     assert notice.startswith(f"The language model small at {chat.host} gave no usable answer")
     assert notice.endswith("The verdict is the verifier's.")
 
@@ -145,58 +145,58 @@ def test_where_the_model_fails_the_verdict_stays_and_a_notice_says_so(
 def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     kept = Memory()
-    first = stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    again = stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    assert again["verdict"] == first["verdict"]
-    assert again["usage"] == Usage(f"small at {chat.host}", 0, 0, 0)
+    first = stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    again = stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert again.verdict == first.verdict
+    assert again.usage == Usage(f"small at {chat.host}", 0, 0, 0)
     assert len(chat.requests) == 1
 
     other = [replace(evidence("Lamp", "The lamp is blue."), selected=True)]
-    stage(chat, kept).run(CLAIM, other, verifiers(SUPPORTS), NONE)
-    stage(chat, kept).run("The lamp is blue.", EVIDENCE, verifiers(SUPPORTS), NONE)
-    stage(chat, kept, model="large").run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    stage(chat, kept).explain(CLAIM, other, verifiers(SUPPORTS), NONE)
+    stage(chat, kept).explain("The lamp is blue.", EVIDENCE, verifiers(SUPPORTS), NONE)
+    stage(chat, kept, model="large").explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     assert len(chat.requests) == 4
 
 
 def test_a_kept_answer_that_is_no_longer_believed_is_asked_for_again(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     kept = Memory()
-    stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     (digest,) = kept.answers
     kept.answers[digest] = verdict(cites=(9,))
-    result = stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    assert result["usage"].calls == 1
+    result = stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert result.usage.calls == 1
     assert '"cites":[1]' in kept.answers[digest]
 
 
 def test_answers_that_cannot_be_kept_cost_nothing_but_a_call(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES")))
-    result = stage(chat, Unreadable()).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    assert (result["verdict"].label, result["notices"]) == (REFUTES, [])
+    result = stage(chat, Unreadable()).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert (result.verdict.label, result.notices) == (REFUTES, ())
 
 
 def test_an_answer_that_failed_is_not_kept(chat: ChatServer) -> None:
     chat.answers(says("no"))
     kept = Memory()
-    stage(chat, kept).run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     assert kept.answers == {}
 
 
 def test_a_kept_answer_is_used_while_the_model_is_left_alone(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES")), refuses(401))
     asked = stage(chat, Memory())
-    asked.run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    asked.explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     for number in range(6):
-        asked.run(f"{CLAIM} {number}", EVIDENCE, verifiers(SUPPORTS), NONE)
-    result = asked.run(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
-    assert result["verdict"].label == REFUTES
+        asked.explain(f"{CLAIM} {number}", EVIDENCE, verifiers(SUPPORTS), NONE)
+    result = asked.explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    assert result.verdict.label == REFUTES
 
 
 def test_evidence_that_was_cut_is_said(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     long = [replace(evidence("Lamp", "red " * 5000), selected=True)]
-    result = stage(chat).run(CLAIM, long, verifiers(SUPPORTS), NONE)
-    assert "beginning of very long sentences" in result["notices"][0]
+    result = stage(chat).explain(CLAIM, long, verifiers(SUPPORTS), NONE)
+    assert "beginning of very long sentences" in result.notices[0]
 
 
 def test_without_a_setting_there_is_no_stage() -> None:

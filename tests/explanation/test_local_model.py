@@ -6,7 +6,6 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -54,8 +53,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LocalModel:
 
 def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) -> None:
     kept = Memory()
-    result = LocalExplainer(CHOICE, model, kept).run(CLAIM, EVIDENCE, VERIFIERS, nothing)
-    verdict: Verdict = result["verdict"]
+    result = LocalExplainer(CHOICE, model, kept).explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
+    verdict: Verdict = result.verdict
     (said,) = (json.loads(answer) for answer in kept.answers.values())
     wordings = [np.array([row]) for row in said]
     expected = TOGETHER.of([np.array([VERIFIERS.probabilities]), *wordings])[0]
@@ -67,25 +66,25 @@ def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) ->
     assert (own.judge, own.cites, own.missing) == (NAME, (1, 3), "")
     assert own.confidence == pytest.approx(ALONE.of(wordings)[0].max())
     assert verifiers == OPINION
-    assert result["usage"].calls == len(WORDINGS)
-    assert result["usage"].prompt_tokens > 500
-    assert result["notices"] == []
+    assert result.usage.calls == len(WORDINGS)
+    assert result.usage.prompt_tokens > 500
+    assert result.notices == ()
 
 
 def test_the_same_question_is_not_computed_again(model: LocalModel) -> None:
     kept = Memory()
     stage = LocalExplainer(CHOICE, model, kept)
-    first = stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)
-    again = stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)
-    assert again["verdict"] == first["verdict"]
-    assert again["usage"] == Usage(NAME, 0, 0, 0)
+    first = stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
+    again = stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
+    assert again.verdict == first.verdict
+    assert again.usage == Usage(NAME, 0, 0, 0)
 
 
 def test_the_verifiers_verdict_stays_where_the_model_only_adds_its_opinion(
     model: LocalModel,
 ) -> None:
     stage = LocalExplainer(replace(CHOICE, decides=False), model, None)
-    verdict = stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)["verdict"]
+    verdict = stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing).verdict
     assert (verdict.label, verdict.confidence, verdict.judge) == (SUPPORTS, 0.8, "verifier 5")
     assert [opinion.judge for opinion in verdict.opinions] == ["verifier 5", NAME]
 
@@ -102,20 +101,20 @@ def test_what_its_listener_on_waiting_raises_ends_the_waiting_and_the_next_claim
     monkeypatch.setattr("retrieval.explanation.local.local_model.SHOWN_EVERY", 0.001)
     stage = LocalExplainer(CHOICE, model, None)
     with pytest.raises(Stopped):
-        stage.run("Canberra is a large city.", EVIDENCE, VERIFIERS, stop)
-    assert len(stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)["verdict"].opinions) == 2
+        stage.explain("Canberra is a large city.", EVIDENCE, VERIFIERS, stop)
+    assert len(stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing).verdict.opinions) == 2
 
 
 def test_where_it_takes_too_long_the_verifiers_verdict_stays_with_a_notice(
     model: LocalModel,
 ) -> None:
     stage = LocalExplainer(replace(CHOICE, seconds=0), model, None)
-    result = stage.run("Canberra is old.", EVIDENCE, VERIFIERS, nothing)
-    assert result["verdict"] == VERIFIERS
-    (notice,) = result["notices"]
+    result = stage.explain("Canberra is old.", EVIDENCE, VERIFIERS, nothing)
+    assert result.verdict == VERIFIERS
+    (notice,) = result.notices
     assert "it took longer than 0 s. The verdict is the verifier's." in notice
     assert stage.problem is not None
-    LocalExplainer(CHOICE, model, None).run(CLAIM, EVIDENCE, VERIFIERS, nothing)
+    LocalExplainer(CHOICE, model, None).explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
     assert stage.problem is None
 
 
@@ -124,18 +123,18 @@ def test_evidence_that_is_too_long_for_the_model_is_no_fault_of_the_model(
 ) -> None:
     long = [replace(evidence(f"T{n}", "\u4e9a" * 900), selected=True) for n in range(5)]
     stage = LocalExplainer(CHOICE, model, None)
-    result = stage.run(CLAIM, long, VERIFIERS, nothing)
-    assert result["verdict"] == VERIFIERS
-    assert "the evidence is too long for it" in result["notices"][0]
+    result = stage.explain(CLAIM, long, VERIFIERS, nothing)
+    assert result.verdict == VERIFIERS
+    assert "the evidence is too long for it" in result.notices[0]
     assert stage.problem is None
 
 
 def test_a_model_that_was_not_fetched_leaves_the_verifiers_verdict(tmp_path: Path) -> None:
     weights = PackagedWeights("small", (), "1", 10, "", 0)
     stage = LocalExplainer(CHOICE, LocalModel(NAME, tmp_path, weights, WORDINGS), None)
-    result = stage.run(CLAIM, EVIDENCE, VERIFIERS, nothing)
-    assert result["verdict"] == VERIFIERS
-    assert "small.gguf is missing" in result["notices"][0]
+    result = stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
+    assert result.verdict == VERIFIERS
+    assert "small.gguf is missing" in result.notices[0]
     assert stage.problem is not None
     assert stage.problem.hint.endswith("models fetch small")
 
@@ -186,8 +185,8 @@ def test_the_rationale_says_how_the_verdict_came_about(
     weights = PackagedWeights("small", (), "1", 10, "", 0)
     stage = LocalExplainer(CHOICE, LocalModel(NAME, tmp_path, weights, WORDINGS), Kept())
     before = replace(VERIFIERS, confidence=max(verifiers), probabilities=verifiers)
-    result: dict[str, Any] = stage.run(CLAIM, EVIDENCE, before, nothing)
-    assert rationale in result["verdict"].rationale
+    result = stage.explain(CLAIM, EVIDENCE, before, nothing)
+    assert rationale in result.verdict.rationale
     if "not outweigh" in rationale:  # a judge that disagrees does not raise the confidence
-        assert result["verdict"].confidence <= before.confidence
-    assert NOT_ENOUGH_INFO not in result["verdict"].rationale
+        assert result.verdict.confidence <= before.confidence
+    assert NOT_ENOUGH_INFO not in result.verdict.rationale

@@ -27,13 +27,13 @@ def test_both_clients_get_an_answer_that_is_believed(provider: Provider) -> None
     stage = explainer(choice, None, Path())
     assert stage is not None
     given = [replace(evidence("Canberra", "Canberra is the capital of Australia."), selected=True)]
-    result = stage.run("Canberra is the capital of Australia.", given, VERDICT, lambda s: None)
-    assert result["notices"] == []
-    opinion = result["verdict"].opinions[0]
+    result = stage.explain("Canberra is the capital of Australia.", given, VERDICT, lambda s: None)
+    assert result.notices == ()
+    opinion = result.verdict.opinions[0]
     assert opinion.judge == f"smollm2 at {url.removeprefix('http://').removesuffix('/v1')}"
     assert opinion.label in LABELS
-    assert result["usage"].prompt_tokens > 200
-    assert result["usage"].answer_tokens > 10
+    assert result.usage.prompt_tokens > 200
+    assert result.usage.answer_tokens > 10
 
 
 def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
@@ -47,6 +47,6 @@ def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
             replace(evidence(source.title, source.sentence), selected=True)
             for source in (piece.hostile, *piece.honest)
         ]
-        result = stage.run(piece.claim, given, VERDICT, lambda s: None)
-        for opinion in result["verdict"].opinions[:-1]:
+        result = stage.explain(piece.claim, given, VERDICT, lambda s: None)
+        for opinion in result.verdict.opinions[:-1]:
             assert broken_rules(opinion, piece.claim, given) == ()

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
-from haystack import component
 from numpy.typing import NDArray
 
 from retrieval.errors import EsotericError
 from retrieval.explanation.choice import LanguageModelChoice
-from retrieval.explanation.kept_answers import KeptAnswers
+from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
 from retrieval.explanation.language_model import LanguageModelUnavailable, Waiting
 from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
 from retrieval.explanation.local.local_model import LocalModel
 from retrieval.explanation.prompt import CUT, Prompt, prompt
+from retrieval.explanation.stage import Explained
 from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
 
 _WORDS: dict[Label, str] = {
@@ -28,10 +26,7 @@ _WORDS: dict[Label, str] = {
     "NOT ENOUGH INFO": "not enough information",
 }
 
-logger = logging.getLogger(__name__)
 
-
-@component
 class LocalExplainer:
     """Combines the probabilities of a language model for each label with those of the verifier.
 
@@ -44,7 +39,7 @@ class LocalExplainer:
         """Ask ``language_model``; its probabilities are stored in ``kept`` and read from there."""
         self._choice = choice
         self._language_model = language_model
-        self._kept = kept
+        self._answers = OptionalAnswers(kept)
 
     @property
     def model(self) -> str:
@@ -60,28 +55,29 @@ class LocalExplainer:
         """Start to load the model."""
         self._language_model.warm_up()
 
-    @component.output_types(verdict=Verdict, usage=Usage, notices=list[str])
-    def run(
-        self, claim: str, evidence: list[Evidence], verdict: Verdict, on_wait: Waiting
-    ) -> dict[str, Any]:
+    def explain(
+        self, claim: str, evidence: Sequence[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> Explained:
         """Return the verdict of both judges, or of the verifier; see ``Explains``."""
         asked, usage = prompt(claim, evidence), Usage(self.model, 0, 0, 0)
         digest = self._digest(asked)
-        said = self._kept_answer(digest)
-        if said is None:
+        stored = self._answers.find(digest)
+        if stored is not None:
+            said = np.array(json.loads(stored))  # shape (wordings, 3)
+        else:
             try:
                 answers = self._language_model.ask(
                     asked.claim, tuple(asked.pieces.values()), self._choice.seconds, on_wait
                 )
             except LanguageModelUnavailable as error:
                 notice = f"{error.message} The verdict is the verifier's."
-                return {"verdict": verdict, "usage": usage, "notices": [notice]}
+                return Explained(verdict, usage, (notice,))
             said = np.array([answer.probabilities for answer in answers])
             read = sum(answer.prompt_tokens for answer in answers)
             usage = Usage(self.model, len(answers), read, len(answers))
-            self._keep(digest, said)
+            self._answers.store(digest, json.dumps(said.tolist()))
         judged = self._judged(verdict, said, tuple(asked.pieces))
-        return {"verdict": judged, "usage": usage, "notices": [CUT] if asked.cut else []}
+        return Explained(judged, usage, (CUT,) if asked.cut else ())
 
     def _judged(
         self, verdict: Verdict, said: NDArray[np.float64], cites: tuple[int, ...]
@@ -107,25 +103,6 @@ class LocalExplainer:
             rationale=_rationale(verdict, opinion, decided),
             opinions=(opinion, *verdict.opinions),
         )
-
-    def _kept_answer(self, digest: str) -> NDArray[np.float64] | None:
-        """Return the stored probabilities, shape (wordings, 3)."""
-        if self._kept is None:
-            return None
-        try:
-            kept = self._kept.kept_answer(digest)
-        except EsotericError as error:
-            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
-            return None
-        return None if kept is None else np.array(json.loads(kept))
-
-    def _keep(self, digest: str, said: NDArray[np.float64]) -> None:
-        if self._kept is None:
-            return
-        try:
-            self._kept.keep_answer(digest, json.dumps(said.tolist()))
-        except EsotericError as error:
-            logger.warning("An answer cannot be stored: %s", error)
 
     def _digest(self, asked: Prompt) -> str:
         """Return a digest of the model and its prompts."""
