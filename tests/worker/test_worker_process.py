@@ -35,6 +35,10 @@ def stages(house: House, job: Job) -> list[str]:
     return [event.stage for event in events]
 
 
+def all_logs(house: House) -> str:
+    return "".join(worker.log.read_text() for worker in house.workers)
+
+
 def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> None:
     any_house.start_worker()
     job = any_house.queue.submit("The kettle is made of copper.", "esoteric")
@@ -70,9 +74,13 @@ def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: Hou
         assert seen[again:] == list(STAGES)
         assert seen[again - 1] == "start"
         assert "starts again" in any_house.store.events(job.id, again - 1)[0].message
-    logs = "".join(worker.log.read_text() for worker in any_house.workers)
-    for job in jobs:
-        assert logs.count(f"Claim {job.id} is done") == 1
+    # A worker stores the result first and writes the line after it.
+    wait_until(
+        lambda: all(f"Claim {job.id} is done" in all_logs(any_house) for job in jobs),
+        "a line for each claim",
+    )
+    logs = all_logs(any_house)
+    assert [logs.count(f"Claim {job.id} is done") for job in jobs] == [1] * len(jobs)
 
 
 def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
