@@ -80,7 +80,9 @@ class Meta:
     Attributes:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
-        documents: those that can be found, and ``sentences`` theirs.
+        date: the day of the dump that was read, "" if unknown.
+        documents: those that can be found, a long one counted once; ``passages``: each passage of
+            it counted; ``sentences``: of all of them.
         made_by: the name of the work that made it (``building.Begun``).
         stored: what is in the databases ``DOCUMENTS``, removed ones too, and ``VECTORS``.
         files: bytes and SHA-256 of each file of the version, by its path there.
@@ -91,7 +93,9 @@ class Meta:
     source: str
     encoder: str = ""
     meets: str = ""
+    date: str = ""
     documents: int = 0
+    passages: int = 0
     sentences: int = 0
     bad_pages: int = 0
     superseded: int = 0

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-FORMAT = 6
+FORMAT = 7
 META = "meta.json"
 BAD_PAGES = "bad_pages.txt"
 
