@@ -31,10 +31,10 @@ from retrieval.on_all_cores import in_order
 
 
 class EmbeddedIndex:
-    """An index in a folder; see ``Index``. Work is done by so many processes."""
+    """An index in a folder; see ``Index``. ``processes`` share the work of a build."""
 
     def __init__(self, folder: Path, processes: int = 1) -> None:
-        """Remember where the index lies; it need not be there yet."""
+        """Name the index's folder, which need not exist yet."""
         self._folder = folder
         self._processes = processes
 
@@ -69,10 +69,10 @@ class EmbeddedIndex:
     def unfinished(self) -> list[str]:
         """See ``Index.unfinished``."""
         return [
-            f"Unfinished: {begun.what}, {begun.bytes / 1e6:.1f} MB. The same command goes on with"
-            " it unless the source has changed; if it is not wanted, remove"
-            f" {begun.folder}"
-            for begun in unfinished(self._folder)
+            f"Unfinished: {work.what}, {work.bytes / 1e6:.1f} MB. The same command continues it"
+            " unless the source has changed; if it is not wanted, remove"
+            f" {work.folder}"
+            for work in unfinished(self._folder)
         ]
 
     def prune(self) -> list[str]:
@@ -165,7 +165,7 @@ class EmbeddedIndex:
             return self._finished(new, begun, None, tell_nobody)
 
     def _done(self, begun: Begun) -> IndexInfo | None:
-        """Return what the index holds if an earlier try ended but for cleaning up."""
+        """Return what the index contains if an earlier try did all but the cleaning up."""
         if not begun.before:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Makes a version of an index: of nothing, or of the one that stands, whose files it shares."""
+"""Makes a new version of an index: from nothing, or from the current one, whose files it shares."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
 
 
 class NewVersion:
-    """A version below the folder of unfinished work; nobody finds it before ``publish``.
+    """A version in the folder of unfinished work; it is not used before ``publish``.
 
-    What it adds to the databases of the version before is in databases of its own until then.
+    Until then, the rows that it adds to the databases of the version before are in separate ones.
     """
 
     def __init__(self, building: Path, before: str, meta: Meta, removed: NDArray[np.bool_]) -> None:
@@ -170,7 +170,7 @@ class NewVersion:
         return next((one for one in ids if one not in found), None)
 
     def save(self) -> None:
-        """Put on the disk what there is, so that the next try need not do it again.
+        """Write to the disk what is done, so that the next try does not do it again.
 
         Raises:
             OSError: the disk is full or read-only.
@@ -183,10 +183,10 @@ class NewVersion:
     def encode(
         self, encoder: DocumentEncoder, processes: int, on_progress: Callable[[int, int], None]
     ) -> None:
-        """Give all documents vectors of this encoder, those that have another's too.
+        """Give all documents vectors of this encoder, and replace those of another encoder.
 
-        ``on_progress`` gets how many documents have them, and of how many. Interrupted, the next
-        try goes on after what was done.
+        ``on_progress`` gets how many documents have them, and of how many. After an interruption
+        the next try continues.
 
         Raises:
             ModelUnavailable: the encoder cannot be loaded.

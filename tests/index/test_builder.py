@@ -191,7 +191,7 @@ def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> Non
     (begun,) = unfinished(tmp_path)
     (line,) = EmbeddedIndex(tmp_path).unfinished()
     assert line.startswith("Unfinished: vectors of words, ")
-    assert " MB. The same command goes on with it" in line
+    assert " MB. The same command continues it" in line
     assert line.endswith(str(begun.folder))
     (tmp_path / "versions" / "20200101").mkdir()
     (tmp_path / "databases" / "old.documents").touch()
