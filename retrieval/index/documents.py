@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.index.database import as_the_system_says, connected, rows_of
 from retrieval.index.records import Record, block_of, lines_of, records_of
 from retrieval.index.title_key import split_disambiguation, title_key
-from retrieval.language.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import shared_splitter
 
 TABLES = ("documents", "blocks")
 
@@ -65,15 +64,15 @@ def prepared(chunk: Chunk) -> Prepared:
     Raises:
         ModelUnavailable: the sentence splitter cannot be loaded.
     """
-    pages = [page for page in chunk if isinstance(page, Page)]
-    records = records_of(pages, _splitter())
+    read = list(chunk)  # once: reading a file may take minutes
+    records = records_of([page for page in read if isinstance(page, Page)], shared_splitter())
     starts = range(0, len(records), _DOCUMENTS_A_BLOCK)
     blocks = [records[start : start + _DOCUMENTS_A_BLOCK] for start in starts]
     return Prepared(
         [_row(record) for record in records],
         [(block_of(block), len(block)) for block in blocks],
         [record["text"] for record in records],
-        [page for page in chunk if not isinstance(page, Page)],
+        [page for page in read if not isinstance(page, Page)],
     )
 
 
@@ -293,8 +292,3 @@ def _row(record: Record) -> tuple[str, str, str, str | None, int]:
     plain, words = split_disambiguation(title)
     shorter = None if words is None else title_key(plain)
     return record["id"], title, title_key(title), shorter, len(record["sentences"])
-
-
-@cache
-def _splitter() -> SentenceSplitter:
-    return SentenceSplitter()
