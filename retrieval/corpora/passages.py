@@ -164,11 +164,16 @@ def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
     """Yield the sentences of each passage of a part; the passages have about the same size."""
-    pieces = -(-part.size // LIMIT)
-    size = part.size / max(pieces, 1)
+    split = _sentences(part.paragraphs)
+    total = sum(map(_size, split))
+    if total - 1 <= LIMIT:  # without the space after the last sentence
+        if total:
+            yield tuple(chain.from_iterable(split))
+        return
+    size = total / -(-total // LIMIT)
     held: list[str] = []
     characters = 0
-    for paragraph in _sentences(part.paragraphs):
+    for paragraph in split:
         if held and characters >= _FULL_ENOUGH * size and characters + _size(paragraph) > size:
             yield tuple(held)
             held, characters = [], 0
@@ -178,22 +183,24 @@ def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
                 held, characters = [], 0
             held.append(sentence)
             characters += len(sentence) + 1
-    if held:
-        yield tuple(held)
+    yield tuple(held)
 
 
 def _size(sentences: list[str]) -> int:
+    """Return the characters of sentences, with a space after each."""
     return sum(map(len, sentences)) + len(sentences)
 
 
-def _sentences(paragraphs: list[str]) -> Iterator[list[str]]:
-    """Yield the sentences of each paragraph; one that is longer than a passage is cut."""
-    for text, bounds in zip(paragraphs, shared_splitter().split(paragraphs), strict=True):
-        yield [
+def _sentences(paragraphs: list[str]) -> list[list[str]]:
+    """Return the sentences of each paragraph; one that is longer than a passage is cut."""
+    return [
+        [
             text[begin:end]
             for start, stop in bounds
             for begin, end in _within_limit(text, start, stop)
         ]
+        for text, bounds in zip(paragraphs, shared_splitter().split(paragraphs), strict=True)
+    ]
 
 
 def _within_limit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -40,7 +40,7 @@ def read(path: Path) -> Document:
             pages = [] if locked else list(reader.pages)
         except DependencyError:
             locked = True
-        except OSError:
+        except (OSError, MemoryError):
             raise
         except Exception as error:  # pypdf raises many kinds on damaged files
             raise Unreadable(f"the file is damaged ({_reason(error)}).", _DAMAGED) from error
@@ -58,6 +58,8 @@ def _document(reader: pypdf.PdfReader, pages: Sequence[pypdf.PageObject]) -> Doc
     for number, page in enumerate(pages, start=1):
         try:
             texts.append(page.extract_text())
+        except MemoryError:
+            raise
         except Exception as error:  # as above; the other pages can be read
             texts.append("")
             unread.append((number, _reason(error)))

@@ -17,7 +17,7 @@ _EDGE = 2  # lines at the top and the bottom that may be running heads
 _REPEATED = 3  # pages that have the same line there
 _NUMBER = re.compile(r"\d+")
 _HYPHENATED = re.compile(r"(?<=[a-z])-$")
-_BULLET = re.compile(r"[•▪◦‣●■–*]\s")  # noqa: RUF001 - the dash of a list is meant
+_BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _SHORT = 0.6  # a line of less than this part of the page's usual length ends a paragraph
 _LIGATURES = str.maketrans(

@@ -48,7 +48,7 @@ def read(path: Path) -> Document:
         document = docx.Document(str(path))
         body = document.element.body
         styles = _heading_levels(document)
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
         raise Unreadable(
