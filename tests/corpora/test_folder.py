@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from threading import Timer
 
 import docx
 import pypdf
@@ -14,6 +18,7 @@ import pytest
 
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.folder import child, files, folder_corpus, formats, word
+from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.corpora.pdf_files import pdf_of, stream, written
@@ -334,9 +339,7 @@ def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(
     assert expected in message
 
 
-def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
     zeros = bytes(word._LARGEST + 1)
     (tmp_path / "a.docx").write_bytes(packed({"word/document.xml": zeros}))
     assert (tmp_path / "a.docx").stat().st_size < 300_000
@@ -353,7 +356,10 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: P
 
 
 def endless() -> bytes:
-    """Return a PDF whose page draws a form of ten forms of ten forms, and so on: 10^12."""
+    """Return a PDF of 200 pages, each a form of ten forms of ten forms, and so on.
+
+    pypdf ends each page after some thousand forms, so that the file takes minutes.
+    """
     forms = [
         stream(
             f"/X{n + 1} Do ".encode() * 10 if n < 12 else b"BT /F 9 Tf (red) Tj ET",
@@ -367,7 +373,7 @@ def endless() -> bytes:
         b" /Resources << /XObject << /X0 6 0 R >> >> >>"
     )
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-    pages = b"<< /Type /Pages /Count 1 /Kids [5 0 R] >>"
+    pages = b"<< /Type /Pages /Count 200 /Kids [" + b"5 0 R " * 200 + b"] >>"
     catalog = b"<< /Type /Catalog /Pages 2 0 R >>"
     return written([catalog, pages, font, b"<< >>", page, *forms, stream(b"/X0 Do")])
 
@@ -381,6 +387,57 @@ def test_a_file_that_takes_too_long_is_left_out(
     (page,), (message,) = read(tmp_path)
     assert page.id == "b.pdf"
     assert "a.pdf: the file takes more than 1 seconds to read." in message
+
+
+def test_a_process_that_is_ended_loses_only_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "SECONDS", 20)
+    (tmp_path / "a.pdf").write_bytes(endless())
+    (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
+    with child.ChildReader() as reader:
+        kind = formats.BY_SUFFIX[".pdf"]
+        reader.read(tmp_path / "b.pdf", kind)
+        assert reader._process is not None
+        Timer(0.5, reader._process.kill).start()
+        with pytest.raises(Unreadable, match="the process that read the file was ended"):
+            reader.read(tmp_path / "a.pdf", kind)
+        assert reader.read(tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+
+
+def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(endless())
+    program = (
+        "import sys; from pathlib import Path; from retrieval.corpora.folder.child import *;"
+        "from retrieval.corpora.folder.formats import BY_SUFFIX; reader = ChildReader();"
+        "reader._start(); print(reader._process.pid, flush=True);"
+        "reader.read(Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "a.pdf")], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        reader = int(parent.stdout.readline())
+        os.kill(reader, 0)
+        parent.kill()
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{reader}/stat").read_text().split()[2]
+        except FileNotFoundError:
+            return
+        if state == "Z":  # nobody has asked for its exit status yet
+            return
+        time.sleep(0.1)
+    pytest.fail("the process is still there")
+
+
+def test_a_file_that_needs_too_much_memory_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "MEMORY", 400 << 20)
+    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
+    (tmp_path / "a.docx").write_bytes(word_with(run * 600))
+    assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
 
 
 def test_without_a_library_its_files_are_counted_in_one_message(

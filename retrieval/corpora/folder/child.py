@@ -6,26 +6,32 @@ library; only the process that reads it is lost.
 
 from __future__ import annotations
 
+import json
 import logging
-import multiprocessing
 import os
 import resource
-import signal
+import subprocess
+import sys
 import warnings
 from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from threading import Thread
 
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.formats import Format
+from retrieval.errors import BadSource
 from retrieval.fixes import install_corpora_command
-from retrieval.on_all_cores import end_with_parent
 
-SECONDS = 300  # that a file may take; 400 pages of PDF take about 10
+SECONDS = 300  # that a file may take; 400 pages of PDF take about 3
 MEMORY = 2 << 30  # bytes of addresses, the libraries' included
 _STARTING = 60  # seconds that the process may take to start, on a busy computer
 _MOST_TEXT = 64_000_000  # characters of a document
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    f" from {__name__} import serve; serve(*map(int, sys.argv[2:]))"
+)
 _DIVIDE = "Divide the file, or save its text as a .txt file."
 
 
@@ -34,7 +40,7 @@ class ChildReader:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._process: SpawnProcess | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
 
     def __enter__(self) -> ChildReader:
@@ -50,6 +56,7 @@ class ChildReader:
 
         Raises:
             Unreadable: it cannot be read, or not within the limits.
+            BadSource: the process does not start.
         """
         connection = self._connection or self._start()
         try:
@@ -69,15 +76,30 @@ class ChildReader:
         return document
 
     def _start(self) -> Connection:
-        context = multiprocessing.get_context("spawn")
-        connection, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other,), daemon=True)
-        self._process.start()
-        other.close()
+        # Not by ``multiprocessing``, which runs the main program of the user again.
+        connection, other = Pipe()
+        with other:
+            arguments = [json.dumps(sys.path), str(other.fileno()), str(MEMORY)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, *arguments],
+                stdin=subprocess.PIPE,  # its end tells the process that this one has ended
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # a library's remarks on a file are not for the user
+                pass_fds=[other.fileno()],
+                start_new_session=True,  # Ctrl-C is for this process, which then ends that one
+            )
         self._connection = connection
-        with suppress(EOFError, OSError):  # the next use of the connection says so
-            if connection.poll(_STARTING):
-                connection.recv()
+        try:
+            ready = connection.poll(_STARTING) and connection.recv()
+        except (EOFError, OSError):
+            ready = False
+        if not ready:
+            self._end()
+            raise BadSource(
+                "reader_not_started",
+                "The process that reads HTML, PDF and Word files did not start.",
+                "There may be too little memory. Run the same command again.",
+            )
         return connection
 
     def _end(self) -> None:
@@ -85,24 +107,31 @@ class ChildReader:
             self._connection.close()
         if self._process is not None:
             self._process.kill()
-            self._process.join()
+            self._process.communicate()
         self._connection = self._process = None
 
 
-def _serve(connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
-    end_with_parent()
-    logging.disable()  # a library's remarks on a file are not for the user
+def serve(handle: int, memory: int) -> None:
+    """Read the files that the connection names, with so many bytes, until it is closed."""
+    Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
+    logging.disable()
     warnings.simplefilter("ignore")
     with suppress(ValueError, OSError):  # some systems do not know this limit
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    connection.send(os.getpid())  # ready
-    with suppress(EOFError, OSError):  # the parent needs no more
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    with Connection(handle) as connection, suppress(EOFError, OSError):
+        connection.send(True)
         while True:
-            connection.send(_answer(*connection.recv()))
+            path, kind = connection.recv()
+            connection.send(_answer(path, kind, memory))
 
 
-def _answer(path: Path, kind: Format) -> Document | Unreadable:
+def _end_with_parent() -> None:
+    """End this process when its parent ends: a killed parent cannot stop its children."""
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)
+
+
+def _answer(path: Path, kind: Format, memory: int) -> Document | Unreadable:
     try:
         document = kind.reader()(path)
     except Unreadable as error:
@@ -112,7 +141,7 @@ def _answer(path: Path, kind: Format) -> Document | Unreadable:
     except ImportError as error:
         return Unreadable(f"it cannot be read ({error}).", f"Run: {install_corpora_command()}")
     except MemoryError:
-        return Unreadable(f"the file needs more than {MEMORY >> 30} GiB of memory.", _DIVIDE)
+        return Unreadable(f"the file needs more than {memory >> 20:,} MiB of memory.", _DIVIDE)
     except Exception as error:  # a library's own, on a file that nobody has foreseen
         return Unreadable(
             f"the file cannot be read ({type(error).__name__}).",

@@ -126,7 +126,7 @@ def _read(path: Path, child: ChildReader) -> Document:
         raise Unreadable(
             f"the file has {size / 1e6:,.0f} MB; at most {kind.largest / 1e6:,.0f} MB are read"
             f" of {path.suffix.lower()} files.",
-            "Divide it.",
+            "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
     return child.read(path, kind) if kind.library else kind.reader()(path)
