@@ -22,7 +22,7 @@ LIMIT = 1200  # characters of a passage
 # Characters of a document without pages and sections that is not cut. The longest of the default
 # corpus has 2,134.
 WHOLE = 2 * LIMIT
-_SHORT = 300  # characters of a section that is not worth a passage of its own
+_SHORT = 120  # characters of a section, about a sentence, that is not worth a passage of its own
 # A passage may end with a paragraph from this part of its size on.
 _FULL_ENOUGH = 0.6
 # The end of a line and a blank line.

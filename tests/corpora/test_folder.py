@@ -113,17 +113,31 @@ def test_a_sentence_that_pages_begin_with_is_no_running_head(tmp_path: Path) -> 
 
 def test_items_and_headings_of_a_pdf_are_apart_from_the_next_sentence(tmp_path: Path) -> None:
     page = (
-        "Old lamps\nThe lamp was made in the year of the great storm of Rowan.\n"
+        "Old lamps of Rowan\nThe lamp was made in the year of the great storm of Rowan.\n"
         "These are the lamps of the town, in the order of their age:\n- a red lamp\n- a blue lamp"
     )
     (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
     (found,), _ = read(tmp_path)
     assert found.sentences == (
-        "Old lamps",
+        "Old lamps of Rowan",
         "The lamp was made in the year of the great storm of Rowan.",
         "These are the lamps of the town, in the order of their age:",
         "- a red lamp",
         "- a blue lamp",
+    )
+
+
+def test_fragments_of_a_pdf_are_left_out(tmp_path: Path) -> None:
+    page = (
+        "The lamp was made in the year of the great storm of Rowan.\n"
+        "1 Introduction\nThe old lamps of Rowan . . . . . . . . . 12\nA\nthe red lamp\nIt burns."
+    )
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
+    (found,), _ = read(tmp_path)
+    assert found.sentences == (
+        "The lamp was made in the year of the great storm of Rowan.",
+        "the red lamp",
+        "It burns.",
     )
 
 

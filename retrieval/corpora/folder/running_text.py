@@ -1,8 +1,8 @@
 """Makes paragraphs of the lines of printed pages.
 
 What is printed for the page and not for the text is removed: running heads and feet, page numbers,
-hyphens at the ends of lines. A sentence that continues on the next page belongs to the page that
-it begins on.
+tables of contents, hyphens at the ends of lines, and fragments such as the letters of an index. A
+sentence that continues on the next page belongs to the page that it begins on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ _NUMBER = re.compile(r"\d+")
 _HYPHENATED = re.compile(r"(?<=[a-z])-$")
 _BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORDS = 3  # of a paragraph without a mark at its end
+_LEADERS = re.compile(r"(?:\. ?){4,}\d+$")  # a line of a table of contents
 _SHORT = 0.6  # a line of less than this part of the page's usual length ends a paragraph
 _LIGATURES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xad": "-"}
@@ -39,7 +42,7 @@ def running_text(pages: Sequence[str]) -> list[list[str]]:
 
 def _lines(page: str) -> list[str]:
     lines = (" ".join(line.split()) for line in page.translate(_LIGATURES).split("\n"))
-    return [line for line in lines if line]
+    return [line for line in lines if line and not _LEADERS.search(line)]
 
 
 def _edges(lines: Sequence[str]) -> list[str]:
@@ -72,19 +75,36 @@ def _is_running(line: str, repeated: set[str]) -> bool:
 
 def _paragraphs(lines: Sequence[str]) -> list[str]:
     lengths = sorted(map(len, lines))
-    usual = lengths[len(lengths) * 3 // 4] if lengths else 0
+    usual = lengths[len(lengths) * 19 // 20] if lengths else 0  # one line may stick out
     paragraphs: list[list[str]] = []
     begins = True
     for line in lines:
-        if begins or _BULLET.match(line):
+        short = len(line) < _SHORT * usual
+        if begins or _BULLET.match(line) or (short and _is_heading(line, paragraphs[-1][-1])):
             paragraphs.append([line])
         elif _HYPHENATED.search(paragraphs[-1][-1]) and line[0].islower():
             paragraphs[-1][-1] = paragraphs[-1][-1][:-1]
             paragraphs[-1].append(line)
         else:
             paragraphs[-1] += [" ", line]
-        begins = len(line) < _SHORT * usual and not line.endswith((",", "-"))
-    return ["".join(pieces) for pieces in paragraphs]
+        begins = short and not line.endswith((",", "-"))
+    texts = ("".join(pieces) for pieces in paragraphs)
+    return [text for text in texts if _says_something(text)]
+
+
+def _is_heading(line: str, before: str) -> bool:
+    """Return whether a short line does not continue the line before, and ends no sentence."""
+    return bool(_ENDED.search(before)) and not _ENDED.search(line) and not line[0].islower()
+
+
+def _says_something(paragraph: str) -> bool:
+    """Return whether a paragraph is more than a fragment such as "1 Introduction".
+
+    The verifier sometimes takes a fragment, together with the title, as support of any claim.
+    """
+    words = len(_WORD.findall(paragraph))
+    is_whole = bool(_ENDED.search(paragraph) or _BULLET.match(paragraph))
+    return words > 0 if is_whole else words >= _WORDS
 
 
 def _join(pages: list[list[str]]) -> None:
