@@ -36,7 +36,10 @@ _STORE = click.option(
     help="The store: a folder, or elasticsearch://HOST:PORT/INDEX; ESOTERIC_STORE by default.",
 )
 _SOURCE = click.option(
-    "--source", required=True, help="vital, fever:DIR (or its zip), jsonl:FILE or folder:DIR."
+    "--source",
+    required=True,
+    help="vital, fever:DIR (or its zip), jsonl:FILE or folder:DIR (.txt, .md, .html, .pdf and .docx"
+    " in all subfolders).",
 )
 
 _VECTORS = click.option(

@@ -11,6 +11,7 @@ from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
 from retrieval.corpora.page_ids import bad_id
+from retrieval.corpora.passages import paragraphs, passages
 from retrieval.errors import BadSource
 
 
@@ -55,15 +56,15 @@ class JsonlChunk:
     block: LineBlock
 
     def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield a document for each line."""
+        """Yield a document for each line, a long one in passages."""
         for where, record in self.block.records(("id", "title", "text")):
             if isinstance(record, BadPage):
                 yield record
                 continue
             page_id = clean(record["id"])
-            yield bad_id(page_id, where) or Page(
-                id=page_id,
-                title=clean(record["title"]) or page_id,
-                url=web_address(record.get("url")),
-                text=clean(record["text"]),
-            )
+            if bad := bad_id(page_id, where):
+                yield bad
+                continue
+            title = clean(record["title"]) or page_id
+            url = web_address(record.get("url"))
+            yield from passages(page_id, title, url, paragraphs(record["text"]))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.fever import FeverCorpus
-from retrieval.corpora.folder import FolderCorpus
+from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource

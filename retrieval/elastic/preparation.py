@@ -13,7 +13,7 @@ from retrieval.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vec
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index.codes import rotation
 from retrieval.index.records import Record, encodable, records_of
-from retrieval.language.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import shared_splitter
 from retrieval.networks import runtime
 
 
@@ -59,7 +59,7 @@ class Preparation:
         runtime.use_threads(1 if multiprocessing.parent_process() else threads)
         self._encoder = encoder
         self._plan = plan
-        self._splitter = SentenceSplitter()
+        self._splitter = shared_splitter()
         self._turn = rotation(encoder.dimension) if encoder is not None else None
 
     def __call__(self, item: Item) -> Prepared:

@@ -17,7 +17,7 @@ from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.index.database import as_the_system_says, connected, rows_of
 from retrieval.index.records import Record, block_of, lines_of, names_of, records_of, whole_of
 from retrieval.index.title_key import split_disambiguation, title_key
-from retrieval.language.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import shared_splitter
 
 TABLES = ("documents", "blocks", "other_titles")
 
@@ -122,7 +122,7 @@ class Preparation:
         Raises:
             ModelUnavailable: the sentence splitter cannot be loaded.
         """
-        self._splitter = SentenceSplitter()
+        self._splitter = shared_splitter()
         self._before = before
 
     def __call__(self, chunk: Chunk) -> Prepared:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -67,6 +68,12 @@ class SentenceSplitter:
         for (_, stretch), document in zip(stretches, documents, strict=True):
             starts = [stretch.start + sentence.start_char for sentence in document.sents]
             yield [start for start in starts if stretch.asked(start)]
+
+
+@cache
+def shared_splitter() -> SentenceSplitter:
+    """Return the one splitter of this process, so that its model is loaded once."""
+    return SentenceSplitter()
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -183,7 +183,7 @@ def test_an_unknown_source_names_the_known_ones(source: str) -> None:
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
     assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
     assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}/none")
-    assert "contains no text or Markdown files" in refusal(f"folder:{tmp_path}")
+    assert "contains no text, Markdown, HTML, PDF or Word files" in refusal(f"folder:{tmp_path}")
     assert "is not a file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
 
 

@@ -15,7 +15,7 @@ from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
-from retrieval.language.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import shared_splitter
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
@@ -37,7 +37,7 @@ class InMemoryStore:
     def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
         """Split and encode the pages; of several with one id the last counts."""
         pages = list({page.id: page for page in pages}.values())
-        splitter = SentenceSplitter()
+        splitter = shared_splitter()
         self._documents: dict[str, Document] = {}
         for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
             sentences = tuple(

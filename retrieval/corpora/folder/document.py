@@ -1,0 +1,61 @@
+"""What a file says, in the same form for every format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from retrieval.corpora.cleaning import clean
+from retrieval.corpora.passages import Block
+
+
+class Unreadable(Exception):
+    """A file cannot be read: what is wrong with it, and how to fix it.
+
+    ``message`` follows the name of the file and a colon: "the file is damaged.".
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of a file.
+
+    Attributes:
+        title: "" if the file does not say it.
+        blocks: its paragraphs in order.
+        url: where it was published, if the file says so.
+        unread: pages of the file that could not be read: the number of each, and why.
+    """
+
+    title: str
+    blocks: list[Block]
+    url: str | None = None
+    unread: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Headings:
+    """The headings above a place of a document."""
+
+    def __init__(self, title: str) -> None:
+        """Begin a document; the first heading that is its title is not part of a section."""
+        self._title = clean(title)
+        self._above: list[tuple[int, str]] = []
+
+    def add(self, level: int, heading: str) -> None:
+        """Go on after a heading, whose section ends before the next one of its level or above."""
+        words = clean(heading)
+        if self._title and words == self._title:
+            self._title = ""
+            self._above = []
+        elif words:
+            self._above = [above for above in self._above if above[0] < level]
+            self._above.append((level, words))
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The headings above this place, the outermost first."""
+        return tuple(words for _, words in self._above)

@@ -1,0 +1,139 @@
+"""``folder:DIR``: text, Markdown, HTML, PDF and Word files, in all subfolders."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.folder.child import ChildReader
+from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.files import find_files, shown
+from retrieval.corpora.folder.formats import BY_SUFFIX, Format
+from retrieval.corpora.json_lines import opened
+from retrieval.corpora.page_ids import bad_id
+from retrieval.corpora.passages import passages
+from retrieval.errors import BadSource
+
+_CHUNK = 100  # files
+_CHUNK_BYTES = 20_000_000  # of files after which a chunk ends
+
+
+class FolderCorpus:
+    """The files of a folder; a file's path below it is its id."""
+
+    date = ""
+    language = ""
+
+    def __init__(self, folder: Path) -> None:
+        """Find the files.
+
+        Raises:
+            BadSource: the folder is missing, or contains none that can be read.
+        """
+        self.name = folder.resolve().name
+        self.source = f"folder:{folder.resolve()}"
+        self._folder = folder
+        found = find_files(folder)
+        self._files = found.readable
+        self._left_out = tuple(found.left_out)
+        if not self._files:
+            if found.lacking:
+                raise BadSource(
+                    "source_missing", found.left_out[-1].message, found.left_out[-1].hint
+                )
+            raise BadSource(
+                "source_missing",
+                f"{folder} contains no text, Markdown, HTML, PDF or Word files.",
+                f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
+            )
+
+    def fingerprint(self) -> str:
+        """Return a digest of the files' names and contents."""
+        digest = hashlib.sha256()
+        for path in self._files:
+            digest.update(str(path.relative_to(self._folder)).encode("utf-8", "surrogateescape"))
+            with opened(path) as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        return digest.hexdigest()
+
+    def size(self) -> int:
+        """Return how many files there are."""
+        return len(self._files)
+
+    def chunks(self) -> Iterator[tuple[FolderChunk | tuple[BadPage, ...], int]]:
+        """Yield the files in order of their paths, and before them what is said of the others."""
+        if self._left_out:
+            yield self._left_out, 0
+        held: list[Path] = []
+        size = 0
+        for path in self._files:
+            held.append(path)
+            size += _size(path)
+            if len(held) == _CHUNK or size > _CHUNK_BYTES:
+                yield FolderChunk(self._folder, tuple(held)), len(held)
+                held, size = [], 0
+        if held:
+            yield FolderChunk(self._folder, tuple(held)), len(held)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChunk:
+    """Some files below a folder."""
+
+    folder: Path
+    paths: tuple[Path, ...]
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield the pages of each file: one, or the passages of a long document."""
+        with ChildReader() as child:
+            for path in self.paths:
+                try:
+                    document = _read(path, child)
+                except Unreadable as error:
+                    yield BadPage(f"{shown(path)}: {error.message}", error.hint)
+                except OSError as error:
+                    yield BadPage(
+                        f"{shown(path)} cannot be read ({error.strerror}).",
+                        "Check its permissions.",
+                    )
+                else:
+                    yield from self._pages(path, document)
+
+    def _pages(self, path: Path, document: Document) -> Iterator[Page | BadPage]:
+        page_id = clean(path.relative_to(self.folder).as_posix())
+        if bad := bad_id(page_id, shown(path)):
+            yield bad
+            return
+        title = clean(document.title) or clean(path.stem) or page_id
+        yield from passages(page_id, title, document.url, document.blocks)
+        for number, reason in document.unread:
+            yield BadPage(
+                f"{shown(path)}, page {number}: it cannot be read ({reason}).",
+                "Open the file in a viewer and save it again.",
+            )
+
+
+def _read(path: Path, child: ChildReader) -> Document:
+    kind: Format = BY_SUFFIX[path.suffix.lower()]
+    size = path.stat().st_size
+    if size == 0:
+        raise Unreadable("the file is empty.", "Remove it, or fetch it again.")
+    if size > kind.largest:
+        raise Unreadable(
+            f"the file has {size / 1e6:,.0f} MB; at most {kind.largest / 1e6:,.0f} MB are read"
+            f" of {path.suffix.lower()} files.",
+            "Divide the file, or save its text as a .txt file.",
+        )
+    # What needs no library has been read for long, and is read without the cost of a process.
+    return child.read(path, kind) if kind.library else kind.reader()(path)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # it is gone; reading it says so
+        return 0

@@ -1,0 +1,51 @@
+"""The formats of files that a folder may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from retrieval.corpora.folder.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its suffixes, the module of this package that reads it, the largest file.
+
+    ``library``: the package that the module needs, if it is not always installed; ``imports`` is
+    the name that it is imported by. ``largest``: in bytes.
+    """
+
+    suffixes: tuple[str, ...]
+    module: str
+    largest: int
+    library: str = ""
+    imports: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether its library is there."""
+        return not self.imports or find_spec(self.imports) is not None
+
+    def reader(self) -> Callable[[Path], Document]:
+        """Return what reads a file; it raises ``Unreadable`` or ``OSError``.
+
+        Raises:
+            ImportError: the library is not installed, or a package that it needs.
+        """
+        module = import_module(f"{__package__}.{self.module}")
+        read: Callable[[Path], Document] = module.read
+        return read
+
+
+_FORMATS = (
+    Format((".txt",), "plain_text", 64_000_000),
+    Format((".md", ".markdown"), "markdown", 10_000_000),
+    Format((".html", ".htm"), "web_page", 10_000_000, "trafilatura", "trafilatura"),
+    Format((".pdf",), "pdf", 500_000_000, "pypdf", "pypdf"),
+    Format((".docx",), "word", 250_000_000, "python-docx", "docx"),
+)
+BY_SUFFIX = {suffix: kind for kind in _FORMATS for suffix in kind.suffixes}

@@ -1,0 +1,107 @@
+"""Reads Markdown as its readers see it, in the sections of its headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from retrieval.corpora.folder.document import Document, Headings
+from retrieval.corpora.folder.plain_text import text_of
+from retrieval.corpora.passages import Block
+
+# Tags that do not end a line.
+_WITHIN_A_LINE = re.compile(
+    "a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|time|u"
+)
+_PARSER = MarkdownIt("commonmark").enable("table")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
+
+
+def read(path: Path) -> Document:
+    """Return the document, without marks, code and tags; its title is the first heading.
+
+    Raises:
+        Unreadable, OSError: the file cannot be read.
+    """
+    tokens = _PARSER.parse(_FRONT_MATTER.sub("", text_of(path)))
+    title = next((_words(content) for _, content in _headings(tokens)), "")
+    return Document(title, list(_blocks(tokens, title)))
+
+
+def _headings(tokens: list[Token]) -> Iterator[tuple[int, Token]]:
+    """Yield the level of each heading and the token of its words."""
+    for opening, content in pairwise(tokens):
+        if opening.type == "heading_open":
+            yield int(opening.tag[1:]), content
+
+
+def _blocks(tokens: list[Token], title: str) -> Iterator[Block]:
+    """Yield the paragraphs, items and rows of tables."""
+    headings = Headings(title)
+    levels = {id(content): level for level, content in _headings(tokens)}
+    row: list[str] | None = None
+    for token in tokens:
+        if id(token) in levels:
+            headings.add(levels[id(token)], _words(token))
+        elif token.type == "tr_open":
+            row = []
+        elif token.type == "tr_close" and row is not None:
+            yield Block(" ".join(row), headings.section)
+            row = None
+        elif token.type == "inline" and row is not None:
+            row.append(_words(token))
+        elif token.type == "inline":
+            yield Block(_words(token), headings.section)
+        elif token.type == "html_block":
+            yield Block(_shown(token.content), headings.section)
+
+
+def _shown(html: str) -> str:
+    """Return the text that a browser shows for HTML, one line for each block."""
+    shown = _Shown()
+    shown.feed(html)
+    shown.close()
+    lines = (" ".join(line.split()) for line in "".join(shown.pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _Shown(HTMLParser):
+    """Collects the text between tags, except that of scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self._hidden = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden = tag in {"script", "style"}
+        if not _WITHIN_A_LINE.fullmatch(tag):
+            self.pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden = False
+        if not _WITHIN_A_LINE.fullmatch(tag):
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.pieces.append(data.replace("\n", " "))
+
+
+def _words(block: Token) -> str:
+    """Return the words of a block; links and pictures keep theirs."""
+    words = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
+    return "".join(
+        words[part.type]
+        if part.type in words
+        else _words(part)
+        if part.type == "image"
+        else part.content
+        for part in block.children or ()
+    )

@@ -1,0 +1,147 @@
+"""Reads HTML: the main text without menus and notices, in the sections of its headings."""
+
+from __future__ import annotations
+
+import codecs
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import trafilatura
+from lxml import html
+from trafilatura.settings import use_config
+
+from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.folder.document import Document, Headings, Unreadable
+from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.passages import Block
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_ENDS_A_WORD = {"lb", "p", "item", "list", "row", "cell"}
+_CODE = "code"
+_SAVE_AS = "Open it in a browser and save its text as a .txt file."
+
+
+def read(path: Path) -> Document:
+    """Return the document.
+
+    Raises:
+        Unreadable: it is no HTML, or has no main text.
+        OSError: the file cannot be read.
+    """
+    content = path.read_bytes()
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if content.startswith((b"%PDF-", b"PK\x03\x04")) or (b"\0" in content and not wide):
+        raise Unreadable(
+            "the file is not HTML; it holds binary data.", "Give it the suffix of its format."
+        )
+    tree = trafilatura.load_html(content)
+    if tree is None:
+        raise Unreadable("the file is not HTML.", "If it is a text, give it the suffix .txt.")
+    title, url, anchors = _title(tree), _canonical(tree), _Anchors(tree)
+    body = _main_text(tree)
+    blocks = list(_blocks(body, title, anchors)) if body is not None else []
+    if not blocks:
+        raise Unreadable("the file has no main text.", _SAVE_AS)
+    return Document(title, blocks, url)
+
+
+def _main_text(tree: html.HtmlElement) -> html.HtmlElement | None:
+    """Return the body that trafilatura finds; it asks its slower fallbacks only if it must."""
+    config = use_config()
+    # By default it returns a page of less than 250 characters whole, with its menus.
+    for option in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
+        config.set("DEFAULT", option, "0")
+    for fast in (True, False):
+        found = trafilatura.bare_extraction(
+            tree, fast=fast, include_comments=False, with_metadata=False, config=config
+        )
+        body = getattr(found, "body", None)
+        if body is not None and "".join(body.itertext()).strip():
+            return body
+    return None
+
+
+def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[Block]:
+    headings = Headings(title)
+    anchor: str | None = None
+    for element in _outermost(body):
+        if element.tag == "head":
+            words = _words(element)
+            headings.add(int(element.get("rend", "h2")[1:]), words)
+            anchor = anchors.next(words)
+            continue
+        texts = (
+            row_sentences([[_words(c) for c in row.iter("cell")] for row in element.iter("row")])
+            if element.tag == "table"
+            else [_words(element)]
+        )
+        yield from (Block(text, headings.section, None, anchor) for text in texts if text)
+
+
+def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
+    """Yield the headings, paragraphs, items and tables in order; code is left out."""
+    for child in body:
+        if child.tag == "list":
+            yield from child.iter("item")
+        elif child.tag == "quote" and len(child) and not (child.text or "").strip():
+            yield from _outermost(child)
+        elif child.tag != _CODE:
+            yield child
+
+
+def _words(element: html.HtmlElement) -> str:
+    """Return the text of an element, without that of the items of a list in it."""
+    pieces: list[str] = []
+    _collect(element, pieces)
+    return clean("".join(pieces))
+
+
+def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
+    pieces.append(element.text or "")
+    for child in element:
+        if child.tag != "list":  # its items are paragraphs of their own
+            if child.tag in _ENDS_A_WORD:
+                pieces.append(" ")
+            _collect(child, pieces)
+            if child.tag in _ENDS_A_WORD:
+                pieces.append(" ")
+        pieces.append(child.tail or "")
+
+
+def _title(tree: html.HtmlElement) -> str:
+    """Return the title for readers, which often lacks the name of the site, or else <title>."""
+    named = tree.xpath("//meta[@property='og:title']/@content")
+    headings = tree.xpath("//h1")
+    written = tree.xpath("//head/title")
+    found = [*named[:1], *(h.text_content() for h in (headings if len(headings) == 1 else []))]
+    found += [t.text_content() for t in written[:1]]
+    return next((title for title in map(clean, found) if title), "")
+
+
+def _canonical(tree: html.HtmlElement) -> str | None:
+    links = tree.xpath("//link[@rel='canonical']/@href")
+    return web_address(links[0].strip()) if links else None
+
+
+class _Anchors:
+    """The ids of headings; trafilatura does not keep them."""
+
+    def __init__(self, tree: html.HtmlElement) -> None:
+        self._found: dict[str, deque[str | None]] = defaultdict(deque)
+        for heading in tree.iter(*_HEADINGS):
+            self._found[clean(heading.text_content())].append(_id_of(heading))
+
+    def next(self, heading: str) -> str | None:
+        """Return the id of the next heading with these words, if it has one."""
+        ids = self._found[heading]
+        return ids.popleft() if ids else None
+
+
+def _id_of(heading: html.HtmlElement) -> str | None:
+    """Return the id of a heading, of an element in it, or of a section that it begins."""
+    own = heading.xpath("@id | .//@id | .//a/@name")
+    parent = heading.getparent()
+    if not own and parent is not None and parent.tag == "section" and parent[0] is heading:
+        own = parent.xpath("@id")
+    return str(own[0]) if own else None

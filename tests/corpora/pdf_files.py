@@ -1,0 +1,62 @@
+"""Writes small PDF files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def pdf_of(
+    pages: Sequence[str], title: str = "", largest: str = "", more: Sequence[bytes] = ()
+) -> bytes:
+    """Return a PDF with these pages; each line of a page's text is printed as a line.
+
+    ``title`` is in its metadata; ``largest`` is printed above page one in larger letters. ``more``
+    are content streams of further pages.
+    """
+    contents = [_printed(page) for page in pages] + list(more)
+    if largest:
+        contents[0] = f"BT /F 30 Tf 50 780 Td ({largest}) Tj ET\n".encode() + contents[0]
+    numbers = [5 + 2 * n for n in range(len(contents))]
+    kids = " ".join(f"{number} 0 R" for number in numbers)
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(numbers)} /Kids [{kids}] >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        f"<< /Title ({title}) >>".encode(),
+    ]
+    for number, content in zip(numbers, contents, strict=True):
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {number + 1} 0 R"
+            " /Resources << /Font << /F 3 0 R >> >> >>".encode(),
+            stream(content),
+        ]
+    return written(objects)
+
+
+def stream(content: bytes, entries: str = "") -> bytes:
+    """Return an object that is a stream; ``entries`` are more of its dictionary."""
+    return f"<< /Length {len(content)} {entries} >>\nstream\n".encode() + content + b"\nendstream"
+
+
+def written(objects: Sequence[bytes]) -> bytes:
+    """Return a file with objects numbered from 1: the catalogue first, the metadata fourth."""
+    file = b"%PDF-1.4\n"
+    places = []
+    for number, content in enumerate(objects, start=1):
+        places.append(len(file))
+        file += f"{number} 0 obj\n".encode() + content + b"\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    return (
+        file
+        + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
+        + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 4 0 R >>\n".encode()
+        + f"startxref\n{len(file)}\n%%EOF\n".encode()
+    )
+
+
+def _printed(text: str) -> bytes:
+    shown = "".join(f"({line.translate(_ESCAPED)}) Tj T*\n" for line in text.split("\n"))
+    return f"BT /F 10 Tf 12 TL 50 740 Td\n{shown}ET".encode("cp1252")
+
+
+_ESCAPED = str.maketrans({"(": r"\(", ")": r"\)", "\\": r"\\"})
