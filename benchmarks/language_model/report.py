@@ -163,7 +163,7 @@ together {together:.1f} %."""
 
 
 def _fits(measured: Measured) -> str:
-    """Return the pools that the product uses (``retrieval/explanation/local/fitted.py``)."""
+    """Return the pools that the product uses (``LanguageModelConfig``)."""
     dev = measured.dev
     pools = {
         "both": (("the verifier", *measured.chosen), fitted(dev.both, dev.truth)),

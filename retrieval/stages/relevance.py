@@ -22,7 +22,7 @@ class CrossEncoderRelevanceClassifier(Stage):
     probable class.
     """
 
-    def __init__(self, model: CrossEncoder, cutoff: float = 0.01) -> None:
+    def __init__(self, model: CrossEncoder, cutoff: float) -> None:
         """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff

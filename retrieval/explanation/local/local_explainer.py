@@ -14,8 +14,9 @@ from retrieval.errors import EsotericError
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
 from retrieval.explanation.language_model import LanguageModelUnavailable, Waiting
-from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
 from retrieval.explanation.local.local_model import LocalModel
+from retrieval.explanation.local.pool import ALONE, TOGETHER
+from retrieval.explanation.local.wordings import WORDINGS
 from retrieval.explanation.prompt import CUT, Prompt, prompt
 from retrieval.explanation.stage import Explained
 from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict

@@ -90,3 +90,5 @@ _LETTERS = (
 
 YES_NO = Wording("yes-no, examples", SYSTEM, YES_NO_QUESTION, ("Yes", "No", "Unknown"), True)
 LETTERS = Wording("letters, examples", SYSTEM, _LETTERS, ("A", "B", "C"), True)
+# In the order of the weights in ``LanguageModelConfig``.
+WORDINGS = (LETTERS, YES_NO)
