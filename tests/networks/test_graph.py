@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from retrieval.networks.graph import body_graph
+from retrieval.networks.interface import States
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.networks.network import open_network
 from retrieval.networks.onnx_network import OnnxNetwork
-from retrieval.networks.states import States
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.torch_network import TorchNetwork
 from retrieval.networks.weights import Array, Body
