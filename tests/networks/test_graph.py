@@ -111,7 +111,7 @@ def test_the_first_states_are_the_same_where_no_others_are_computed(
 
 
 @pytest.mark.parametrize("with_bias", [False, True])
-def test_the_states_of_a_row_do_not_depend_on_those_beside_it(
+def test_the_states_of_a_row_do_not_depend_on_other_rows_of_its_batch(
     tmp_path: Path, with_bias: bool
 ) -> None:
     network = opened(biased(tiny_body()) if with_bias else tiny_body(), tmp_path)

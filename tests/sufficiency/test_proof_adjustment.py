@@ -54,12 +54,14 @@ ONE_OPEN = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, INDEPENDENCE)
 
 
 @pytest.mark.parametrize(("label", "agreeing"), [(SUPPORTS, SAME), (REFUTES, OTHER)])
-def test_where_both_decide_alike_the_verdict_is_as_it_was(label: Label, agreeing: Proof) -> None:
+def test_a_verdict_that_the_proof_confirms_is_not_changed(label: Label, agreeing: Proof) -> None:
     assert adjusted(CLAIM, verdict(label, 0.9), agreeing) == verdict(label, 0.9)
 
 
 @pytest.mark.parametrize(("label", "opposite"), [(SUPPORTS, OTHER), (REFUTES, SAME)])
-def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> None:
+def test_the_opposite_result_lowers_confidence_most_and_the_rationale_says_so(
+    label: Label, opposite: Proof
+) -> None:
     result = adjusted(CLAIM, verdict(label, 0.9), opposite)
     assert result.label == label
     assert result.confidence == pytest.approx(1 / 3 + SETTINGS.opposed_share * (0.9 - 1 / 3))
@@ -85,7 +87,7 @@ def test_of_many_open_parts_the_first_three_are_named() -> None:
 
 
 @pytest.mark.parametrize("label", [SUPPORTS, NOT_ENOUGH_INFO])
-def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
+def test_the_rationale_does_not_interpret_two_contradictions(label: Label) -> None:
     # The automaton takes the first pair for open, the second for supported, the third for refuted.
     for operators in (
         (NEGATION, EQUIVALENCE, ALTERNATION, EQUIVALENCE),
@@ -119,7 +121,7 @@ def test_an_undecided_claim_keeps_its_confidence_and_names_what_is_open() -> Non
     assert result.rationale.endswith("One part of the claim stays open: “born in 1973”.")
 
 
-def test_where_nothing_is_found_at_all_there_is_nothing_to_add() -> None:
+def test_an_undecided_verdict_without_any_proved_part_is_not_changed() -> None:
     nothing = proof(INDEPENDENCE, INDEPENDENCE, INDEPENDENCE, INDEPENDENCE)
     assert adjusted(CLAIM, verdict(NOT_ENOUGH_INFO, 1.0), nothing) == verdict(NOT_ENOUGH_INFO, 1.0)
 
