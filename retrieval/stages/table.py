@@ -86,7 +86,7 @@ class Resources:
 
     @cached_property
     def relevance_model(self) -> CrossEncoder:
-        """The model that reads every sentence beside the claim."""
+        """The model that reads the claim with every sentence."""
         return relevance_model()
 
     @cached_property
