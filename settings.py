@@ -186,7 +186,7 @@ class Settings:
         host = _host(environment, "HOST", "127.0.0.1")
         store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
         store_ca = _file(environment, "ESOTERIC_STORE_CA")
-        report_models = _report_models(environment, "ESOTERIC_REPORT_MODELS")
+        report_models = _folder(environment, "ESOTERIC_REPORT_MODELS")
         return cls(
             home=home,
             store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
@@ -198,8 +198,8 @@ class Settings:
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_model_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
-            verifier=_model_folder(environment, "ESOTERIC_VERIFIER"),
+            bart=_existing_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
+            verifier=_existing_folder(environment, "ESOTERIC_VERIFIER"),
             report_models=report_models,
             llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
@@ -227,25 +227,54 @@ class Settings:
 
 
 def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
-    if "?" in environment.get(variable, ""):
+    chosen = environment.get(variable) or str(default)
+    if "?" in chosen:
         raise BadSetting(
-            f"{variable} is {environment[variable]!r}; the path of a database may not"
-            " contain a question mark, so choose another folder."
+            f"{variable} is {chosen!r}; the path of a database may not contain a question mark,"
+            " so choose another folder."
         )
-    return _folder(environment, variable, default)
+    return _folder({variable: chosen}, variable) or default
 
 
-def _folder(environment: Mapping[str, str], variable: str, default: Path) -> Path:
-    """Return the folder, which may not exist."""
+def _path(environment: Mapping[str, str], variable: str, kind: str) -> Path | None:
+    """Return the absolute path, which may not exist; None where none is set."""
+    if not environment.get(variable):
+        return None
     try:
-        folder = Path(environment.get(variable) or default).expanduser().resolve()
+        return Path(environment[variable]).expanduser().resolve()
     except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
         raise BadSetting(
-            f"{variable} is {environment.get(variable)!r} ({error}); set it to a folder."
+            f"{variable} is {environment[variable]!r} ({error}); set it to a {kind}."
         ) from error
-    if folder.exists() and not folder.is_dir():
-        raise BadSetting(f"{variable} is {folder}, which is not a folder; set it to a folder.")
+
+
+def _folder(environment: Mapping[str, str], variable: str) -> Path | None:
+    """Return the folder, which may not exist; None where none is set."""
+    folder = _path(environment, variable, "folder")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise _not_a(variable, folder, "folder")
     return folder
+
+
+def _existing_folder(environment: Mapping[str, str], variable: str) -> Path | None:
+    folder = _path(environment, variable, "folder")
+    if folder is not None and not folder.is_dir():
+        raise _not_a(variable, folder, "folder")
+    return folder
+
+
+def _file(environment: Mapping[str, str], variable: str) -> str:
+    """Return the absolute path of the file, "" where none is set."""
+    file = _path(environment, variable, "file")
+    if file is None:
+        return ""
+    if not file.is_file():
+        raise _not_a(variable, file, "file")
+    return str(file)
+
+
+def _not_a(variable: str, path: Path, kind: str) -> BadSetting:
+    return BadSetting(f"{variable} is {str(path)!r}, which is not a {kind}; set it to a {kind}.")
 
 
 def _store(
@@ -262,37 +291,6 @@ def _store(
             f"{variable} cannot be used: {error}. Set it to elasticsearch://HOST:PORT/INDEX, or"
             " unset it for the index in ESOTERIC_HOME."
         ) from error
-
-
-def _file(environment: Mapping[str, str], variable: str) -> str:
-    """Return the absolute path of the file, "" where none is named."""
-    if not environment.get(variable):
-        return ""
-    try:
-        file = Path(environment[variable]).expanduser().resolve()
-    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
-        raise BadSetting(
-            f"{variable} is {environment[variable]!r} ({error}); set it to a file."
-        ) from error
-    if not file.is_file():
-        raise BadSetting(f"{variable} is {str(file)!r}, which is not a file; set it to a file.")
-    return str(file)
-
-
-def _model_folder(environment: Mapping[str, str], variable: str) -> Path | None:
-    if not environment.get(variable):
-        return None
-    try:
-        folder = Path(environment[variable]).expanduser().resolve()
-    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
-        raise BadSetting(
-            f"{variable} is {environment[variable]!r} ({error}); set it to a folder."
-        ) from error
-    if not folder.is_dir():
-        raise BadSetting(
-            f"{variable} is {str(folder)!r}, which is not a folder; set it to a folder."
-        )
-    return folder
 
 
 def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:
@@ -367,10 +365,6 @@ def _prices(environment: Mapping[str, str], variable: str) -> dict[str, Price]:
             )
         prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
     return prices
-
-
-def _report_models(environment: Mapping[str, str], variable: str) -> Path | None:
-    return _folder(environment, variable, CHECKOUT) if environment.get(variable) else None
 
 
 def _bart_in(report_models: Path | None) -> Path | None:

@@ -37,7 +37,7 @@ def measure() -> list[Row]:
         line = process.stdout.readline()
         ready = time.monotonic() - started
         if "ready" not in line:
-            raise RuntimeError(f"esoteric up said {line!r}")
+            raise RuntimeError(f"esoteric up printed {line!r}")
         address = f"http://127.0.0.1:{port}"
         first, polls, totals = _checked(address)
         asked = _seconds_of_check()

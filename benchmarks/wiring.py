@@ -6,7 +6,7 @@ import time
 
 from benchmarks.corpus import claims, vital_index
 from benchmarks.row import Row, percentile
-from retrieval.assembly import parts_over, pipeline_over
+from retrieval.assembly import pipeline_over, resources_over
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack.components import haystack_pipeline
 from retrieval.index.embedded_index import EmbeddedIndex
@@ -21,8 +21,8 @@ def measure() -> list[Row]:
     """Check each claim with both, alternating, and compare the evidence too."""
     recipe, encoder = RECIPES[DEFAULT_RECIPE], MiniLMEncoder()
     store = EmbeddedIndex(vital_index()).open(encoder.name)
-    parts = parts_over(store, encoder, Settings.from_environment().model_folders)
-    checker, pipeline = pipeline_over(parts, recipe), haystack_pipeline(recipe, parts)
+    resources = resources_over(store, encoder, Settings.from_environment().model_folders)
+    checker, pipeline = pipeline_over(resources, recipe), haystack_pipeline(recipe, resources)
     checker.warm_up()
     pipeline.warm_up()
 

@@ -45,7 +45,7 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
     if as_json:
-        # Printed as it was made; JSON is UTF-8, whatever the terminal's encoding is.
+        # As bytes: JSON is UTF-8 even if the terminal has another encoding.
         click.echo(json.dumps(document, ensure_ascii=False).encode())
     else:
         click.echo(as_text(ClaimResult.model_validate(document)))

@@ -70,8 +70,8 @@ def _checked(subject: str, check: Callable[[Settings], str], settings: Settings)
 
 
 def _runtime(settings: Settings) -> str:
+    from retrieval.networks.interface import RuntimeFailed
     from retrieval.networks.network import import_onnx_runtime
-    from retrieval.networks.states import RuntimeFailed
 
     try:
         import_onnx_runtime()

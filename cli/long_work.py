@@ -33,7 +33,7 @@ class LongWork:
         return time.monotonic() - self._started
 
     def show(self, done: int, detail: str) -> None:
-        """Report that ``done`` are done; ``detail`` is shown beside the share.
+        """Report that ``done`` are done; ``detail`` is shown after the share.
 
         The time left is estimated from the first call on, so loading the models does not count.
         """

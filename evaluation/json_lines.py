@@ -11,7 +11,7 @@ from retrieval.corpora.json_lines import encoded_line
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write the records, one a line, in place of what the file holds.
+    """Replace the content of the file by the records, one a line.
 
     If it is interrupted, the file still has all old records or all new ones.
     """

@@ -69,7 +69,7 @@ def evaluate_over_corpus(
     everything = read_corpus_claims(evaluation.claims)
     claims = everything[: evaluation.limit]
     index = open_index(evaluation.index, evaluation.snapshots)
-    info = index.open(None).info()  # each system says whose vectors it needs
+    info = index.open(None).info()  # any vectors will do: each system checks its own
     built = f"{info.name} {info.documents} {info.built_at}"
     claim_folder(
         evaluation.out,

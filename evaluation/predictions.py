@@ -29,7 +29,7 @@ class AnswerHop:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system says about a claim.
+    """The answer of a system to a claim.
 
     Attributes:
         label: its verdict.

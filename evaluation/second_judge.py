@@ -1,4 +1,4 @@
-"""``esoteric evaluate --pairs --llm``: the language model beside the verifier, evidence given."""
+"""``esoteric evaluate --pairs --llm``: both judges with the evidence given."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentenc
 
 def judged_pairs(
     pairs: Sequence[Pair],
-    said: NDArray[np.float32],
+    probabilities: NDArray[np.float32],
     verifier: str,
     stage: Explains,
     on_pairs: Callable[[int, int], None],
 ) -> list[Judged]:
-    """Return what both judges say about each pair.
+    """Return the verdict of both judges on each pair.
 
-    ``said``: the verifier's probabilities of ``LABELS``, shape (pairs, 3); ``verifier``: its name.
+    ``probabilities``: of ``LABELS``, by the verifier, shape (pairs, 3); ``verifier``: its name.
     """
     judged = []
-    for number, (pair, row) in enumerate(zip(pairs, said, strict=True), 1):
+    for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True), 1):
         supports, refutes, undecided = row.tolist()
         opinion = (supports, refutes, undecided)
         evidence = _evidence(pair, opinion)

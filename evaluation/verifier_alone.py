@@ -54,17 +54,17 @@ def evaluate_pairs(
     model = evidence_model(folders, in_search=False)
     stage = explainer(llm, kept=None, models=folders.unpacked)
     # Compared with a language model, the verifier takes very little time.
-    said = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
+    probabilities = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
     results = {
         "command": command,
         "file": file.name,
         "sha256": digest_of(file),
         "model": model.version,
-        **pair_results(pairs, said),
+        **pair_results(pairs, probabilities),
     }
-    verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in said]
+    verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in probabilities]
     if llm is not None and stage is not None:
-        judged = judged_pairs(pairs, said, model.version, stage, on_pairs)
+        judged = judged_pairs(pairs, probabilities, model.version, stage, on_pairs)
         labels = [pair.label for pair in pairs]
         results["language_model"] = second_judge_results(llm, labels, judged)
         verdicts = [(one.verdict.label, one.verdict.confidence) for one in judged]
@@ -101,15 +101,15 @@ def opinions_of(
     return np.concatenate(opinions)
 
 
-def pair_results(pairs: Sequence[Pair], said: NDArray[np.float32]) -> dict[str, Any]:
+def pair_results(pairs: Sequence[Pair], probabilities: NDArray[np.float32]) -> dict[str, Any]:
     """Return accuracies (0 to 1) of all pairs, by label, source and kind, and the worst errors.
 
-    ``said``: the probabilities of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
+    ``probabilities``: of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
     expected one, 0 to 1 (Guo et al. 2017, section 2).
     """
     truth = np.array([LABELS.index(pair.label) for pair in pairs])
-    right = said.argmax(axis=1) == truth
-    confidence = said.max(axis=1).astype(np.float64)
+    right = probabilities.argmax(axis=1) == truth
+    confidence = probabilities.max(axis=1).astype(np.float64)
     wrong = np.flatnonzero(~right)
     worst = sorted(wrong.tolist(), key=lambda n: (-confidence[n], n))[:WORST]
     return {
@@ -124,7 +124,7 @@ def pair_results(pairs: Sequence[Pair], said: NDArray[np.float32]) -> dict[str, 
                 "claim": pairs[n].claim,
                 "evidence": pairs[n].evidence,
                 "label": pairs[n].label,
-                "predicted_label": LABELS[int(said[n].argmax())],
+                "predicted_label": LABELS[int(probabilities[n].argmax())],
                 "confidence": round(float(confidence[n]), 4),
             }
             for n in worst

@@ -19,7 +19,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 
-from retrieval.assembly import parts_over, pipeline_over
+from retrieval.assembly import pipeline_over, resources_over
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack.components import EvidenceRetriever
 from retrieval.networks import runtime
@@ -40,9 +40,9 @@ def open_pipeline(url: str, model: str, settings: Settings) -> Pipeline:
     runtime.keep_in(settings.model_folders.networks)
     encoder = MiniLMEncoder()
     store = open_index(settings.store, settings.snapshots).open(encoder.name)
-    parts = parts_over(store, encoder, settings.model_folders)
+    resources = resources_over(store, encoder, settings.model_folders)
     pipeline = Pipeline()
-    retriever = EvidenceRetriever(pipeline_over(parts, RECIPES[DEFAULT_RECIPE]))
+    retriever = EvidenceRetriever(pipeline_over(resources, RECIPES[DEFAULT_RECIPE]))
     pipeline.add_component("evidence", retriever)
     template = [ChatMessage.from_user(PROMPT)]
     pipeline.add_component(

@@ -19,7 +19,7 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
-from retrieval.assembly import parts_over, pipeline_over
+from retrieval.assembly import pipeline_over, resources_over
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack.store import HaystackStore
@@ -69,7 +69,7 @@ def open_pipeline(store: ElasticsearchDocumentStore) -> Pipeline:
     encoder = MiniLMEncoder()
     # Documents are encoded when a claim first meets them: of 200, the default, most of the time.
     recipe = replace(RECIPES[DEFAULT_RECIPE], settings=RetrievalConfig(text_limit=50))
-    return pipeline_over(parts_over(HaystackStore(store, encoder), encoder, folders), recipe)
+    return pipeline_over(resources_over(HaystackStore(store, encoder), encoder, folders), recipe)
 
 
 def show(report: Report) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval.explanation.stage import Explains
     from retrieval.index.store import DocumentStore, Index, IndexInfo
     from retrieval.pipeline import Pipeline
-    from retrieval.stages.table import Parts
+    from retrieval.stages.table import Resources
 
 
 class Retriever:
@@ -52,7 +52,7 @@ class Retriever:
         self._threads = threads
         self._folders = folders
         self._explainer = explainer
-        self._parts: dict[Vectors, Parts] = {}
+        self._resources: dict[Vectors, Resources] = {}
         self._pipelines: dict[Recipe, Pipeline] = {}
         self._index: Index | None = None
         self._info: IndexInfo | None = None
@@ -79,23 +79,23 @@ class Retriever:
 
     def _opened(self, recipe: Recipe) -> Pipeline:
         if recipe not in self._pipelines:
-            parts = self._parts_with(recipe.vectors)
-            self._pipelines[recipe] = pipeline_over(parts, recipe, self._explainer)
+            resources = self._resources_with(recipe.vectors)
+            self._pipelines[recipe] = pipeline_over(resources, recipe, self._explainer)
         return self._pipelines[recipe]
 
-    def _parts_with(self, vectors: Vectors) -> Parts:
-        if vectors not in self._parts:
-            if not self._parts:
+    def _resources_with(self, vectors: Vectors) -> Resources:
+        if vectors not in self._resources:
+            if not self._resources:
                 runtime.use_threads(self._threads)
                 runtime.keep_in(self._folders.networks)
             index = open_index(self._location, self._snapshots)
             version = index.version()
             store, encoder = self._opened_index(index, vectors)
-            self._parts[vectors] = parts_over(store, encoder, self._folders)
+            self._resources[vectors] = resources_over(store, encoder, self._folders)
             self._info = store.info()
             if self._index is None:
                 self._index, self._version = index, version
-        return self._parts[vectors]
+        return self._resources[vectors]
 
     def info(self) -> IndexInfo:
         """Return the contents of the opened index; raises what ``warm_up`` raises."""
@@ -147,19 +147,21 @@ class Retriever:
         return store, MPNetEncoder(folder)
 
 
-def parts_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> Parts:
+def resources_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> Resources:
     """Return what pipelines over a document store share; no model is loaded yet.
 
     ``encoder`` compares texts; the vectors of the store must be its own or DPR's. Call
     ``runtime.use_threads`` and ``runtime.keep_in`` first.
     """
     with leave_out_torch():
-        from retrieval.stages.table import Parts
+        from retrieval.stages.table import Resources
 
-    return Parts(store, encoder, folders)
+    return Resources(store, encoder, folders)
 
 
-def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explains | None = None) -> Pipeline:
+def pipeline_over(
+    resources: Resources, recipe: Recipe, explainer: Explains | None = None
+) -> Pipeline:
     """Return a pipeline that checks claims by a recipe; no model is loaded yet.
 
     ``explainer`` asks a language model about the selected evidence.
@@ -171,5 +173,5 @@ def pipeline_over(parts: Parts, recipe: Recipe, explainer: Explains | None = Non
         from retrieval.pipeline import Pipeline
         from retrieval.stages.table import stages_of
 
-    stages = stages_of(recipe, parts)
-    return Pipeline(recipe, stages, parts.parser, parts.store.info(), explainer)
+    stages = stages_of(recipe, resources)
+    return Pipeline(recipe, stages, resources.parser, resources.store.info(), explainer)

@@ -1,7 +1,8 @@
-"""The thresholds and limits of the pipeline that may be tuned.
+"""The thresholds, weights and limits of the search that may be tuned, and what language models get.
 
-Where the report has other values, they are given: its encoders have another scale. The cutoffs are
-low. They drop only what is clearly about something else; the ranking chooses from the rest.
+Numbers that belong to one trained model are in the ``config.json`` of its folder. Where the report
+has other values, they are given: its encoders have another scale. The cutoffs are low. They drop
+only what is clearly about something else; the ranking chooses from the rest.
 """
 
 from __future__ import annotations
@@ -127,3 +128,34 @@ REPORT = RetrievalConfig(
     relevance_cutoff=0.5,
     semantic_cutoff=0.7,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModelConfig:
+    """How a language model is combined with the verifier (``retrieval/explanation``).
+
+    Attributes:
+        reliability: assumed probability that the label of a language model on a server is right;
+            its errors are spread equally over the other labels. ``esoteric evaluate --llm`` prints
+            the label accuracy of one model, which is this probability.
+        independence: assumed. Both judges read the same sentences and make the same errors, so the
+            verifier counts for half of what an independent judge would (a power of its
+            probabilities). ``esoteric evaluate --llm`` prints how often both give the same label.
+        alone_weights: of the local model's log probabilities, one for each of ``WORDINGS``.
+            Like the next three, fitted by ``python -m benchmarks.language_model --data DATA --out
+            FILE --trained 160 --tried 24`` ("Fits" in docs/language-model-benchmark.md) to 170
+            everyday claims with the evidence given, not to evidence found by a search.
+        alone_biases: added to these, one for each label.
+        together_weights: the same for both judges; the first weight is the verifier's.
+        together_biases: added to these, one for each label.
+    """
+
+    reliability: float = 2 / 3
+    independence: float = 0.5
+    alone_weights: tuple[float, ...] = (0.91, 1.02)
+    alone_biases: tuple[float, ...] = (-0.25, -0.23, 0.49)
+    together_weights: tuple[float, ...] = (1.26, 0.18, 0.81)
+    together_biases: tuple[float, ...] = (0.61, 0.59, -1.20)
+
+
+LANGUAGE_MODEL = LanguageModelConfig()

@@ -27,7 +27,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array likewise."""
-    # Not straight to the file: NumPy tells a full disk without the error's number.
+    # Not straight to the file: NumPy reports a full disk without an errno.
     content = io.BytesIO()
     np.save(content, array)
     write_whole(path, content.getvalue())

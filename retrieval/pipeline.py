@@ -149,8 +149,8 @@ class Pipeline:
                 lambda seconds: clock.wait("explain", f"{waits}, {seconds:.0f} s"),
             )
         answered = len(explained.verdict.opinions) > len(verdict.opinions)
-        said = "answered" if answered else "no answer that can be used"
-        clock.report("explain", f"{explainer.model}: {said}")
+        outcome = "answered" if answered else "no answer that can be used"
+        clock.report("explain", f"{explainer.model}: {outcome}")
         return explained.verdict, explained.usage, explained.notices
 
     def _report(

@@ -115,7 +115,7 @@ def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object]) -> None:
         read_pieces(path)
 
 
-def test_an_id_stands_once_and_a_file_is_not_empty(tmp_path: Path) -> None:
+def test_a_repeated_id_and_an_empty_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "pieces.jsonl"
     path.write_text(f"{json.dumps(LINE)}\n" * 2)
     with pytest.raises(BadSource, match="line 2: an earlier line already has the id fence-01"):

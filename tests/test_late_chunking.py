@@ -20,7 +20,7 @@ def test_what_fits_is_one_window() -> None:
     ]
 
 
-def test_a_sentence_that_does_not_fit_whole_is_read_behind_the_title_in_a_further_window() -> None:
+def test_a_sentence_that_does_not_fit_whole_is_read_after_the_title_in_another_window() -> None:
     sentences = [tokens_from(1, 3), tokens_from(4, 6), tokens_from(7, 7), tokens_from(8, 8)]
     assert windows(TOKENS, OFFSETS, HEAD, sentences, 6) == [
         Window([90, 91, 1, 2, 3, 4], [PlacedSentence(0, 2, 5)]),

@@ -59,7 +59,7 @@ def test_an_error_comes_back_with_what_it_says_and_ends_the_rest() -> None:
     assert children_end()
 
 
-def test_who_stops_asking_does_not_wait_for_what_was_begun() -> None:
+def test_a_caller_that_stops_early_does_not_wait_for_items_in_progress() -> None:
     begun = time.monotonic()
     results = in_order(Sleeping, range(10), 2)
     assert next(results) == 0

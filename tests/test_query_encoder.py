@@ -49,7 +49,7 @@ def test_a_path_draws_the_vector_to_what_it_names(encoder: QueryEncoder) -> None
     assert behind @ brandt > alone @ brandt + 0.05
 
 
-def test_queries_keep_their_order_whatever_their_length(encoder: QueryEncoder) -> None:
+def test_queries_of_any_length_keep_their_order(encoder: QueryEncoder) -> None:
     queries = [(CLAIM, [STEP, STEP]), ("Cats sleep.", []), (CLAIM, [])] * 12
     together = encoder.encode(queries)
     (last,) = encoder.encode(queries[-1:])
@@ -61,7 +61,7 @@ def test_no_queries_have_no_vectors(encoder: QueryEncoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
 
 
-def test_the_claim_stands_first_and_the_path_in_its_order() -> None:
+def test_the_claim_comes_first_and_then_the_path_in_its_order() -> None:
     steps = [("Pier", "It is long."), ("Lamp", "It is red.")]
     assert read("The pier is lit.", steps, 256) == (
         "[CLS] the pier is lit. [SEP] pier : it is long. [SEP] lamp : it is red. [SEP]"
@@ -83,7 +83,7 @@ def test_a_claim_that_alone_is_too_long_is_cut() -> None:
     assert read("The pier is lit.", [STEP], 5) == "[CLS] the pier is [SEP]"
 
 
-def test_a_model_tells_its_version(tmp_path: Path) -> None:
+def test_a_model_has_a_version(tmp_path: Path) -> None:
     assert untrained_query_encoder(tmp_path).version == "queries 3"
 
 

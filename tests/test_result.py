@@ -123,7 +123,7 @@ def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() 
     assert written(result) == json.dumps(older)
 
 
-def test_what_another_version_wrote_besides_is_ignored() -> None:
+def test_unknown_keys_of_another_version_are_ignored() -> None:
     document = claim_document("The pier is old.")
     other: dict[str, Any] = {**document, "mood": "calm"}
     other["verdict"] = {**document["verdict"], "mood": ["calm"]}

@@ -38,7 +38,7 @@ def sentences_of(splitter: SentenceSplitter, text: str) -> list[str]:
         ["One sentence without an end"],
     ],
 )
-def test_sentences_end_where_a_reader_says(
+def test_sentences_end_where_a_human_reader_ends_them(
     splitter: SentenceSplitter, sentences: list[str]
 ) -> None:
     text = " ".join(sentences)

@@ -39,7 +39,7 @@ def test_vectors_are_of_length_one_and_there_is_one_for_each_sentence(
     assert np.linalg.norm(np.concatenate(parts), axis=1) == pytest.approx(1)
 
 
-def test_a_document_is_the_same_whatever_is_encoded_beside_it(encoder: StaticEncoder) -> None:
+def test_a_documents_vector_does_not_depend_on_other_documents(encoder: StaticEncoder) -> None:
     (alone, _), (both, _) = (
         encoder.encode_documents(documents) for documents in ([SOUP], [LIGHTHOUSE, SOUP])
     )
@@ -88,7 +88,7 @@ def test_an_index_names_an_encoder_that_is_found_again() -> None:
     assert refused.value.hint.endswith("index encode --vectors static")
 
 
-def test_words_that_were_met_before_are_cut_as_they_were() -> None:
+def test_cached_words_have_the_same_tokens() -> None:
     tokenizer = word_pieces()
     words = WordTokens(tokenizer)
     texts = ["Zoë's café (1884), unbelievably.", "", "  café\nunbelievably 東京タワー ok ", "ok"]

@@ -108,7 +108,7 @@ def refuting(contrast: Contrast, pool: SentencePool) -> list[PoolSentence]:
 def symmetric(contrast: Contrast, sentence: PoolSentence) -> list[tuple[str, str, Label]]:
     """Return four (claim, evidence, label), so that a claim's wording does not give the label.
 
-    Original and contrast, each beside the sentence; then both beside the sentence with the same
+    Original and contrast, each with the sentence; then both with the sentence after the same
     exchange, where the contrast is true and the original false (symmetric FEVER: Schuster et al.
     2019, section 3).
     """

@@ -59,7 +59,7 @@ def claim_examples(
     """Return an example for each claim and, if its evidence is on several pages, its steps.
 
     A step goes from a gold sentence, whose page counts as read, to those of the same set on other
-    pages; there are at most ``STEPS_PER_CLAIM``. An undecided claim is classified beside the most
+    pages; there are at most ``STEPS_PER_CLAIM``. An undecided claim is classified with the most
     similar sentence. ``ignored``: rows by the texts of claims.
     """
     undecided = [claim for claim in claims if claim.label == NOT_ENOUGH_INFO]

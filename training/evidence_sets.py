@@ -1,4 +1,4 @@
-"""Claims beside sets of sentences that are known to suffice or not to.
+"""Claims with sets of sentences that are known to suffice or not to.
 
 For each claim there is a set that suffices and one that does not (AdMIRaL, section 3.2), of one to
 five sentences as in the pipeline: gold ones among others. Sets that do not suffice are a gold set
@@ -28,7 +28,7 @@ MOST_NEEDED = 4  # of a gold set; longer ones are cut
 LONGEST = 850  # characters that a set is filled up to, about 200 tokens
 CONVINCING = 6  # sentences of other pages are drawn from so many of the nearest
 SAME_PAGE = 0.7  # share of decided claims whose insufficient set has sentences of a gold page
-FLIPPED = 0.5  # share of contrast claims that are also read beside evidence with the same exchange
+FLIPPED = 0.5  # share of contrast claims that are also read after the exchange in the evidence
 
 Pair: TypeAlias = tuple[str, str]
 """A title and a sentence of its page."""
@@ -45,7 +45,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSet:
-    """A claim beside sentences, with what is known about them.
+    """A claim with sentences, and what is known about them.
 
     ``label``: the right label with these sentences, NOT ENOUGH INFO if they do not suffice.
     ``gold``: the positions of the gold ones among them; ``missing``: the gold ones that were left
@@ -76,18 +76,18 @@ def claim_sets(
     found = CandidateFinder(pool).find([claim.text for claim in claims])
     made: list[EvidenceSet] = []
     for claim, candidates in zip(claims, found, strict=True):
-        beside = _Beside(claim, candidates, pool, chance)
-        made += [beside.undecided()] if claim.label == NOT_ENOUGH_INFO else beside.decided()
+        sets = _Sets(claim, candidates, pool, chance)
+        made += [sets.undecided()] if claim.label == NOT_ENOUGH_INFO else sets.decided()
     return made
 
 
 def contrast_sets(
     contrasts: Sequence[Contrast], pool: SentencePool, seed: int
 ) -> list[EvidenceSet]:
-    """Return contrast claims beside a sentence that refutes them.
+    """Return contrast claims with a sentence that refutes them.
 
-    Half of them are also returned beside that sentence with the same exchange, and their originals
-    beside it, so that a claim's wording does not give the label.
+    Half of them are also returned with that sentence after the same exchange, and their originals
+    with it, so that a claim's wording does not give the label.
     """
     chance = random.Random(seed)
     found = CandidateFinder(pool).find([contrast.claim.text for contrast in contrasts])
@@ -108,7 +108,7 @@ def contrast_sets(
 
 
 def page_sets(claims: Sequence[PageClaim], seed: int) -> list[EvidenceSet]:
-    """Return Fool Me Twice claims beside their gold sentences and beside others of the page."""
+    """Return Fool Me Twice claims with their gold sentences, and with others of the page."""
     chance = random.Random(seed)
     made = []
     for claim in claims:
@@ -124,7 +124,7 @@ def page_sets(claims: Sequence[PageClaim], seed: int) -> list[EvidenceSet]:
 def composition_sets(
     compositions: Sequence[Composition], pool: SentencePool, seed: int
 ) -> list[EvidenceSet]:
-    """Return each composition beside both of its sentences, and beside each of them alone."""
+    """Return each composition with both of its sentences, and with each of them alone."""
     chance = random.Random(seed)
     found = CandidateFinder(pool).find([made.claim.text for made in compositions])
     made: list[EvidenceSet] = []
@@ -143,8 +143,8 @@ def composition_sets(
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside:
-    """A claim with the sentences that it can be read beside."""
+class _Sets:
+    """A claim with the sentences that it can be read with."""
 
     claim: AnnotatedClaim
     candidates: Sequence[int]
@@ -173,14 +173,14 @@ class _Beside:
             for key in _keys(pool.by_page.get(page, ()), pool)
             if key not in claim.gold
         ]
-        beside = [*elsewhere, *self.chance.sample(others, min(len(others), CONVINCING // 2))]
-        sets = [_filled(claim.text, claim.label, gold, beside, self.chance)]
+        wrong = [*elsewhere, *self.chance.sample(others, min(len(others), CONVINCING // 2))]
+        sets = [_filled(claim.text, claim.label, gold, wrong, self.chance)]
         sets += [self._without(key, needed, elsewhere) for key in self._left_out(needed)]
         if len(sets) == 1:
             near = others and self.chance.random() < SAME_PAGE
             first = [self.chance.choice(others)] if near else []
             less = _filled(
-                claim.text, NOT_ENOUGH_INFO, first, beside if near else elsewhere, self.chance
+                claim.text, NOT_ENOUGH_INFO, first, wrong if near else elsewhere, self.chance
             )
             if less.sentences:
                 less = replace(less, gold=(), missing=tuple(gold), known_open=False)

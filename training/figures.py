@@ -173,7 +173,7 @@ def contrast_figures(
     """Return how often the evidence decides and not the claim's wording.
 
     ``exchanges_right``: share of right labels for dev contrast claims and their originals, each
-    beside the gold sentence and beside it with the same exchange, %. Each claim is true once and
+    with the gold sentence and with it after the same exchange, %. Each claim is true once and
     false once, so a model that reads only the claim gets half of them right (Schuster et al. 2019,
     section 3).
     """
@@ -182,9 +182,9 @@ def contrast_figures(
         for contrast in contrasts
         for reading in symmetric(contrast, refuting(contrast, pool)[0])
     ]
-    said = classify([(claim, evidence) for claim, evidence, _ in readings]).argmax(axis=1)
+    predicted = classify([(claim, evidence) for claim, evidence, _ in readings]).argmax(axis=1)
     truth = np.array([LABELS.index(label) for _, _, label in readings])
-    return {"exchanges_right": float(100 * (said == truth).mean())}
+    return {"exchanges_right": float(100 * (predicted == truth).mean())}
 
 
 def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...]]) -> str:

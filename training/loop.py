@@ -39,7 +39,7 @@ Loss: TypeAlias = Callable[[Sequence[ExampleT]], torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the evidence text that is read beside it, and the target.
+    """A claim, the evidence text that is read with it, and the target.
 
     ``target``: the probabilities of ``LABELS``, in their order: 1 for a known label, or partly a
     teacher's probabilities.

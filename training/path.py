@@ -69,7 +69,7 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
     def figures(_: Module) -> dict[str, float]:
         return step_figures(classify, steps)
 
-    alone = step_figures(minilm_classifier(relevance_model).probabilities, steps, beside=False)
+    alone = step_figures(minilm_classifier(relevance_model).probabilities, steps, with_lead=False)
     loss_of = classification_loss(model, tokenizer, RECIPE.max_tokens)
     train(model, examples, loss_of, RECIPE, run, figures)
     trained = figures(model)
@@ -121,24 +121,24 @@ class Step:
 
 
 def step_figures(
-    classify: Classify, steps: Sequence[Step], *, beside: bool = True
+    classify: Classify, steps: Sequence[Step], *, with_lead: bool = True
 ) -> dict[str, float]:
     """Return how well a model finds the second gold sentence from the first.
 
-    ``beside``: read the candidate together with the sentence that led to it.
+    ``with_lead``: read the candidate together with the sentence that led to it.
     """
     pairs = [
         (
             step.claim.text,
-            path_text(candidate, [step.lead]) if beside else evidence_text(*candidate),
+            path_text(candidate, [step.lead]) if with_lead else evidence_text(*candidate),
         )
         for step in steps
         for candidate in step.candidates
     ]
-    said = classify(pairs)
+    probabilities = classify(pairs)
     first = five = right = start = 0
     for step in steps:
-        own = said[start : start + len(step.candidates)]
+        own = probabilities[start : start + len(step.candidates)]
         start += len(step.candidates)
         score = 1 - own[:, LABELS.index(NOT_ENOUGH_INFO)]
         better = int((score[1:] > score[0]).sum())

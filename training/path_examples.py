@@ -20,7 +20,7 @@ from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
 ANNOTATED = 3  # times that an annotated set of several sentences is read, each time drawn again
-BESIDE = 2  # negatives beside each path of an annotated set
+BESIDE = 2  # negatives for each path of an annotated set
 LONGEST = 3  # sentences of a path with its candidate
 NEAR = 8  # candidates near the claim are drawn from so many of the nearest
 

@@ -66,7 +66,7 @@ LESS = 0.1  # an insufficient sentence must be less alike than the gold one by t
 
 @dataclass(frozen=True, slots=True)
 class ProofExample:
-    """A claim beside evidence, as ``evidence_set_text`` writes it, with its proof.
+    """A claim with evidence, as ``evidence_set_text`` writes it, with its proof.
 
     ``operators`` are indices into ``OPERATORS``, one for each span. ``aligned``: offsets into the
     evidence, if known.
@@ -134,7 +134,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Aligned:
-    """A span beside the sentence of the set that is closest to it."""
+    """A span and the sentence of the set that is closest to it."""
 
     span: ReadSpan
     sentence: int

@@ -1,6 +1,6 @@
 """``esoteric train prover``: the network that proves claims span by span.
 
-It starts from the weights of the relevance model, which reads claims beside evidence. It learns
+It starts from the weights of the relevance model, which reads claims with evidence. It learns
 operators, and the words of the evidence for each, from proofs made for claims whose evidence is
 known to suffice or not to (``training/proofs.py``).
 """

@@ -70,15 +70,15 @@ def sufficiency_figures(
     labels = [
         label_of(operator_of(row, cutoff) for row in opinion.tolist()) for opinion in opinions
     ]
-    said = np.array([openness(opinion) >= cutoff for opinion in opinions])
+    predicted = np.array([openness(opinion) >= cutoff for opinion in opinions])
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
     two = np.array([one.two_pages and (bool(one.gold)) for one in dev.sets])
     right = [label == one.label for label, one in zip(labels, dev.sets, strict=True)]
     return {
-        "balanced": _balanced(said, truth),
-        "open_precision": 100 * float((said & truth).sum() / max(1, said.sum())),
-        "open_recall": 100 * float((said & truth).sum() / max(1, truth.sum())),
-        "two_pages": _balanced(said[two], truth[two]),
+        "balanced": _balanced(predicted, truth),
+        "open_precision": 100 * float((predicted & truth).sum() / max(1, predicted.sum())),
+        "open_recall": 100 * float((predicted & truth).sum() / max(1, truth.sum())),
+        "two_pages": _balanced(predicted[two], truth[two]),
         "label": 100 * float(np.array(right)[~truth].sum() / max(1, (~truth).sum())),
     }
 
@@ -108,11 +108,11 @@ def fitted_cutoff(opinions: Sequence[Opinion], dev: DevSets) -> float:
     return max(_CUTOFFS, key=lambda cutoff: _balanced(predicted >= cutoff, truth))
 
 
-def _balanced(said: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+def _balanced(predicted: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
     """Return the mean share, in %, of true and of false cases that are classified correctly.
 
     If there is only one kind, it is the share of that kind; without cases it is 0.
     """
-    right = [said[truth], ~said[~truth]]
+    right = [predicted[truth], ~predicted[~truth]]
     shares = [float(kind.mean()) for kind in right if len(kind)]
     return 100 * sum(shares) / max(1, len(shares))

@@ -1,4 +1,4 @@
-"""``esoteric train reader``: the relevance model, which reads a claim beside a sentence.
+"""``esoteric train reader``: the relevance model, which reads a claim with a sentence.
 
 First it learns relevance and stance from many labelled sentences. Then it learns from the teacher's
 probabilities for fewer and harder readings, also of sets of sentences (distillation, Hinton et al.

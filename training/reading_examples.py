@@ -1,4 +1,4 @@
-"""Training examples for teacher and student: claims beside one sentence or a few, as in use.
+"""Training examples for teacher and student: claims with one sentence or a few, as in use.
 
 Single sentences teach stance and relevance; sets teach the reading of several sentences. NOT ENOUGH
 INFO is learnt from retrieved sentences, which look like evidence, and from other sentences of the
@@ -24,8 +24,8 @@ SINGLES = 2  # gold sentences that are read alone, and nearest ones of an undeci
 ELSEWHERE = 0.8  # share of decided claims with a convincing sentence of another page
 SAME_PAGE = 0.6  # and with another sentence of a gold page
 CONVINCING = 5  # those of other pages are drawn from so many of the nearest
-FLIPPED = 0.5  # share of contrast claims that are also read beside evidence with the same exchange
-SETS = 0.5  # share of claims that are also read beside several sentences
+FLIPPED = 0.5  # share of contrast claims that are also read after the exchange in the evidence
+SETS = 0.5  # share of claims that are also read with several sentences
 SET_SIZES = (2, 3)
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are cut
 

@@ -1,4 +1,4 @@
-"""The title model's training examples: a claim beside sentences, and the title they lead to.
+"""The title model's training examples: a claim with sentences, and the title they lead to.
 
 As in AdMIRaL (section 3.1 and A.1): if several pages decide a claim, the gold sentences of all but
 one are read among others that lead to no page, and the title of that one is generated. Such claims
@@ -28,7 +28,8 @@ OF_ANNOTATED, OF_COMPOSED, OF_PAGES = 6, 1, 2
 PER_PAGE = 20  # mentions of a page that are used
 RENAMED = 0.3  # share of the steps from pages whose page gets another name
 MOST_CHARACTERS = 900  # of claim and sentences; more do not fit the model's window
-SAME_PAGE, SIMILAR = 0.3, 0.5  # shares of the sentences beside; the rest are from anywhere
+# Shares of the sentences that lead nowhere; the rest are from anywhere.
+SAME_PAGE, SIMILAR = 0.3, 0.5
 NEAR = 12  # the similar ones are drawn from so many of the nearest
 _LONGEST_BEFORE, _LONGEST_PREDICATE = 6, 9  # words
 _LENGTHS = (1, 2, 3)  # words of a title in lower case

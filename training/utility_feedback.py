@@ -37,10 +37,12 @@ def utility_divergence(
         chosen.append(frozenset(i for i in among if gates[row, i] > 0.5))
         for selected in (chosen[row], *(chosen[row] ^ {i} for i in among)):
             readings.setdefault((row, selected), len(readings))
-    said = verify([(examples[row].claim, _text(examples[row], own)) for row, own in readings])
+    probabilities = verify(
+        [(examples[row].claim, _text(examples[row], own)) for row, own in readings]
+    )
 
     def right(row: int, selected: frozenset[int]) -> float:
-        return float(said[readings[row, selected], LABELS.index(examples[row].label)])
+        return float(probabilities[readings[row, selected], LABELS.index(examples[row].label)])
 
     divergence = torch.tensor(
         [example.attained - right(row, chosen[row]) for row, example in enumerate(examples)]

@@ -1,9 +1,9 @@
-"""Measures a small language model beside the verifier, on everyday claims with evidence given.
+"""Compares a small language model with the verifier, on everyday claims with evidence given.
 
 python -m benchmarks.language_model --data DATA --out FILE [--work FOLDER]
 
-Needs the packages of requirements-test.txt. In FOLDER the model's file, which is fetched, its
-answers and sentence vectors are kept, so that a run that was stopped goes on.
+Needs the packages of requirements-test.txt. FOLDER stores the fetched file of the model, its
+answers and sentence vectors, so that an interrupted run continues.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A claim with its label, and the sentences it is read beside as (title, sentence)."""
+    """A claim with its label, and the (title, sentence) pairs that it is read with."""
 
     claim: str
     label: Label

@@ -20,14 +20,14 @@ _UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
 class Figures:
     """Accuracies in %. ``error``: the expected calibration error, 0 to 1.
 
-    ``decided``: of supported against refuted claims, whatever the third label has. ``said``: how
-    many claims were given each of ``LABELS``.
+    ``decided``: of decided claims, without regard to the probability of NOT ENOUGH INFO.
+    ``predicted``: how many claims were given each of ``LABELS``.
     """
 
     accuracy: float
     decided: float
     error: float
-    said: tuple[int, ...]
+    predicted: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ def figures(opinions: NDArray[np.float64], truth: NDArray[np.intp]) -> Figures:
     decided = truth != _UNDECIDED
     stance = opinions[decided, :_UNDECIDED].argmax(axis=1) == truth[decided]
     correct = right(opinions, truth)
-    said = np.bincount(opinions.argmax(axis=1), minlength=len(LABELS))
+    predicted = np.bincount(opinions.argmax(axis=1), minlength=len(LABELS))
     return Figures(
         accuracy=100 * float(correct.mean()),
         decided=100 * float(stance.mean()),
         error=calibration_error(opinions.max(axis=1), correct),
-        said=tuple(said.tolist()),
+        predicted=tuple(predicted.tolist()),
     )
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from retrieval.explanation.local.pool import Opinions, Pool
 from retrieval.types import LABELS
 
-_RIDGE = 1e-3  # holds the parameters where few claims are fitted to
+_RIDGE = 1e-3  # keeps the parameters small if there are few claims
 
 
 def fitted(models: Sequence[Opinions], truth: NDArray[np.intp]) -> Pool:
@@ -28,7 +28,7 @@ def fitted(models: Sequence[Opinions], truth: NDArray[np.intp]) -> Pool:
         return float(loss + _RIDGE * (parameters**2).sum())
 
     start = np.array([1 / len(models)] * len(models) + [0.0] * len(LABELS))
-    # A model that is right more often than not is never turned round.
+    # No weight is negative: each model is right more often than wrong.
     bounds = [(0, None)] * len(models) + [(None, None)] * len(LABELS)
     found = minimize(surprise, start, method="L-BFGS-B", bounds=bounds).x
     return _pool(found, len(models))

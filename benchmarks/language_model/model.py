@@ -23,12 +23,12 @@ from retrieval.explanation.local.wordings import Wording
 from retrieval.explanation.packaged_weights import QWEN
 
 NAME = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M"
-THREADS = 1  # threads wait for each other in a loop, so a second one helps an idle machine only
+THREADS = 1  # threads wait for each other in a loop, so a second one only helps on an idle machine
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said to one prompt.
+    """The model's answer to one prompt.
 
     ``probabilities``: of ``LABELS``, their sum 1. ``covered``: of all tokens, the share that these
     three have. ``seconds`` passed, and ``processor`` seconds were computed. ``memory``: the most
@@ -51,7 +51,7 @@ class LanguageModel:
     def answers(self, wording: Wording, claims: Sequence[Given]) -> list[Answer]:
         """Return an answer for each claim; only prompts that were never asked take time.
 
-        The model runs in a process of its own, which gives its memory back.
+        The model runs in a separate process, which frees its memory at the end.
 
         Raises:
             ModelUnavailable: the model cannot be fetched or loaded.
@@ -96,7 +96,7 @@ def _key(prompt: str) -> str:
 
 
 def _ask(file: Path, log: Path, words: Sequence[str], prompts: Sequence[str]) -> None:
-    """Ask the model and append its answers to the log. Runs in a process of its own."""
+    """Ask the model and append its answers to the log. Runs in a separate process."""
     model = GgufModel(file, THREADS, slots=1)
     with log.open("a", encoding="utf-8") as lines:
         for number, prompt in enumerate(prompts, 1):

@@ -62,16 +62,16 @@ class Measured:
 
 def written(measured: Measured, file: Path) -> str:
     """Write the report to the file and return it."""
-    said = systems.systems(measured.train, measured.dev)
+    by_system = systems.systems(measured.train, measured.dev)
     truth = measured.dev.truth
-    correct = {name: right(opinions, truth) for name, opinions in said.items()}
+    correct = {name: right(opinions, truth) for name, opinions in by_system.items()}
     parts = [
         _opening(measured),
-        "## Result\n\n" + _result(said, measured.dev),
+        "## Result\n\n" + _result(by_system, measured.dev),
         _gate(correct, measured),
         "## Fits\n\n" + _fits(measured),
         "## Differences\n\n" + _differences(correct),
-        "## By kind\n\n" + _by_kind(said, measured),
+        "## By kind\n\n" + _by_kind(by_system, measured),
         "## Wordings\n\n" + _wordings(measured),
         "## Cost\n\n" + _cost(measured),
     ]
@@ -81,7 +81,7 @@ def written(measured: Measured, file: Path) -> str:
 
 
 def _opening(measured: Measured) -> str:
-    return f"""# A small language model beside the verifier
+    return f"""# A small language model compared with the verifier
 
 Written by
 
@@ -108,9 +108,9 @@ second claim of dev, of each kind and label, and measures the rest, then the oth
 verifier is also rescaled so. That separates what a bias gains from what the language model adds."""
 
 
-def _result(said: Mapping[str, Opinions], dev: Labelled) -> str:
+def _result(by_system: Mapping[str, Opinions], dev: Labelled) -> str:
     rows: list[Cells] = []
-    for name, opinions in said.items():
+    for name, opinions in by_system.items():
         found = figures(opinions, dev.truth)
         rows.append(
             (
@@ -118,7 +118,7 @@ def _result(said: Mapping[str, Opinions], dev: Labelled) -> str:
                 f"{found.accuracy:.1f}",
                 f"{found.decided:.1f}",
                 f"{found.error:.3f}",
-                " / ".join(map(str, found.said)),
+                " / ".join(map(str, found.predicted)),
             )
         )
     true = " / ".join(map(str, np.bincount(dev.truth, minlength=3).tolist()))
@@ -131,9 +131,9 @@ def _result(said: Mapping[str, Opinions], dev: Labelled) -> str:
     )
     return (
         table(head, rows)
-        + "\n\nSupported against refuted: decided claims only, whatever NOT ENOUGH"
-        " INFO has. Calibration error: expected, ten bins. Labels given: SUPPORTS / REFUTES / NOT"
-        " ENOUGH INFO."
+        + "\n\nSupported against refuted: decided claims only, without regard to the"
+        " probability of NOT ENOUGH INFO. Calibration error: expected, ten bins. Labels given:"
+        " SUPPORTS / REFUTES / NOT ENOUGH INFO."
     )
 
 
@@ -146,7 +146,7 @@ def _gate(correct: Mapping[str, NDArray[np.bool_]], measured: Measured) -> str:
     verdict = (
         "It is met: a local language model is a documented choice."
         if min(shipped.points, rescaled.points) >= GATE
-        else "It is met beside the verifier as it is shipped, not beside the verifier rescaled."
+        else "It is met compared with the shipped verifier, but not with the rescaled verifier."
         " A bias, which needs no language model, gains the difference."
         if shipped.points >= GATE
         else "It is not met."
@@ -163,7 +163,7 @@ together {together:.1f} %."""
 
 
 def _fits(measured: Measured) -> str:
-    """Return the pools that the product uses (``retrieval/explanation/local/fitted.py``)."""
+    """Return the pools that the product uses (``LanguageModelConfig``)."""
     dev = measured.dev
     pools = {
         "both": (("the verifier", *measured.chosen), fitted(dev.both, dev.truth)),
@@ -202,7 +202,7 @@ def _differences(correct: Mapping[str, NDArray[np.bool_]]) -> str:
     return table(head, rows) + "\n\nIntervals: paired bootstrap over claims. McNemar: exact."
 
 
-def _by_kind(said: Mapping[str, Opinions], measured: Measured) -> str:
+def _by_kind(by_system: Mapping[str, Opinions], measured: Measured) -> str:
     shown = (systems.CALIBRATED, systems.VERIFIER, systems.TOGETHER)
     kinds = np.array(measured.dev.kinds)
     rows: list[Cells] = []
@@ -213,7 +213,7 @@ def _by_kind(said: Mapping[str, Opinions], measured: Measured) -> str:
                 kind,
                 str(int(of_kind.sum())),
                 *(
-                    f"{100 * right(said[name], measured.dev.truth)[of_kind].mean():.1f}"
+                    f"{100 * right(by_system[name], measured.dev.truth)[of_kind].mean():.1f}"
                     for name in shown
                 ),
             )
@@ -235,7 +235,7 @@ def _wordings(measured: Measured) -> str:
                 f"{fitted_loss(labelled):.3f}",
                 f"{dev.accuracy:.1f}" if dev else "",
                 f"{dev.decided:.1f}" if dev else "",
-                " / ".join(map(str, dev.said)) if dev else "",
+                " / ".join(map(str, dev.predicted)) if dev else "",
             )
         )
     claims = len(next(iter(measured.trial.values())).truth)
@@ -251,7 +251,7 @@ def _wordings(measured: Measured) -> str:
     return (
         f"Each alone, raw. They were tried on the first {claims} claims of the train sample, and"
         f" the {len(measured.chosen)} with the lowest log loss after a calibration to the same"
-        " claims were measured on dev. So few claims tell a bad wording from a good one at most."
+        " claims were measured on dev. With so few claims only large differences can be seen."
         f" The {len(EXAMPLES)} examples are invented"
         " (`retrieval/explanation/local/wordings.py`).\n\n" + table(head, rows)
     )

@@ -64,7 +64,7 @@ def truth_of(claims: Sequence[Given]) -> NDArray[np.intp]:
 
 
 def systems(train: Labelled, dev: Labelled) -> dict[str, Opinions]:
-    """Return what each system says of the dev claims."""
+    """Return the opinions of each system about the dev claims."""
     first = dev.halves(range(len(dev.truth)))
     return {
         RAW: np.mean(dev.asked, axis=0),

@@ -1,4 +1,4 @@
-"""A model that reads a claim beside evidence: packaged base weights and a trained difference."""
+"""A model that reads a claim with evidence: packaged base weights and a trained difference."""
 
 from __future__ import annotations
 

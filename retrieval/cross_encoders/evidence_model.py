@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class EvidenceModel(Protocol):
-    """Labels a claim beside evidence: the shipped verifier, or a model of the user."""
+    """Labels a claim with evidence: the shipped verifier, or a model of the user."""
 
     @property
     def version(self) -> str:

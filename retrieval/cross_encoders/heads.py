@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval.networks.states import States
+from retrieval.networks.interface import States
 from retrieval.networks.weights import Array, linear
 
 

@@ -31,6 +31,7 @@ from retrieval.elastic.entries import (
     sentence_codes_in,
     value_in,
 )
+from retrieval.elastic.entry_maker import Item, SplitDocuments
 from retrieval.elastic.location import ElasticLocation
 from retrieval.elastic.meta import (
     Meta,
@@ -41,7 +42,6 @@ from retrieval.elastic.meta import (
     serving_version_or_none,
 )
 from retrieval.elastic.new_version import NewVersion, bad_pages_file, checksum_of, drop, settle
-from retrieval.elastic.preparation import Item, SplitDocuments
 from retrieval.elastic.scan import scan
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable

@@ -22,8 +22,8 @@ from retrieval.elastic.change_lock import ChangeLock
 from retrieval.elastic.cluster import Cluster, read_only
 from retrieval.elastic.elastic_store import ElasticStore
 from retrieval.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
+from retrieval.elastic.entry_maker import EntryMaker, Item, MadeEntries
 from retrieval.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
-from retrieval.elastic.preparation import Item, Preparation, Prepared
 from retrieval.elastic.scan import scan
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import EsotericError
@@ -125,11 +125,11 @@ class NewVersion:
     ) -> Iterator[int]:
         """Write the entries of the items that are not written yet; yield each item's number."""
         done = self.meta.items
-        prepare = partial(Preparation, encoder, self.meta.plan, processes, runtime.kept_folder())
+        make = partial(EntryMaker, encoder, self.meta.plan, processes, runtime.kept_folder())
         rest = islice(iter(items), done, None)
-        for number, prepared in enumerate(in_order(prepare, rest, processes), start=done):
-            self._send({"_id": key_of(e["id"]), "_source": e} for e in prepared.entries)
-            self._count(prepared)
+        for number, made in enumerate(in_order(make, rest, processes), start=done):
+            self._send({"_id": key_of(e["id"]), "_source": e} for e in made.entries)
+            self._count(made)
             yield number
 
     def remove(self, ids: Iterable[str]) -> None:
@@ -225,19 +225,19 @@ class NewVersion:
             if result["status"] not in ignore:
                 raise BulkIndexError("a document was refused", [answer])
 
-    def _count(self, prepared: Prepared) -> None:
+    def _count(self, made: MadeEntries) -> None:
         """Count a finished item; the counts are saved at intervals."""
-        if prepared.bad:
+        if made.bad:
             listed = bad_pages_file(self._snapshots, self._cluster, self.meta.version)
             listed.parent.mkdir(parents=True, exist_ok=True)
             with listed.open("a", encoding="utf-8") as stream:
-                stream.writelines(f"{line}\n" for line in prepared.bad)
+                stream.writelines(f"{line}\n" for line in made.bad)
         self.meta = replace(
             self.meta,
             items=self.meta.items + 1,
-            pages=self.meta.pages + prepared.pages,
-            bad_pages=self.meta.bad_pages + len(prepared.bad),
-            first_bad=self.meta.first_bad or next(iter(prepared.bad), ""),
+            pages=self.meta.pages + made.pages,
+            bad_pages=self.meta.bad_pages + len(made.bad),
+            first_bad=self.meta.first_bad or next(iter(made.bad), ""),
         )
         if datetime.now(UTC) - self._saved_at > _SAVED_EVERY:
             self.save()

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.late_chunking import Window, windows
+from retrieval.networks.interface import Network
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.network import open_network
-from retrieval.networks.states import Network
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.weights import unit
 

@@ -21,9 +21,9 @@ from retrieval.explanation.language_model import (
     LanguageModelUnavailable,
     Waiting,
 )
-from retrieval.explanation.local.fitted import WORDINGS
 from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
+from retrieval.explanation.local.wordings import WORDINGS
 from retrieval.explanation.packaged_weights import QWEN
 from retrieval.explanation.prompt import CUT, Prompt, asked_again, prompt
 from retrieval.explanation.stage import Explained, Explains

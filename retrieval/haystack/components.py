@@ -22,7 +22,7 @@ from retrieval.language.english import EnglishParser
 from retrieval.pipeline import Pipeline as ClaimChecker
 from retrieval.recipes import Recipe
 from retrieval.stages.stage import Stage
-from retrieval.stages.table import Parts, stages_of
+from retrieval.stages.table import Resources, stages_of
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, Progress, Verdict
 
@@ -118,16 +118,16 @@ class HopEnd:
         return {"another": ended} if stopped is None else {"over": ended}
 
 
-def haystack_pipeline(recipe: Recipe, parts: Parts) -> Pipeline:
+def haystack_pipeline(recipe: Recipe, resources: Resources) -> Pipeline:
     """Return the stages of a recipe as a Haystack pipeline.
 
     ``run({"claim": {"claim": "…"}})["hop end"]["over"]`` is the state with evidence and verdict.
     A component has the name of its stage in the recipe. The names of the stages in ``first`` begin
     with "first hop", so that a stage can be in both parts. The search has no time limit here.
     """
-    stages = stages_of(recipe, parts)
+    stages = stages_of(recipe, resources)
     pipeline = Pipeline(max_runs_per_component=recipe.max_hops + 1)
-    pipeline.add_component("claim", ClaimReader(parts.parser))
+    pipeline.add_component("claim", ClaimReader(resources.parser))
     before = "claim.state"
     for name in recipe.first:
         pipeline.add_component(f"first hop {name}", StageComponent(stages[name]))

@@ -75,7 +75,7 @@ def main_clause(doc: Doc) -> Clause | None:
         before = [t for t in rest if t.i < subject[0].i]
         if before and not (before[-1].text == "," or before[-1].dep_ == "advmod"):
             continue  # the parser lost a part of the subject ("Charles I's wife ...")
-        return Clause(doc, root, subject, subject_head, finite, do, _behind(rest, subject))
+        return Clause(doc, root, subject, subject_head, finite, do, _moved_to_end(rest, subject))
     return None
 
 
@@ -110,7 +110,7 @@ def _with_contraction(verb: Token, root: Token) -> tuple[Token, ...]:
     )
 
 
-def _behind(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token, ...]:
+def _moved_to_end(rest: tuple[Token, ...], subject: tuple[Token, ...]) -> tuple[Token, ...]:
     """Move the words before the subject ("In 1815, ...") to the end, without their comma."""
     before = [t for t in rest if t.i < subject[0].i]
     while before and before[-1].is_punct:

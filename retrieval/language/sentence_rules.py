@@ -1,6 +1,6 @@
 """Finds the clear boundaries between sentences, and the unclear ones for a model to decide.
 
-A boundary can only be where a sentence mark stands (``. ! ? …``, and the quotes and brackets that
+A boundary can only be after a sentence mark (``. ! ? …``, and the quotes and brackets that
 close after it), and what follows is not lower case. A full stop after an ordinary word, followed
 by white space and a capital letter, is clear. It is unclear after initials, abbreviations, most
 numbers and formulas: "J. S. Bach", "Dr. No", "No. 1", "at 44° N. Its name".
@@ -17,7 +17,7 @@ _OPENING = "\"'“‘(["  # noqa: RUF001
 _MARK = re.compile(rf"([.!?…]+[{re.escape(_CLOSING)}]*)(\s*)")
 
 # Not among them: "…", which often stands within a sentence, and "?" or "!" in a quotation that the
-# sentence goes on after ('"Why?" Ann asked.').
+# sentence continues after ('"Why?" Ann asked.').
 _CLEAR_MARKS = {*(f".{quote}" for quote in ["", '"', "'", "”", "’"]), "!", "?"}  # noqa: RUF001
 
 # Words of three letters or more that often end in a full stop within a sentence; shorter ones are
@@ -40,7 +40,7 @@ _WIDEST = 1000  # characters of marks and white space; what is unclear about mor
 _LONGEST = 500  # characters of a stretch from which on no further boundary is added to it
 
 # ``senter`` decides on each token from two tokens on either side (two layers with a window of one).
-# Two chunks between white space before the mark and three after it hold these tokens, so that it
+# Two chunks between white space before the mark and three after it contain these tokens, so that it
 # decides as if it read all of the text.
 _AFTER = re.compile(rf"\S{{1,{_LOOKED_AT}}}(?:\s{{1,9}}\S{{1,{_LOOKED_AT}}}){{0,2}}\s?")
 _BEFORE = 2
@@ -105,7 +105,7 @@ def _may_run_together(last: str, first: str) -> bool:
 
 
 def _begins_clearly(text: str, start: int) -> bool:
-    """Return whether an ordinary capitalised word stands here.
+    """Return whether there is an ordinary capitalised word here.
 
     Other words are unclear, as ``senter`` has seen few of them: "Uto-Aztecan", "NaCl".
     """
@@ -117,7 +117,7 @@ def _begins_clearly(text: str, start: int) -> bool:
 
 
 def _ends_clearly(text: str, end: int) -> bool:
-    """Return whether an ordinary word or a year stands before this place.
+    """Return whether there is an ordinary word or a year before this place.
 
     Words of less than three letters, or four if capitalised, are often abbreviations ("c.",
     "St.", "Raj."), and other numbers those of a list or a part ("1.", "Voyager 2.").

@@ -14,7 +14,7 @@ from retrieval.language.sentence_rules import Stretch
 from retrieval.leave_out_torch import leave_out_torch
 
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
-# a bracket or a hyphen; a boundary counts only behind a sentence's last mark.
+# a bracket or a hyphen; a boundary counts only after a sentence's last mark.
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
 
 # Texts and their characters that are looked through before the model reads what is unclear.
@@ -23,7 +23,7 @@ _CHARACTERS = 200_000
 # Stretches that it reads together; each character takes 4 kB of memory meanwhile.
 _BATCH = 128
 
-_MARKS = 64  # most characters of quotes, brackets and white space behind a sentence's last mark
+_MARKS = 64  # most characters of quotes, brackets and white space after a sentence's last mark
 
 
 class SentenceSplitter:
@@ -90,7 +90,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def bounds_of(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the sentences between those of the starts that stand behind a sentence's end."""
+    """Return the sentences between the starts that come after the end of a sentence."""
     kept = [
         start
         for before, start in pairwise([0, *starts])

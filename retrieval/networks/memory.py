@@ -6,7 +6,7 @@ import errno
 
 from retrieval.errors import ModelUnavailable
 
-_SAID = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, and the system
+_PHRASES = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, and the system
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -14,7 +14,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return (
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-        or any(said in str(error).lower() for said in _SAID)
+        or any(phrase in str(error).lower() for phrase in _PHRASES)
     )
 
 

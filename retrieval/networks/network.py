@@ -11,7 +11,7 @@ import numpy as np
 
 from retrieval.networks.base import Base
 from retrieval.networks.conversion import converted_layers, converted_words
-from retrieval.networks.states import Network, RuntimeFailed
+from retrieval.networks.interface import Network, RuntimeFailed
 from retrieval.networks.weights import Array
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import onnxruntime
 
 from retrieval.networks import runtime
 from retrieval.networks.graph import MASK, STATES, VECTORS
-from retrieval.networks.states import RuntimeFailed, States, batch
+from retrieval.networks.interface import RuntimeFailed, States, batch
 from retrieval.networks.tokenizer import Row
 from retrieval.networks.weights import Array
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from retrieval.networks import runtime
-from retrieval.networks.states import States, batch
+from retrieval.networks.interface import States, batch
 from retrieval.networks.tokenizer import Row
 from retrieval.networks.weights import Array
 

@@ -200,8 +200,8 @@ class TextGenerator(ReportNetwork):
                 )
             for row, ids in zip(rows, generated.tolist(), strict=True):
                 # Separators between answers may be special tokens, so only these are left out.
-                said = [token for token in ids if token not in unsaid]
-                found[row] = tokenizer.decode(said, skip_special_tokens=False).strip()
+                words = [token for token in ids if token not in unsaid]
+                found[row] = tokenizer.decode(words, skip_special_tokens=False).strip()
         return found
 
 
@@ -248,11 +248,11 @@ class VectorNetwork(ReportNetwork):
         for rows, tokens in batches:
             with torch.inference_mode():
                 _, model = self._parts()
-                said = model(**tokens)
+                output = model(**tokens)
                 if mean:
                     mask = tokens["attention_mask"][:, :, None]
-                    states = said.last_hidden_state
+                    states = output.last_hidden_state
                     found[rows] = ((states * mask).sum(dim=1) / mask.sum(dim=1)).numpy()
                 else:
-                    found[rows] = said.pooler_output.numpy()
+                    found[rows] = output.pooler_output.numpy()
         return found

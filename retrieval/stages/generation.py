@@ -11,7 +11,7 @@ from retrieval.state import ClaimState
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Candidate, Evidence
 
-SENTENCES = 5  # that are read beside the claim
+SENTENCES = 5  # that are read with the claim
 
 
 class TitleModel(Protocol):

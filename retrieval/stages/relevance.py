@@ -16,13 +16,13 @@ from retrieval.types import Evidence, RankedDocument, Sentence
 
 
 class CrossEncoderRelevanceClassifier(Stage):
-    """Reads the claim beside each sentence with its title.
+    """Reads the claim together with each sentence and its title.
 
     One pass gives relevance, which is 1 - P(NOT ENOUGH INFO), and stance, which is the most
     probable class.
     """
 
-    def __init__(self, model: CrossEncoder, cutoff: float = 0.01) -> None:
+    def __init__(self, model: CrossEncoder, cutoff: float) -> None:
         """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff
@@ -56,7 +56,7 @@ class CrossEncoderRelevanceClassifier(Stage):
 
 
 class DistilBertRelevanceClassifier(Stage):
-    """Reads the claim beside each sentence and gives the probability that it is relevant.
+    """Reads the claim together with each sentence and gives the probability that it is relevant.
 
     It gives no stance. Until the verifier reads the sentence, SUPPORTS and REFUTES have half of the
     probability of relevance each.

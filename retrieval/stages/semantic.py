@@ -19,7 +19,7 @@ class SemanticSentenceRanker(Stage):
     cutoff and breaks ties.
     """
 
-    def __init__(self, encoder: TextEncoder, cutoff: float = 0.1, limit: int = 15) -> None:
+    def __init__(self, encoder: TextEncoder, cutoff: float, limit: int) -> None:
         """Keep sentences whose similarity to the claim is at least ``cutoff``.
 
         Only the ``limit`` most relevant ones of each hop are ranked: later ones are never selected

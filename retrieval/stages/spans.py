@@ -187,10 +187,10 @@ class WikineuralSpanExtractor(Stage):
         answer that does not occur in the claim is left out.
         """
         claim = doc.text
-        said = self._answers.answers([f"extract answers: <ha> {claim} <ha>"])[0]
+        answers = self._answers.answers([f"extract answers: <ha> {claim} <ha>"])[0]
         found = {
             *merged_entities(self._names.labelled(claim)),
-            *_places(said.split(_SEPARATOR), claim),
+            *_places(answers.split(_SEPARATOR), claim),
         }
         ordered = sorted(found, key=lambda place: (place[0], -place[1]))
         return [Span(claim[start:end], start, end, "entity") for start, end in ordered]

@@ -62,7 +62,7 @@ from retrieval.sufficiency.proof_model import ProofModel
 from retrieval.titles.title_trie import TitleTrie
 
 
-class Parts:
+class Resources:
     """The index and the models that stages share. A model is made when a stage first needs it.
 
     Making one raises ``ModelUnavailable`` if it is missing or damaged.
@@ -86,7 +86,7 @@ class Parts:
 
     @cached_property
     def relevance_model(self) -> CrossEncoder:
-        """The model that reads every sentence beside the claim."""
+        """The model that reads the claim with every sentence."""
         return relevance_model()
 
     @cached_property
@@ -113,75 +113,75 @@ class Parts:
         return DprQuestionEncoder(present_models(self.folders.report))
 
 
-def _dense(parts: Parts, c: RetrievalConfig) -> DenseSentenceRetriever:
-    return DenseSentenceRetriever(parts.store, parts.queries, c.dense_limit, c.path_leads)
+def _dense(resources: Resources, c: RetrievalConfig) -> DenseSentenceRetriever:
+    return DenseSentenceRetriever(resources.store, resources.queries, c.dense_limit, c.path_leads)
 
 
-def _paths(parts: Parts, c: RetrievalConfig) -> PathReader:
-    nearness = Nearness(parts.store, parts.queries)
-    return PathReader(parts.path_model, nearness, c.path_leads, c.path_neighbours)
+def _paths(resources: Resources, c: RetrievalConfig) -> PathReader:
+    nearness = Nearness(resources.store, resources.queries)
+    return PathReader(resources.path_model, nearness, c.path_leads, c.path_neighbours)
 
 
-def _verification(parts: Parts, c: RetrievalConfig) -> EvidenceVerifier:
-    return EvidenceVerifier(parts.verifier, c)
+def _verification(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
+    return EvidenceVerifier(resources.verifier, c)
 
 
-_Maker: TypeAlias = Callable[[Parts, RetrievalConfig], Stage]
+_Maker: TypeAlias = Callable[[Resources, RetrievalConfig], Stage]
 
 STAGES: Mapping[str, _Maker] = {
-    "spans": lambda p, c: SpacySpanExtractor(),
-    "spans:wikineural": lambda p, c: WikineuralSpanExtractor(present_models(p.folders.report)),
-    "titles": lambda p, c: TitleMatcher(
-        p.store, p.encoder, c.disambiguation_cutoff, c.disambiguation_limit
+    "spans": lambda r, c: SpacySpanExtractor(),
+    "spans:wikineural": lambda r, c: WikineuralSpanExtractor(present_models(r.folders.report)),
+    "titles": lambda r, c: TitleMatcher(
+        r.store, r.encoder, c.disambiguation_cutoff, c.disambiguation_limit
     ),
-    "texts": lambda p, c: TextMatcher(p.store, c.text_limit, c.word_limit),
-    "questions": lambda p, c: RuleQuestionGenerator(),
-    "questions:t5": lambda p, c: T5QuestionGenerator(present_models(p.folders.report)),
-    "ranking": lambda p, c: DenseDocumentRanker(p.store, p.encoder, c),
-    "ranking:each": lambda p, c: MiniLMDocumentRanker(
-        p.store, p.encoder, c.document_cutoff, c.document_limit
+    "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
+    "questions": lambda r, c: RuleQuestionGenerator(),
+    "questions:t5": lambda r, c: T5QuestionGenerator(present_models(r.folders.report)),
+    "ranking": lambda r, c: DenseDocumentRanker(r.store, r.encoder, c),
+    "ranking:each": lambda r, c: MiniLMDocumentRanker(
+        r.store, r.encoder, c.document_cutoff, c.document_limit
     ),
-    "ranking:dpr": lambda p, c: DprDocumentRanker(
-        p.store, p.dpr, c.document_cutoff, c.document_limit
+    "ranking:dpr": lambda r, c: DprDocumentRanker(
+        r.store, r.dpr, c.document_cutoff, c.document_limit
     ),
     "dense": _dense,
-    "sentences": lambda p, c: SentencePreranker(p.store, p.encoder, c),
-    "sentences:dpr": lambda p, c: SentencePreranker(p.store, p.dpr, c),
-    "sentences:dense": lambda p, c: DenseSentenceReader(p.store, p.encoder, p.queries, c),
-    "relevance": lambda p, c: CrossEncoderRelevanceClassifier(
-        p.relevance_model, c.relevance_cutoff
+    "sentences": lambda r, c: SentencePreranker(r.store, r.encoder, c),
+    "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.dpr, c),
+    "sentences:dense": lambda r, c: DenseSentenceReader(r.store, r.encoder, r.queries, c),
+    "relevance": lambda r, c: CrossEncoderRelevanceClassifier(
+        r.relevance_model, c.relevance_cutoff
     ),
-    "relevance:distilbert": lambda p, c: DistilBertRelevanceClassifier(
-        present_models(p.folders.report), c.relevance_cutoff
+    "relevance:distilbert": lambda r, c: DistilBertRelevanceClassifier(
+        present_models(r.folders.report), c.relevance_cutoff
     ),
     "paths": _paths,
-    "semantic": lambda p, c: SemanticSentenceRanker(p.encoder, c.semantic_cutoff, c.semantic_limit),
-    "semantic:mpnet": lambda p, c: SimilaritySentenceRanker(p.encoder, c.semantic_cutoff),
-    "fusion": lambda p, c: PathFusion(c.path_threshold, None),
-    "fusion:hybrid": lambda p, c: PathFusion(c.path_threshold, c.path_weight),
+    "semantic": lambda r, c: SemanticSentenceRanker(r.encoder, c.semantic_cutoff, c.semantic_limit),
+    "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.encoder, c.semantic_cutoff),
+    "fusion": lambda r, c: PathFusion(c.path_threshold, None),
+    "fusion:hybrid": lambda r, c: PathFusion(c.path_threshold, c.path_weight),
     "verification": _verification,
-    "completion": lambda p, c: PathCompletion(
-        _paths(p, c), _verification(p, c), c.verified_paths, c.verified_path_cutoff
+    "completion": lambda r, c: PathCompletion(
+        _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
-    "selection": lambda p, c: RelativeSelector(c.selection_share, c.selection_limit),
-    "selection:proved": lambda p, c: ProvedSelector(c.unproved_share),
-    "selection:utility": lambda p, c: UtilitySelector(
+    "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
+    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
+    "selection:utility": lambda r, c: UtilitySelector(
         UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),
-    "proof": lambda p, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
-    "verdict": lambda p, c: CrossEncoderJudge(p.verifier, p.verifier.version, c),
+    "proof": lambda r, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
+    "verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c),
 }
 
-EXPANDERS: Mapping[str, Callable[[Parts, RetrievalConfig], Expander]] = {
-    "mentions": lambda p, c: MentionExpander(p.store, c.lead_sentences, c.expansion_limit),
-    "generation": lambda p, c: TitleGenerator(
-        *p.title_generation, c.generation_beams, c.expansion_limit
+EXPANDERS: Mapping[str, Callable[[Resources, RetrievalConfig], Expander]] = {
+    "mentions": lambda r, c: MentionExpander(r.store, c.lead_sentences, c.expansion_limit),
+    "generation": lambda r, c: TitleGenerator(
+        *r.title_generation, c.generation_beams, c.expansion_limit
     ),
     "dense": _dense,
 }
 
 
-def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
+def stages_of(recipe: Recipe, resources: Resources) -> dict[str, Stage]:
     """Return the stages that a recipe names, and "next".
 
     Raises:
@@ -197,8 +197,8 @@ def stages_of(recipe: Recipe, parts: Parts) -> dict[str, Stage]:
             "Add each to retrieval/stages/table.py, or name one that is listed there.",
         )
     settings = recipe.settings
-    expanders = [EXPANDERS[name](parts, settings) for name in recipe.next]
+    expanders = [EXPANDERS[name](resources, settings) for name in recipe.next]
     return {
-        **{name: STAGES[name](parts, settings) for name in (*recipe.first, *recipe.hop)},
+        **{name: STAGES[name](resources, settings) for name in (*recipe.first, *recipe.hop)},
         "next": NextHop(expanders, settings.expansion_limit),
     }

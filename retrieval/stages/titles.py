@@ -27,7 +27,7 @@ class TitleMatcher(Stage):
     """
 
     def __init__(
-        self, store: DocumentStore, encoder: TextEncoder, cutoff: float = 0.25, limit: int = 5
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float, limit: int
     ) -> None:
         """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
         self._store = store

@@ -10,7 +10,7 @@ from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.language.model_texts import evidence_set_text
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
-from retrieval.sufficiency.agreement import agreed
+from retrieval.sufficiency.proof_adjustment import adjusted_to_proof
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
@@ -47,7 +47,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected)
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
         if state.proof is not None:
-            verdict = agreed(state.claim, verdict, state.proof, self._settings)
+            verdict = adjusted_to_proof(state.claim, verdict, state.proof, self._settings)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
 

@@ -76,10 +76,12 @@ class EvidenceVerifier(Stage):
     ) -> dict[Reading, Opinion]:
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
-        said = self._model.probabilities([(claim, _text(reading, known)) for reading in new])
+        probabilities = self._model.probabilities(
+            [(claim, _text(reading, known)) for reading in new]
+        )
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
-            for reading, row in zip(new, said, strict=True)
+            for reading, row in zip(new, probabilities, strict=True)
         }
         return {**before, **opinions}
 

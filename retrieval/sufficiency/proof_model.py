@@ -42,7 +42,7 @@ class ProofReading:
 
 
 class ProofModel(TrainedModel):
-    """Reads a claim, cut into spans, beside evidence."""
+    """Reads a claim, cut into spans, with evidence."""
 
     def __init__(self, folder: Path) -> None:
         """Read ``folder``; no weights are loaded yet.

@@ -12,8 +12,8 @@ from typing import Any
 from retrieval.errors import ModelUnavailable
 from retrieval.fixes import restore_model
 from retrieval.networks.base import Base
+from retrieval.networks.interface import Network
 from retrieval.networks.network import open_network
-from retrieval.networks.states import Network
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.weights import Array
 from retrieval.trained.difference import heads, read_difference, trained_body

@@ -24,7 +24,7 @@ def test_what_equals_the_last_wanted_is_as_good_and_no_more_than_all_are_found()
     assert share_found(similar, [0, 1], 100) == 0.5
 
 
-def test_a_share_is_told_in_percent_and_in_numbers() -> None:
+def test_a_share_is_shown_in_percent_and_in_numbers() -> None:
     assert share_of([True, False, True]) == "66.7 % (2 of 3)"
 
 
@@ -55,6 +55,6 @@ def test_all_pages_take_what_a_page_takes_times_as_many() -> None:
     }
 
 
-def test_what_the_node_does_not_tell_is_left_out() -> None:
+def test_figures_that_the_node_does_not_report_are_left_out() -> None:
     build = Build(documents=10, seconds=1.0, megabytes=1.0, bytes=10)
     assert not any("vectors" in what for what, _, _ in all_pages(build))

@@ -70,7 +70,7 @@ def test_a_difference_counts_the_claims_that_only_one_labels_right() -> None:
     assert found.p_value == pytest.approx(0.375)  # two-sided: at most one of five
 
 
-def test_the_examples_are_balanced_and_none_stands_in_a_prompt_without_them() -> None:
+def test_the_examples_are_balanced_and_absent_from_a_prompt_without_examples() -> None:
     labels = [label for _, _, label in EXAMPLES]
     assert {label: labels.count(label) for label in LABELS} == dict.fromkeys(LABELS, 2)
     for wording in WORDINGS:
@@ -79,7 +79,7 @@ def test_the_examples_are_balanced_and_none_stands_in_a_prompt_without_them() ->
         assert ("Terrin" in prompt) == wording.examples
 
 
-def test_what_was_asked_before_is_not_asked_again(tmp_path: Path) -> None:
+def test_the_same_prompt_is_not_asked_again(tmp_path: Path) -> None:
     given = Given("A claim.", LABELS[0], "paraphrase", (("Title", "A sentence."),))
     prompt = WORDINGS[0].prompt(given.claim, given.sentences)
     line = {

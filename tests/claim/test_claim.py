@@ -132,5 +132,5 @@ def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
         ("月は地球の周りを回っている。", "English only"),
     ],
 )
-def test_what_makes_an_answer_worse_is_said(text: str, word: str) -> None:
+def test_a_notice_names_what_makes_an_answer_worse(text: str, word: str) -> None:
     assert any(word in notice for notice in read_claim(text).notices)

@@ -112,7 +112,9 @@ def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
     assert "| islands | 2 |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path: Path) -> None:
+def test_a_language_model_labels_pairs_in_addition_to_the_verifier(
+    home: Path, tmp_path: Path
+) -> None:
     pairs = write(tmp_path / "pairs.jsonl", PAIRS)
     with chat_server() as chat:
         chat.answers(says(verdict("REFUTES", (1,))), says(verdict("NOT ENOUGH INFO", ())))
@@ -140,7 +142,7 @@ def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path:
     assert "| the language model | 50.0 |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_claims_are_checked_over_the_served_index_and_a_stopped_run_goes_on(
+def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continues(
     home: Path, tmp_path: Path
 ) -> None:
     claims = write(tmp_path / "claims.jsonl", CLAIMS)

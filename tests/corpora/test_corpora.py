@@ -64,7 +64,7 @@ def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
     assert page.sentences == ("It is a song.", "", "It's old.", "")
 
 
-def test_fever_tells_which_pages_a_sentence_links_to(tmp_path: Path) -> None:
+def test_fever_sentences_have_the_pages_that_they_link_to(tmp_path: Path) -> None:
     lines(
         tmp_path / "wiki-001.jsonl",
         fever_page(

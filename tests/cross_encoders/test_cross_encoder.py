@@ -13,8 +13,8 @@ import pytest
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.heads import OF_FIRST
 from retrieval.models import RELEVANCE_MODEL, minilm_classifier, relevance_model
+from retrieval.networks.interface import Network, States
 from retrieval.networks.minilm import MiniLM
-from retrieval.networks.states import Network, States
 from retrieval.networks.tokenizer import Row
 
 pytestmark = pytest.mark.models

@@ -94,7 +94,7 @@ def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_f
         (("Not-Entailment", "Entailment"), (NOT_ENOUGH_INFO, SUPPORTS)),
     ],
 )
-def test_labels_are_known_by_their_names_whatever_the_order_and_case(
+def test_labels_are_recognised_by_name_in_any_order_and_case(
     tmp_path: Path, names: Sequence[str], meant: Sequence[str]
 ) -> None:
     folder = write_tiny_classifier(tmp_path, labels=names)
@@ -290,7 +290,7 @@ def test_pairs_of_like_length_are_read_together(
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_what_does_not_fit_the_window_is_cut_and_said_not_to_fit(
+def test_a_pair_that_does_not_fit_the_window_is_cut_and_reported_as_not_fitting(
     tmp_path: Path, architecture: str
 ) -> None:
     model = model_in(write_tiny_classifier(tmp_path, architecture))

@@ -96,7 +96,7 @@ def test_the_longest_sentences_are_cut_first(lengths: list[int], room: int, long
 
 
 @pytest.mark.models
-def test_ten_long_sentences_fit_behind_a_long_claim() -> None:
+def test_ten_long_sentences_fit_after_a_long_claim() -> None:
     tokenizer = Tokenizer(MiniLM().tokenizer_file(), 512)
     claim, rest = pieces(tokenizer, "pier " * 400, [("Pier", "oak " * 300)] * 10, 512)
     # Half of the window for the claim; of the other 256 ten are for [CLS], so 24 for each.

@@ -95,7 +95,7 @@ def test_a_store_answers_again_after_its_server_was_killed_and_started(
     assert until_answered(store) == before
 
 
-def test_a_server_that_stands_still_costs_a_call_some_seconds_and_then_answers(
+def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succeeds(
     node: Node, tmp_path: Path
 ) -> None:
     index = index_at(node.host, tmp_path, "still")
@@ -111,7 +111,7 @@ def test_a_server_that_stands_still_costs_a_call_some_seconds_and_then_answers(
     assert until_answered(store) == before
 
 
-def test_a_build_goes_on_after_its_server_was_killed(node: Node, tmp_path: Path) -> None:
+def test_a_build_continues_after_its_server_was_killed(node: Node, tmp_path: Path) -> None:
     class Killing(ListCorpus):
         def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
             for number, chunk in enumerate(super().chunks()):
@@ -135,7 +135,7 @@ def test_a_build_goes_on_after_its_server_was_killed(node: Node, tmp_path: Path)
     index.verify()
 
 
-def test_a_full_disk_is_named_and_the_build_goes_on_when_there_is_room(
+def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
     node: Node, tmp_path: Path
 ) -> None:
     index = index_at(node.host, tmp_path, "disk")
@@ -167,7 +167,7 @@ def test_a_full_disk_is_named_and_the_build_goes_on_when_there_is_room(
 
 
 @pytest.mark.parametrize("end", ["chunk", "swap"])
-def test_a_builder_that_is_killed_leaves_what_serves_and_is_gone_on_with(
+def test_a_killed_build_leaves_the_served_version_and_can_be_continued(
     index: ElasticIndex, tmp_path: Path, end: str
 ) -> None:
     name = f"killed-{end}-{time.time_ns()}"

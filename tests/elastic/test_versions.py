@@ -73,7 +73,7 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
     assert other.open("words").info().documents == len(PAGES)
 
 
-def test_an_older_build_that_is_gone_on_with_serves_and_is_not_dropped(
+def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_version, "_KEPT_FOR", timedelta(0))
@@ -228,7 +228,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_built(
     assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
 
 
-def test_what_a_worker_has_open_says_so_when_it_is_pruned(index: ElasticIndex) -> None:
+def test_a_pruned_version_that_is_still_open_says_that_it_was_replaced(index: ElasticIndex) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     old = index.open("words")
     index.remove(["Zoe"])
@@ -239,7 +239,7 @@ def test_what_a_worker_has_open_says_so_when_it_is_pruned(index: ElasticIndex) -
     assert caught.value.hint == "Check the claim again."
 
 
-def test_a_removal_that_was_ended_is_gone_on_with(
+def test_an_interrupted_removal_is_continued(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
@@ -295,7 +295,7 @@ def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
     assert {title for _, title in store.titled()} == {page.title for page in pages[:3]}
 
 
-def test_codes_that_are_forgotten_are_asked_for_again(
+def test_codes_that_left_the_cache_are_read_again(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())

@@ -38,7 +38,7 @@ def test_a_claim_keeps_its_sets_and_its_line(tmp_path: Path) -> None:
     assert hum.where.endswith("claims.jsonl, line 3")
 
 
-def test_a_claim_needs_several_pages_when_no_set_lies_on_one(tmp_path: Path) -> None:
+def test_a_claim_needs_several_pages_if_no_set_is_on_one_page(tmp_path: Path) -> None:
     (claim,) = read(tmp_path, LAMP | {"evidence": LAMP["evidence"][1:]})
     assert claim.needs_several_pages
 

@@ -25,7 +25,7 @@ def test_evidence_precision_is_a_mean_over_decided_claims() -> None:
     assert FIGURE["evidence_precision"] == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
 
 
-def test_evidence_recall_counts_claims_with_a_whole_set_whatever_the_label() -> None:
+def test_evidence_recall_counts_claims_with_a_whole_set_even_if_the_label_is_wrong() -> None:
     assert FIGURE["evidence_recall"] == 2 / 3  # claims 1 and 4
 
 

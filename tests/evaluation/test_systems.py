@@ -136,7 +136,7 @@ def test_every_variant_is_expected_here() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_variant_changes_what_it_says_and_nothing_else(name: str) -> None:
+def test_a_variant_changes_the_listed_settings_and_nothing_else(name: str) -> None:
     variant, recipe = values(recipe_of(name)), values(RECIPES[name.partition("-")[0]])
     changed = {key: (recipe[key], variant[key]) for key in recipe if recipe[key] != variant[key]}
     assert changed.pop("name") == (name.partition("-")[0], name)

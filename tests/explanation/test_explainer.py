@@ -58,7 +58,7 @@ def verifiers(label: Label, confidence: float = 0.9) -> Verdict:
     return Verdict(label, confidence, "verifier 5", opinion.rationale, (opinion,))
 
 
-def test_the_model_decides_and_the_verifiers_opinion_stands_beside_it(chat: ChatServer) -> None:
+def test_the_model_decides_and_the_verifiers_opinion_is_kept(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES", (1,), "It is red.", "the colour")))
     before = verifiers(SUPPORTS)
     result = stage(chat).explain(CLAIM, EVIDENCE, before, NONE)
@@ -158,7 +158,7 @@ def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     assert len(chat.requests) == 4
 
 
-def test_a_kept_answer_that_is_no_longer_believed_is_asked_for_again(chat: ChatServer) -> None:
+def test_a_stored_answer_that_fails_the_checks_is_asked_for_again(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     kept = Memory()
     stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
@@ -192,7 +192,7 @@ def test_a_kept_answer_is_used_while_the_model_is_left_alone(chat: ChatServer) -
     assert result.verdict.label == REFUTES
 
 
-def test_evidence_that_was_cut_is_said(chat: ChatServer) -> None:
+def test_a_notice_says_that_evidence_was_cut(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     long = [replace(evidence("Lamp", "red " * 5000), selected=True)]
     result = stage(chat).explain(CLAIM, long, verifiers(SUPPORTS), NONE)

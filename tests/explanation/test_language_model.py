@@ -175,7 +175,7 @@ def test_a_server_that_asks_for_a_long_pause_is_left_alone(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("failure", [hangs, trickles])
-def test_a_call_ends_at_its_limit_whatever_the_server_does(
+def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
     chat: ChatServer, provider: Provider, failure: Behaviour
 ) -> None:
     chat.answers(failure)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from retrieval.explanation.choice import LanguageModelChoice
-from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
 from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
-from retrieval.explanation.local.pool import Pool
+from retrieval.explanation.local.pool import ALONE, TOGETHER, Pool
+from retrieval.explanation.local.wordings import WORDINGS
 from retrieval.explanation.packaged_weights import PackagedWeights
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, SUPPORTS, Judgement, Usage, Verdict
 from tests.evidence import evidence

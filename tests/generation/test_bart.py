@@ -39,7 +39,7 @@ def whole_read(folder: Path, text: Sequence[int], prefix: Sequence[int]) -> np.n
     return logits.log_softmax(dim=-1).numpy()
 
 
-def test_a_title_stands_between_the_tokens_that_barts_texts_stand_between(folder: Path) -> None:
+def test_a_title_is_between_the_tokens_that_begin_and_end_texts_of_bart(folder: Path) -> None:
     assert BartTitleModel(folder).markup == Markup(title_begin=BEGIN, title_end=END)
 
 

@@ -92,7 +92,7 @@ def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> 
     assert told["lamp_song"] == pytest.approx(0.5 * 0.8 * 0.6 * 0.5 * 0.5, rel=1e-5)
 
 
-def test_the_sentences_told_are_those_of_the_most_probable_set() -> None:
+def test_the_returned_sentences_are_those_of_the_most_probable_set() -> None:
     found = {d.document_id: d.sentences for d in generate(Told(WAYS), MARKUP, TRIE, beams=10)}
     assert found["oslo"] == (1,)
     assert found["lamp"] == (0,)

@@ -17,7 +17,7 @@ def tokenizer() -> TitleTokenizer:
     return TitleTokenizer()
 
 
-def test_each_sentence_stands_behind_its_identifier_and_its_title(
+def test_each_sentence_follows_its_identifier_and_its_title(
     tokenizer: TitleTokenizer,
 ) -> None:
     claim, lamp, pier = tokenizer.tokens(

@@ -7,39 +7,41 @@ from pathlib import Path
 import pytest
 from haystack import Pipeline
 
-from retrieval.assembly import parts_over, pipeline_over
+from retrieval.assembly import pipeline_over, resources_over
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.haystack.components import EvidenceRetriever, haystack_pipeline
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.model_folders import ModelFolders
 from retrieval.recipes import RECIPES
-from retrieval.stages.table import Parts
+from retrieval.stages.table import Resources
 
 pytestmark = pytest.mark.models
 
 
 @pytest.fixture(scope="module")
-def parts(index: Path, unpacked: Path) -> Parts:
+def resources(index: Path, unpacked: Path) -> Resources:
     encoder = MiniLMEncoder()
-    return parts_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
+    return resources_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
 
 
 @pytest.mark.parametrize(
     "claim",
     ["Skerrow Light was designed by Ann Lee.", "The designer of Skerrow Light collected stamps."],
 )
-def test_a_haystack_pipeline_finds_what_the_function_finds(parts: Parts, claim: str) -> None:
+def test_a_haystack_pipeline_finds_what_the_function_finds(
+    resources: Resources, claim: str
+) -> None:
     recipe = RECIPES["combined"]
-    report = pipeline_over(parts, recipe).check(claim, lambda progress: None)
-    over = haystack_pipeline(recipe, parts).run({"claim": {"claim": claim}})["hop end"]["over"]
+    report = pipeline_over(resources, recipe).check(claim, lambda progress: None)
+    over = haystack_pipeline(recipe, resources).run({"claim": {"claim": claim}})["hop end"]["over"]
     assert over.evidence == report.evidence
     assert over.hops == report.hops
     assert over.verdict.label == report.verdict.label
 
 
-def test_the_retriever_hands_the_selected_sentences_on_as_documents(parts: Parts) -> None:
+def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: Resources) -> None:
     pipeline = Pipeline()
-    retriever = EvidenceRetriever(pipeline_over(parts, RECIPES["esoteric"]))
+    retriever = EvidenceRetriever(pipeline_over(resources, RECIPES["esoteric"]))
     pipeline.add_component("evidence", retriever)
     found = pipeline.run({"evidence": {"query": "Skerrow Light was designed by Ann Lee."}})
     first = found["evidence"]["documents"][0]

@@ -71,7 +71,9 @@ def store(haystack: ElasticsearchDocumentStore) -> HaystackStore:
     return HaystackStore(haystack, WordEncoder())
 
 
-def test_it_says_what_it_holds(haystack: ElasticsearchDocumentStore, store: HaystackStore) -> None:
+def test_its_description_counts_documents(
+    haystack: ElasticsearchDocumentStore, store: HaystackStore
+) -> None:
     info = store.info()
     assert (info.name, info.documents, info.encoder) == (haystack._index, len(PAGES), "")
     assert HaystackStore(haystack, WordEncoder(), embedded=True).info().encoder == "words"
@@ -113,7 +115,7 @@ def test_of_a_name_that_many_share_the_first_are_found() -> None:
     assert found == ["zz", *(page.id for page in pages[: MOST_OF_A_NAME - 1])]
 
 
-def test_all_titles_are_read_whatever_fits_into_an_answer(
+def test_all_titles_are_read_in_several_answers(
     store: HaystackStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(haystack_store, "_TITLES_AT_ONCE", 5)

@@ -61,7 +61,7 @@ def test_a_damaged_file_is_converted_anew(kept: Path) -> None:
     assert base.read == 4
 
 
-def test_another_version_is_kept_beside_it_until_nothing_opened_it_for_a_month(
+def test_a_file_of_another_version_is_kept_until_nothing_opened_it_for_a_month(
     kept: Path,
 ) -> None:
     base = TinyBase()

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from retrieval.networks.graph import body_graph
+from retrieval.networks.interface import States
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.mpnet import MPNet
 from retrieval.networks.network import open_network
 from retrieval.networks.onnx_network import OnnxNetwork
-from retrieval.networks.states import States
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.networks.torch_network import TorchNetwork
 from retrieval.networks.weights import Array, Body
@@ -111,7 +111,7 @@ def test_the_first_states_are_the_same_where_no_others_are_computed(
 
 
 @pytest.mark.parametrize("with_bias", [False, True])
-def test_the_states_of_a_row_do_not_depend_on_those_beside_it(
+def test_the_states_of_a_row_do_not_depend_on_other_rows_of_its_batch(
     tmp_path: Path, with_bias: bool
 ) -> None:
     network = opened(biased(tiny_body()) if with_bias else tiny_body(), tmp_path)

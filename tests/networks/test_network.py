@@ -12,8 +12,8 @@ import pytest
 
 from retrieval.errors import ModelUnavailable
 from retrieval.networks import runtime
+from retrieval.networks.interface import batch
 from retrieval.networks.network import open_network, word_embeddings
-from retrieval.networks.states import batch
 from retrieval.networks.torch_network import TorchNetwork
 from retrieval.networks.weights import Array
 from tests.networks.tiny import PLACES, TinyBase, tiny_rows

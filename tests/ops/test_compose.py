@@ -51,7 +51,7 @@ def test_the_check_notices_a_service_that_is_waited_for_in_vain(compose: dict[st
         compose_files.check({**compose, "services": {**compose["services"], "web": web}})
 
 
-def test_nothing_but_the_web_is_reachable_and_only_from_this_machine_unless_told(
+def test_only_the_web_is_reachable_and_by_default_only_from_this_machine(
     compose: dict[str, Any],
 ) -> None:
     ports = {name: service.get("ports", []) for name, service in compose["services"].items()}

@@ -94,7 +94,7 @@ def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:
     assert not alive(pid)
 
 
-def test_everything_a_program_says_is_in_its_log(tmp_path: Path) -> None:
+def test_all_output_of_a_program_is_in_its_log(tmp_path: Path) -> None:
     kettle, log = program(tmp_path, "talk"), tmp_path / "kettle.log"
     run([kettle], lambda: log.exists() and "at work" in log.read_text("utf-8"), print)
     end_all([kettle])

@@ -262,7 +262,7 @@ def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
     assert plans(upgraded) == []
 
 
-def test_with_an_index_on_a_server_it_starts_builds_nothing_and_tells_what_is_wrong(
+def test_with_an_index_on_a_server_it_starts_builds_nothing_and_reports_what_is_wrong(
     tmp_path: Path,
 ) -> None:
     server = f"elasticsearch://me:secret@127.0.0.1:{free_port()}/notes"

@@ -20,7 +20,7 @@ from tests.islands import TEXTS
 pytestmark = pytest.mark.models
 
 
-def test_a_bart_of_ones_own_generates_the_titles(
+def test_the_users_own_bart_generates_the_titles(
     index: Path, unpacked: Path, tmp_path: Path
 ) -> None:
     write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
@@ -37,7 +37,7 @@ def test_a_bart_of_ones_own_generates_the_titles(
 @pytest.mark.parametrize(
     "labels", [("contradiction", "neutral", "entailment"), ("not_entailment", "entailment")]
 )
-def test_a_verifier_of_ones_own_labels_the_evidence_and_gives_the_verdict_its_name(
+def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_name(
     index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", labels)

@@ -163,7 +163,7 @@ def test_the_same_selection_twice_ends_the_search_before_documents_are_looked_fo
     assert endings(report) == [None, "nothing new"]
 
 
-def test_a_proof_without_an_open_part_ends_the_search_whatever_the_verdict() -> None:
+def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
     report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
     assert endings(report) == [None, "proved"]
     assert [hop.missing for hop in report.hops] == [((0, 8),), ()]

@@ -12,7 +12,7 @@ def span(text: str) -> Span:
     return Span(text, start, start + len(text), "entity")
 
 
-def test_a_span_that_no_sentence_speaks_of_is_missing() -> None:
+def test_a_span_that_no_sentence_mentions_is_missing() -> None:
     found = missing_spans(
         [span("Guernica"), span("Oslo")],
         [evidence("Guernica", "It is a large painting in oil.")],
@@ -24,7 +24,7 @@ def test_a_word_of_the_same_stem_covers_a_span() -> None:
     assert missing_spans([span("painter")], [evidence("Guernica", "Picasso painted it.")]) == []
 
 
-def test_a_span_inside_another_missing_span_is_told_once() -> None:
+def test_a_span_inside_another_missing_span_is_not_listed() -> None:
     found = missing_spans([span("born in Oslo"), span("Oslo")], [])
     assert [s.text for s in found] == ["born in Oslo"]
 

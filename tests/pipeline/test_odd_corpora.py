@@ -86,14 +86,16 @@ def test_every_recipe_answers_in_bounded_time(odd: Retriever, claim: str, recipe
             assert texts[name][start:end].strip()
 
 
-def test_evidence_that_no_model_reads_whole_is_told_of(tmp_path: Path, unpacked: Path) -> None:
+def test_a_notice_says_that_evidence_was_too_long_for_a_model(
+    tmp_path: Path, unpacked: Path
+) -> None:
     retriever = opened([("Ostrell", LONG), ("Runde", "Runde is an isle.")], tmp_path, unpacked)
     (notice,) = check(retriever, "The harbour wall of Ostrell was mended.", "esoteric").notices
     assert "longer than the models read at once" in notice
     assert check(retriever, "Runde is an isle.", "esoteric").notices == ()
 
 
-def test_that_an_index_has_no_vectors_is_told(tmp_path: Path, unpacked: Path) -> None:
+def test_a_notice_says_that_an_index_has_no_vectors(tmp_path: Path, unpacked: Path) -> None:
     corpus = ListCorpus((Page("Runde", "Runde", None, "Runde is an isle."),))
     EmbeddedIndex(tmp_path / "index").build(corpus, None)
     retriever = Retriever(tmp_path / "index", tmp_path, threads=2, folders=ModelFolders(unpacked))

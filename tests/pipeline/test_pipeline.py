@@ -195,7 +195,7 @@ def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
     assert [told(claim) for claim in reversed(CLAIMS[:4])] == alone[::-1]
 
 
-def test_progress_tells_every_stage_in_order_and_ends_with_all_done(retriever: Retriever) -> None:
+def test_progress_names_every_stage_in_order_and_ends_with_all_done(retriever: Retriever) -> None:
     seen: list[Progress] = []
     retriever.check("Skerrow Light was designed by Ann Lee.", "esoteric", seen.append)
     assert [p.stage for p in seen] == [

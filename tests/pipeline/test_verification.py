@@ -43,7 +43,7 @@ def test_a_verdict_names_the_verifier_and_the_time_that_it_took(
 
 @pytest.mark.parametrize("recipe", ["combined", "esoteric"])
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_the_stance_of_every_sentence_is_the_verifiers_whatever_the_round(
+def test_the_stance_of_every_sentence_is_the_verifiers_in_every_hop(
     retriever: Retriever, unpacked: Path, claim: str, recipe: str
 ) -> None:
     found = check(retriever, claim, recipe).evidence
@@ -90,7 +90,7 @@ def test_recipes_that_read_sentences_alone_read_no_paths(
     assert {item.path for item in check(retriever, claim, recipe).evidence} == {()}
 
 
-def test_a_sentence_that_is_not_among_the_best_is_read_behind_one_that_it_completes(
+def test_a_sentence_that_is_not_among_the_best_is_read_with_one_that_it_completes(
     retriever: Retriever,
 ) -> None:
     # One sentence alone is verified, and it does not settle the claim: either says a half.

@@ -36,7 +36,7 @@ def test_words_are_labelled_whole_with_their_offsets(tiny_models: Path) -> None:
     ]
 
 
-def test_an_answer_is_the_same_whatever_is_asked_beside_it(tiny_models: Path) -> None:
+def test_an_answer_does_not_depend_on_other_questions_of_its_batch(tiny_models: Path) -> None:
     model = TextGenerator(tiny_models, QUESTIONS)
     texts = ["answer: Ann Lee context: it", "answer: No context: " + TEXT * 3, "Dundee"]
     assert model.answers(texts) == [model.answers([text])[0] for text in texts]

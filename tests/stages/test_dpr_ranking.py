@@ -69,7 +69,7 @@ def test_exact_titles_are_all_read_first_and_take_no_place() -> None:
     assert list(found) == ["B", "E", "C"]
 
 
-def test_what_is_kept_is_read_whatever_it_scores() -> None:
+def test_kept_candidates_are_read_even_with_low_scores() -> None:
     assert ranked("", kept="B") == pytest.approx({"B": 1 / (1 + exp(-0.608))})
 
 

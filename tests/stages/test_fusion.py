@@ -40,21 +40,21 @@ def test_a_path_that_reaches_the_threshold_counts() -> None:
     assert "D" not in [item.title for item in ranked([A, B], [after("D", 0.5, A)], 0.41)]
 
 
-def test_equal_scores_are_told_apart_by_what_the_sentences_say() -> None:
+def test_ties_are_broken_by_the_higher_score_of_both_readings() -> None:
     # Z is the only sentence read alone: 0 of its range. Of the paths Z with B is 1, Z with C 0.
     z = evidence("Z", "text", 0.95)
     found = ranked([z], [after("B", 0.5, z), after("C", 0.2, z)])
     assert [item.title for item in found] == ["Z", "B", "C"]
 
 
-def test_a_sentence_keeps_what_it_says_where_it_is_surer() -> None:
+def test_a_sentence_keeps_the_reading_with_the_higher_score() -> None:
     surer = after("C", 0.9, A)
     found = {item.title: item for item in ranked([A, B, C], [surer, after("B", 0.3, A)])}
     assert found["C"] == surer
     assert found["B"] == B
 
 
-def test_a_later_sentence_counts_as_it_was_read_behind_the_first() -> None:
+def test_a_later_sentence_has_its_score_when_read_after_the_first() -> None:
     second = after("D", 0.9, A)
     third = after("E", 0.9, A, second)
     # 0.8 * 0.9 * 0.9 = 0.648

@@ -55,7 +55,7 @@ def test_what_was_read_before_is_not_generated_again() -> None:
     assert found[1].led_by == SentenceKey("Pier", 4)
 
 
-def test_without_evidence_there_is_nothing_to_go_on_from() -> None:
+def test_without_evidence_no_title_is_generated() -> None:
     model = ScriptedModel()
     assert generator(model).generate(CLAIM, [], (), 2) == []
     assert model.read_last is None

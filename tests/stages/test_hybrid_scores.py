@@ -54,7 +54,7 @@ def test_one_path_alone_changes_no_order() -> None:
     assert scores == {LAMP: 1.0, BELL: 0.0, PIER: 0.0}
 
 
-def test_one_sentence_scores_nothing_that_would_tell_it_from_others() -> None:
+def test_a_single_sentence_scores_zero() -> None:
     assert hybrid_scores({PIER: 0.7}, [], weight=0.5) == {PIER: 0.0}
 
 
@@ -62,7 +62,7 @@ def test_nothing_found_has_no_scores() -> None:
     assert hybrid_scores({}, [], weight=0.5) == {}
 
 
-def test_what_is_given_stays_as_it_was() -> None:
+def test_the_arguments_are_not_changed() -> None:
     single = {PIER: 0.9, LAMP: 0.5}
     hybrid_scores(single, [[(PIER, 0.9), (BELL, 0.8)]], weight=0.5)
     assert single == {PIER: 0.9, LAMP: 0.5}

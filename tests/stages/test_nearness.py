@@ -23,7 +23,7 @@ def nearness(index: Path) -> Nearness:
     return Nearness(EmbeddedIndex(index).open(MiniLMEncoder.name), QueryEncoder(DENSE))
 
 
-def test_what_completes_the_path_is_near_and_only_the_sentences_asked_for_have_places(
+def test_a_sentence_that_completes_the_path_is_near_and_only_requested_sentences_have_ranks(
     nearness: Nearness, index: Path
 ) -> None:
     documents = EmbeddedIndex(index).open(MiniLMEncoder.name).documents(["Ann_Lee", "Lee_(song)"])

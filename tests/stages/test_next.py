@@ -14,7 +14,7 @@ def test_every_way_proposes_in_turn() -> None:
     assert [c.document_id for c in interleaved([mentions, dense], 9)] == ["a", "d", "b", "c"]
 
 
-def test_what_several_ways_propose_stands_once_with_all_of_them() -> None:
+def test_a_document_that_several_expanders_propose_is_returned_once_with_all_of_them() -> None:
     found = interleaved(
         [
             [candidate("a", "mention"), candidate("b", "mention")],

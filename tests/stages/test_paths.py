@@ -73,7 +73,7 @@ def read(
     return reader.read(CLAIM, found, everything, documents, list(before))
 
 
-def test_a_sentence_is_read_beside_the_one_that_led_to_its_document() -> None:
+def test_a_sentence_is_read_with_the_one_that_led_to_its_document() -> None:
     model = EchoReader()
     documents = [opened("Pier", None), opened("Ann Lee", PIER.key)]
     paths = read(model, [PIER], [PIER, BEES], documents, neighbours=1)
@@ -83,13 +83,13 @@ def test_a_sentence_is_read_beside_the_one_that_led_to_its_document() -> None:
     assert [(p.key, p.path, p.score) for p in paths] == [(BEES.key, (PIER.key,), 1.0)]
 
 
-def test_what_is_known_already_is_read_behind_the_best_sentence_too_nearest_first() -> None:
+def test_known_sentences_are_read_after_the_best_sentence_too_nearest_first() -> None:
     documents = [opened(title, None) for title in ("Pier", "Ann Lee", "Lamp")]
     paths = read(EchoReader(), [PIER], [PIER, BEES, LAMP], documents)
     assert [p.key for p in paths] == [LAMP.key, BEES.key]
 
 
-def test_what_is_near_to_claim_and_lead_together_is_read_before_what_says_more_alone() -> None:
+def test_sentences_near_to_claim_and_lead_are_read_before_those_with_higher_scores_alone() -> None:
     documents = [opened(title, None) for title in ("Pier", "Ann Lee", "Lamp")]
     oslo = evidence("Oslo", "It is a city.", 0.2)
     places = Places([BEES.key, PIER.key])

@@ -121,7 +121,7 @@ def test_several_sentences_are_not_turned_around(parser: EnglishParser) -> None:
     assert asked[-1].text.startswith("Is it true that Rome is old.")
 
 
-def test_nothing_of_one_claim_is_asked_about_the_next(parser: EnglishParser) -> None:
+def test_questions_of_one_claim_do_not_appear_for_the_next(parser: EnglishParser) -> None:
     generator, extractor = RuleQuestionGenerator(), SpacySpanExtractor()
     claims = ["Rome has seven hills.", "Mozart could play the violin."]
     together = []

@@ -40,7 +40,7 @@ def test_a_document_is_scored_by_the_question_it_answers_best() -> None:
     assert found == sorted(found, key=lambda c: -c.score)
 
 
-def test_an_exact_title_scores_one_whatever_it_answers() -> None:
+def test_an_exact_title_scores_one_even_if_it_answers_no_question() -> None:
     found = ranked(candidate("Zoe"), exact=(candidate("Brackets", "title"),))
     assert (found[0].document_id, found[0].score) == ("Brackets", 1.0)
 
@@ -78,7 +78,7 @@ def test_each_question_may_have_places_of_its_own() -> None:
         assert sorted((c.document_id, round(c.score, 4)) for c in found) == expected
 
 
-def test_a_title_but_for_words_in_parentheses_stands_before_what_answers_little_better() -> None:
+def test_a_disambiguated_title_comes_before_a_document_that_answers_only_a_little_better() -> None:
     texts = (("Lamp (film)", "ships come."), ("Bay", "ships come."), ("Quay", "ships come go."))
     pages = [Page(title, title, None, text) for title, text in texts]
     ranker = DenseDocumentRanker(

@@ -15,7 +15,7 @@ def test_what_comes_near_the_best_sentence_is_selected() -> None:
     assert selected(0.5, 5, 0.8, 0.41, 0.39) == [True, True, False]
 
 
-def test_the_bar_falls_where_nothing_stands_out() -> None:
+def test_more_sentences_are_selected_if_all_scores_are_similar() -> None:
     assert selected(0.5, 5, 0.2, 0.11, 0.09) == [True, True, False]
 
 

@@ -34,7 +34,7 @@ def by_words(parser: EnglishParser, claim: str, limit: int = 8) -> list[str]:
     return ids(words, "words")
 
 
-def test_a_common_word_is_not_searched_beside_a_name(parser: EnglishParser) -> None:
+def test_a_common_word_is_not_searched_if_there_is_a_name(parser: EnglishParser) -> None:
     assert by_text(parser, span("Zoë", "entity"), span("ships", "noun chunk")) == ["Zoe"]
 
 

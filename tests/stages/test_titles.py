@@ -18,9 +18,9 @@ def span(text: str) -> Span:
 
 
 def found(
-    parser: EnglishParser, claim: str, *spans: Span, **settings: float
+    parser: EnglishParser, claim: str, *spans: Span, cutoff: float = 0.25, limit: int = 5
 ) -> tuple[list[Candidate], list[Candidate]]:
-    matcher = TitleMatcher(STORE, WordEncoder(), **settings)  # type: ignore[arg-type]
+    matcher = TitleMatcher(STORE, WordEncoder(), cutoff, limit)
     return matcher.match(parser.parse(claim), list(spans))
 
 
@@ -72,7 +72,7 @@ def test_a_title_of_small_words_is_found_where_they_are_no_pronouns(parser: Engl
         Page("Always_film", "Always (film)", None, "A film."),
         Page("It", "It", None, "It is."),
     )
-    matcher = TitleMatcher(InMemoryStore(pages, WordEncoder()), WordEncoder(), cutoff=0.0)
+    matcher = TitleMatcher(InMemoryStore(pages, WordEncoder()), WordEncoder(), cutoff=0.0, limit=5)
     always = matcher.match(parser.parse("Always premiered in 1989."), [])
     assert ids(always[1]) == ["Always_film"]
     assert matcher.match(parser.parse("It premiered in 1989."), [])[0] == []

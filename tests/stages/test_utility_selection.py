@@ -44,7 +44,7 @@ def selected(
     return [(item.title.removeprefix("Page "), item.selected) for item in found]
 
 
-def test_what_is_useful_rather_than_not_is_selected_and_stands_first() -> None:
+def test_sentences_that_are_probably_useful_are_selected_and_come_first() -> None:
     # By relevance 0, 1, 2, 3: both useful ones keep their order, and so do the others.
     assert selected(0.49, 0.5, 0.1, 0.9) == [("1", True), ("3", True), ("0", False), ("2", False)]
 

@@ -31,7 +31,7 @@ def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
     )
 
 
-def test_a_verdict_that_is_little_better_than_a_guess_is_not_told_as_a_fact() -> None:
+def test_a_verdict_that_is_little_better_than_a_guess_is_not_stated_as_a_fact() -> None:
     items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.5, REFUTES)]
     assert rationale_of(REFUTES, False, items) == (
         "“Harbour” seems to contradict it: “The lighthouse was built in 1901.”"
@@ -66,7 +66,7 @@ def test_without_a_decision_the_rationale_shows_how_close_the_corpus_came() -> N
     )
 
 
-def test_a_closest_sentence_that_leans_to_a_side_is_said_to_be_too_little() -> None:
+def test_the_rationale_says_that_a_closest_sentence_with_a_stance_is_too_little() -> None:
     items = [evidence("Harbour", "Its pier is long.", 0.6, SUPPORTS)]
     assert rationale_of(NOT_ENOUGH_INFO, True, items) == (
         "The closest sentence, in “Harbour”, seems to support it, but with too little confidence:"

@@ -95,7 +95,7 @@ def test_of_equally_good_sentences_the_earlier_one_stays_before() -> None:
     assert keys(found) == keys([PIER, QUAY, BOAT])
 
 
-def test_a_path_that_decides_more_than_its_parts_is_kept_and_its_lead_stands_beside_it() -> None:
+def test_a_path_that_decides_more_than_its_sentences_is_kept_together_with_its_lead() -> None:
     said = {
         PIER_ALONE: (0.1, 0.0, 0.9),
         QUAY_ALONE: (0.0, 0.5, 0.5),
@@ -225,7 +225,7 @@ BOAT_AFTER_QUAY = f"{BOAT_ALONE} [SEP] {QUAY_ALONE}"
 UNDECIDED = (0.1, 0.0, 0.9)
 
 
-def test_a_path_is_read_whatever_the_place_of_its_last_sentence() -> None:
+def test_a_path_is_read_at_any_rank_of_its_last_sentence() -> None:
     said = {PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.8, 0.0, 0.2)}
     found, asked = verified(said, PIER, QUAY, limit=1, paths=[after(HOLM, PIER)])
     assert asked == [PIER_ALONE, HOLM_ALONE, HOLM_BEHIND]

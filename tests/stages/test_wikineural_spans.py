@@ -63,7 +63,7 @@ def test_a_word_of_several_tokens_is_not_cut(
     assert [span.text for span in found] == ["Leeward"]
 
 
-def test_answers_that_the_claim_holds_join_the_entities(
+def test_answers_that_are_in_the_claim_join_the_entities(
     parser: EnglishParser, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "Ann Lee<sep> skerrow light was <sep>1871<sep><sep>designed"

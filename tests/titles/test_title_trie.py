@@ -60,7 +60,7 @@ def test_children_do_not_depend_on_how_many_titles_are_looked_at_together(
     assert titles.children(node(0, 4, 1)).tolist() == [2, 300]
 
 
-def test_a_step_narrows_the_titles_to_those_that_go_on_so() -> None:
+def test_a_step_leaves_the_titles_that_continue_with_its_token() -> None:
     titles = trie()
     assert walk(titles) == node(0, 6, 0)
     assert walk(titles, 1) == node(0, 4, 1)
@@ -74,7 +74,7 @@ def test_what_no_title_begins_with_leads_nowhere(tokens: tuple[int, ...]) -> Non
     assert walk(trie(), *tokens) is None
 
 
-def test_a_title_ends_where_nothing_of_it_is_left_though_others_go_on() -> None:
+def test_a_title_ends_after_its_last_token_even_if_others_continue() -> None:
     titles = trie()
     assert ends(titles) == []
     assert ends(titles, 1) == ["document 3"]

@@ -77,7 +77,7 @@ def cut(one: Composition, spans: tuple[tuple[int, int], ...]) -> list[str]:
     return [one.claim.text[start:end] for start, end in spans]
 
 
-def test_a_name_gives_way_to_what_its_page_says_it_is(many: list[Composition]) -> None:
+def test_a_name_is_replaced_by_the_definition_of_its_page(many: list[Composition]) -> None:
     supported = {one.claim.text: one for one in many if one.claim.label == SUPPORTS}
     one = supported["Night Ferry was directed by a Czech novelist."]
     assert one.kind == "description"
@@ -263,7 +263,7 @@ def test_a_definition_gives_trades_nation_and_year(
     assert phrase.facts == (Fact(2, 11, "nation"), Fact(12, 24, "trade"))
 
 
-def test_what_takes_a_facts_place_stands_on_no_page_and_has_its_article(
+def test_a_replacement_for_a_fact_is_on_neither_page_and_has_the_right_article(
     pool: SentencePool, parser: EnglishParser
 ) -> None:
     reader = DefinitionReader(pool, parser)
@@ -281,7 +281,7 @@ def test_nations_that_do_not_exclude_each_other_are_not_exchanged() -> None:
     assert Exchanges([]).exchanged(phrase, "", random.Random(0)) is None
 
 
-def test_words_that_the_other_page_tells_are_nobodys_part(pool: SentencePool) -> None:
+def test_words_that_are_also_on_the_other_page_belong_to_no_part(pool: SentencePool) -> None:
     pieces = [Piece("Night Ferry was directed by ", 0), Piece("a Czech director of film", 1)]
     claim = joined(pieces, ("Night_Ferry", "Pavel_Drozd"), PageWords(pool))
     assert claim is not None

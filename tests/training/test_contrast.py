@@ -80,7 +80,7 @@ def test_what_cannot_be_exchanged_safely_makes_no_contrast(text: str, pool: Sent
     assert made_from(supported(text, "Cecilia_Bridge", 0), pool) == []
 
 
-def test_a_contrast_tells_what_was_exchanged_for_what(pool: SentencePool) -> None:
+def test_a_contrast_names_both_exchanged_facts(pool: SentencePool) -> None:
     claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
     (contrast,) = {one for one in contrast_claims([claim, *OTHERS], pool, 0) if one.old == "Norway"}
     assert (contrast.original, contrast.new) == (claim.text, "Denmark")

@@ -73,7 +73,7 @@ def test_where_nothing_is_wanted_nothing_is_lost() -> None:
     assert scores.grad.tolist() == [[0, 0], [0, 0]]
 
 
-def test_the_sentences_of_a_pool_have_the_vectors_that_an_index_holds(tmp_path: Path) -> None:
+def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(tmp_path: Path) -> None:
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
     vectors = pool_vectors(pool, tmp_path)
     burnt, lamp = (pool.position["Elm_Pier", 1], pool.position["Ash_Lamp", 0])

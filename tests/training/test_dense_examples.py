@@ -71,7 +71,7 @@ def test_evidence_on_one_page_makes_no_step(pool: SentencePool) -> None:
     assert len(made(claim, pool)) == 1
 
 
-def test_an_undecided_claim_is_classified_beside_the_most_similar_sentence_and_wants_nothing(
+def test_an_undecided_claim_is_classified_with_the_most_similar_sentence_and_has_no_gold_one(
     pool: SentencePool,
 ) -> None:
     claim = AnnotatedClaim("Fir Boat is a boat of oak.", NOT_ENOUGH_INFO, ())

@@ -63,13 +63,13 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
     assert torch.equal(resumed, undisturbed)
 
 
-def test_a_checkpoint_of_another_recipe_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
     run(tmp_path)
     _, steps = run(tmp_path, replace(RECIPE, learning_rate=2e-4))
     assert steps == 4
 
 
-def test_a_checkpoint_that_started_elsewhere_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_a_checkpoint_with_other_starting_weights_is_not_continued(tmp_path: Path) -> None:
     run(tmp_path)
     _, steps = run(tmp_path, moved=0.5)
     assert steps == 4

@@ -56,7 +56,7 @@ def test_a_path_over_both_pages_has_the_label_and_no_other_has(tmp_path: Path, s
         assert (label_of(example) == SUPPORTS) == complete, example.evidence
 
 
-def test_the_candidate_stands_before_the_path_from_either_end(tmp_path: Path) -> None:
+def test_the_candidate_comes_before_the_path_from_either_end(tmp_path: Path) -> None:
     complete = {
         example.evidence
         for seed in range(6)
@@ -67,9 +67,7 @@ def test_the_candidate_stands_before_the_path_from_either_end(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_suffices_alone_does_so_behind_any_path_and_nothing_adds_to_it(
-    tmp_path: Path, seed: int
-) -> None:
+def test_a_sufficient_sentence_is_sufficient_after_any_path(tmp_path: Path, seed: int) -> None:
     examples = examples_of(tmp_path, ONE_PAGE, seed=seed)
     assert len(examples) >= 2
     for example in examples:

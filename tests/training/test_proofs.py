@@ -151,7 +151,7 @@ def test_a_claim_that_never_happened_is_refuted_by_its_least_similar_part(
     ]
 
 
-def test_a_refuted_claim_of_which_little_is_told_has_no_proof(
+def test_a_refuted_claim_has_no_proof_if_few_of_its_words_are_in_the_evidence(
     pool: SentencePool, prove: Prove
 ) -> None:
     claim = "Elm Pier was opened in 1941 by a king with green lamps from Paris."
@@ -179,7 +179,7 @@ def test_words_in_common_with_sentences_about_something_else_are_chance(
     assert proof[-1][1:] == (INDEPENDENCE, None)
 
 
-def test_where_all_seems_to_be_told_the_least_similar_part_is_open_but_no_title(
+def test_if_all_parts_seem_to_be_found_the_least_similar_one_is_open_but_no_title(
     pool: SentencePool, prove: Prove
 ) -> None:
     claim = "Elm Pier was opened in 1931."
@@ -188,7 +188,7 @@ def test_where_all_seems_to_be_told_the_least_similar_part_is_open_but_no_title(
     assert proof[0][:2] == ("Elm Pier", EQUIVALENCE)
 
 
-def test_a_set_that_may_be_evidence_nobody_marked_has_no_proof(
+def test_a_set_that_may_be_unannotated_evidence_has_no_proof(
     pool: SentencePool, prove: Prove
 ) -> None:
     unsure = replace(
@@ -202,7 +202,7 @@ def test_a_set_that_may_be_evidence_nobody_marked_has_no_proof(
     assert proof[-1] == ("in Norway", INDEPENDENCE, None)
 
 
-def test_of_two_sentences_what_only_the_missing_one_tells_is_open(
+def test_parts_that_only_the_missing_sentence_states_are_open(
     pool: SentencePool, prove: Prove
 ) -> None:
     claim = fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER))
@@ -295,7 +295,7 @@ def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
     ]
 
 
-def test_a_claim_of_one_page_is_read_beside_its_gold_sentences_and_beside_others() -> None:
+def test_a_claim_of_one_page_is_read_with_its_gold_sentences_and_with_others() -> None:
     claim = PageClaim("Elm Pier is old.", SUPPORTS, "Elm Pier", ("It is old.",), ("It is long.",))
     enough, less = page_sets([claim], seed=0)
     assert enough.label == SUPPORTS
@@ -317,7 +317,7 @@ def data_of(pool: SentencePool) -> TrainingData:
     return TrainingData(list(train), [CONTRAST], [page_claim], [], pool, pool, 0, {})
 
 
-def test_every_proof_comes_to_what_is_known_of_its_evidence(
+def test_every_proof_has_the_label_of_its_evidence(
     pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
 ) -> None:
     examples = proof_examples(data_of(pool), [COMPOSED], lexicon, encoder, seed=0, limit=100)

@@ -49,16 +49,14 @@ def label_of(example: Example) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_holds_the_gold_sentence_has_the_label_and_nothing_else_has(
-    tmp_path: Path, seed: int
-) -> None:
+def test_only_examples_with_the_gold_sentence_have_the_label(tmp_path: Path, seed: int) -> None:
     for example in examples_of(tmp_path, LONG, seed=seed):
         has_gold = "Pier : The pier is long." in example.evidence
         assert label_of(example) == (SUPPORTS if has_gold else NOT_ENOUGH_INFO)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_claim_that_needs_two_sentences_is_read_beside_both(tmp_path: Path, seed: int) -> None:
+def test_a_claim_that_needs_two_sentences_is_read_with_both(tmp_path: Path, seed: int) -> None:
     together = [e for e in examples_of(tmp_path, OPENED, seed=seed) if "[SEP]" in e.evidence]
     assert len(together) == 1
     assert "The pier is long." in together[0].evidence
@@ -66,7 +64,7 @@ def test_a_claim_that_needs_two_sentences_is_read_beside_both(tmp_path: Path, se
     assert label_of(together[0]) == SUPPORTS
 
 
-def test_an_undecided_claim_is_read_beside_what_was_found_for_it(tmp_path: Path) -> None:
+def test_an_undecided_claim_is_read_with_the_sentences_found_for_it(tmp_path: Path) -> None:
     examples = examples_of(tmp_path, OLD)
     assert {label_of(example) for example in examples} == {NOT_ENOUGH_INFO}
     # Both sentences that are most like it come alone.
@@ -75,7 +73,7 @@ def test_an_undecided_claim_is_read_beside_what_was_found_for_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_contrast_claim_is_read_beside_the_sentence_that_holds_the_exchanged_fact(
+def test_a_contrast_claim_is_read_with_the_sentence_that_contains_the_exchanged_fact(
     tmp_path: Path, seed: int
 ) -> None:
     first, *_ = examples_of(tmp_path, contrasts=(IRON,), seed=seed)
@@ -96,7 +94,7 @@ def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_claim_that_tells_a_year_is_always_read_beside_another_year_of_its_page(
+def test_a_claim_with_a_year_is_always_read_with_another_year_of_its_page(
     tmp_path: Path, seed: int
 ) -> None:
     examples = examples_of(tmp_path, BUILT, seed=seed)
@@ -113,7 +111,7 @@ def test_a_few_of_the_examples_are_drawn_and_the_same_ones_again(tmp_path: Path)
     assert drawn == examples_of(tmp_path, LONG, OPENED, OLD, limit=3)
 
 
-def test_a_claim_of_one_page_is_read_beside_its_gold_sentences_together(tmp_path: Path) -> None:
+def test_a_claim_of_one_page_is_read_with_all_its_gold_sentences(tmp_path: Path) -> None:
     claim = PageClaim("The mole is old.", SUPPORTS, "Mole", ("It is old.", "It was built."), ())
     (example,) = examples_of(tmp_path, page_claims=(claim,))
     assert example.evidence == "Mole : It is old. [SEP] Mole : It was built."

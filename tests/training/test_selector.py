@@ -62,7 +62,7 @@ def test_the_divergence_is_what_the_right_label_loses_against_gold_evidence(
 
 
 @pytest.mark.parametrize("selected", [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)])
-def test_the_slope_of_a_sentence_is_what_it_changes_wherever_the_selection_stands(
+def test_the_gradient_of_a_sentence_is_its_effect_with_any_selection(
     selected: tuple[float, ...],
 ) -> None:
     opened = gates(*selected)
@@ -171,7 +171,9 @@ def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_
     assert example.attained == pytest.approx(0.8)
 
 
-def test_an_undecided_claim_has_no_gold_evidence_and_is_read_beside_nothing(tmp_path: Path) -> None:
+def test_an_undecided_claim_has_no_gold_evidence_and_is_read_without_sentences(
+    tmp_path: Path,
+) -> None:
     claim = AnnotatedClaim("The pier is old.", NOT_ENOUGH_INFO, ())
     (example,) = examples_of(tmp_path, claim, candidates=2)
     assert example.gold == (False, False)

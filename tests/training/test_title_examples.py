@@ -105,7 +105,7 @@ def test_the_gold_sentences_are_named_and_the_title_is_that_of_the_page_left_out
         assert example.sentences[lead] == told[example.title]
 
 
-def test_what_stands_beside_leads_nowhere(pool: SentencePool) -> None:
+def test_other_sentences_of_the_input_lead_nowhere(pool: SentencePool) -> None:
     sizes = set()
     for example in [example for seed in range(4) for example in examples_of(pool, seed)]:
         beside = [s for n, s in enumerate(example.sentences) if n not in example.leads]

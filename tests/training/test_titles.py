@@ -49,7 +49,7 @@ def data(tmp_path: Path) -> TrainingData:
     return TrainingData([], [], [], dev, pool, pool, 0, {})
 
 
-def test_sentences_come_before_the_title_that_stands_between_markup() -> None:
+def test_sentences_come_before_the_title_that_is_between_markup() -> None:
     begin, end = MARKUP.title_begin, MARKUP.title_end
     assert target_tokens((1, 3), [500, 501]) == [
         IDENTIFIERS[1],
@@ -78,7 +78,7 @@ def test_titles_in_the_sentences_are_found_by_looking_them_up(data: TrainingData
     assert mentioned(expander, alone) == ["Ann_Lee", "Ann_Lee_-LRB-song-RRB-", "Oslo"]
 
 
-def test_searches_are_counted_by_where_their_page_stands() -> None:
+def test_searches_are_counted_by_the_rank_of_their_page() -> None:
     def find(search: TitleSearch) -> list[str]:
         return [f"Page {n}" for n in range(20)]
 

@@ -210,7 +210,7 @@ def test_evidence_has_its_label_and_a_sentence_near_it_settles_nothing(tmp_path:
     assert drawn == {LASTS, STONE, OPENED, BUILT}
 
 
-def test_several_sentences_that_settle_nothing_are_read_at_once_where_that_is_asked_for(
+def test_several_sentences_that_settle_nothing_are_read_together_if_requested(
     tmp_path: Path,
 ) -> None:
     sizes = set()
@@ -232,7 +232,7 @@ def test_so_large_a_share_of_the_claims_is_read_with_several_wrong_sentences(
     assert 10 < sum(several) < 30
 
 
-def test_evidence_stands_among_wrong_sentences_as_often_as_not_and_anywhere(
+def test_half_of_the_evidence_is_among_wrong_sentences_at_any_position(
     tmp_path: Path,
 ) -> None:
     found = [together(retrieved(tmp_path, WOOD, seed=seed)) for seed in range(40)]
@@ -266,7 +266,7 @@ def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(
     assert any(STONE in texts for texts, _ in together(readings)) is not dropped
 
 
-def test_only_what_is_nearest_to_decided_claims_is_asked_for(tmp_path: Path) -> None:
+def test_only_the_sentences_nearest_to_decided_claims_are_requested(tmp_path: Path) -> None:
     classify = Classify()
     retrieved(tmp_path, WOOD, OLD, classify=classify)
     assert classify.asked == [(WOOD.text, LASTS), (WOOD.text, STONE)]
@@ -287,7 +287,7 @@ def test_parts_of_evidence_in_two_sentences_settle_nothing(tmp_path: Path, seed:
 
 
 @every_seed
-def test_a_part_of_evidence_is_read_beside_two_wrong_sentences_where_sets_are_asked_for(
+def test_a_part_of_evidence_is_read_with_two_wrong_sentences_if_sets_are_requested(
     tmp_path: Path, seed: int
 ) -> None:
     readings = retrieved(tmp_path, KEEPER, seed=seed, wrong_together=1.0)

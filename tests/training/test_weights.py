@@ -16,7 +16,7 @@ def layer() -> nn.Linear:
     return made
 
 
-def test_kept_weights_stay_as_they_were_when_training_goes_on() -> None:
+def test_kept_weights_do_not_change_when_training_continues() -> None:
     model = layer()
     kept = trained_weights(model)
     with torch.no_grad():
@@ -33,7 +33,7 @@ def test_a_model_takes_the_mean_of_weights_and_keeps_what_is_frozen() -> None:
     assert model.bias.tolist() == [7.0]
 
 
-def test_weights_are_told_from_others_by_what_is_trained_alone() -> None:
+def test_the_digest_of_weights_depends_only_on_what_is_trained() -> None:
     one, other = layer(), layer()
     assert weights_digest(one) == weights_digest(other)
     with torch.no_grad():

@@ -69,7 +69,7 @@ def test_another_index_is_loaded_after_its_server_did_not_answer(settings: Setti
 
 
 @pytest.mark.parametrize("cut_off", ["cut-off", "unreadable"])
-def test_the_watch_continues_while_the_index_cannot_be_asked(
+def test_the_watch_continues_while_the_server_of_the_index_does_not_answer(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, cut_off: str
 ) -> None:
     monkeypatch.setattr(retriever, "WATCH_SECONDS", 0.01)

@@ -53,10 +53,10 @@ class JointReader(nn.Module):
             input_ids=inputs.input_ids, attention_mask=inputs.attention_mask
         ).last_hidden_state
         index = inputs.heads[:, :, None].expand(-1, -1, states.shape[-1])
-        said = self.classifier(relu(self.pre_classifier(states.gather(1, index)))).float()
-        known = torch.zeros_like(said)
+        scores = self.classifier(relu(self.pre_classifier(states.gather(1, index)))).float()
+        known = torch.zeros_like(scores)
         known[:, :, USEFUL] = inputs.log_odds
-        logits: torch.Tensor = said + known
+        logits: torch.Tensor = scores + known
         return logits
 
 

@@ -20,7 +20,7 @@ from training.networks.minilm import packaged_body
 
 @dataclass(frozen=True, slots=True)
 class ProofInputs:
-    """Claims, each with its spans, beside evidence; padded to a common length.
+    """Claims with their spans and evidence; padded to a common length.
 
     ``input_ids`` and ``attention_mask``: ``(batch, tokens)``. ``spans``:
     ``(batch, spans, tokens)``, each row the mean over that span's tokens.

@@ -21,7 +21,7 @@ from training.figures import Classify
 
 # One in so many pairs of a development file is measured, and the same number is fitted to.
 DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
-NEAREST = 3  # sentences beside which an undecided claim is read
+NEAREST = 3  # sentences that an undecided claim is read with
 DEFINITIONS = (
     "Label accuracy, %: `everyday`, of the decided claims of `vital/dev.jsonl` with their evidence,"
     " `one_sentence` and `two_hop` among them; `undecided`, of its undecided claims beside each of"
@@ -70,8 +70,10 @@ class DevReadings:
 
     def figures(self, classify: Classify) -> dict[str, float]:
         """Return label accuracies, in %, and the calibration error (``DEFINITIONS``)."""
-        said = classify([(claim.text, given_evidence(claim)) for claim in self.decided])
-        right = said.argmax(1) == np.array([LABELS.index(claim.label) for claim in self.decided])
+        probabilities = classify([(claim.text, given_evidence(claim)) for claim in self.decided])
+        right = probabilities.argmax(1) == np.array(
+            [LABELS.index(claim.label) for claim in self.decided]
+        )
         two_hop = np.array([claim.kind == "two-hop" for claim in self.decided])
         near = classify(self.undecided)
         opinions = classify([(pair.claim, pair.evidence) for pair in self.measured])

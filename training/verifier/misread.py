@@ -27,7 +27,7 @@ MISREAD = 0.5  # a reading is misread if the wrong labels have at least this pro
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A claim beside sentences; ``wrong``: labels that these cannot give the claim."""
+    """A claim with sentences; ``wrong``: labels that these cannot give the claim."""
 
     claim: str
     evidence: str
@@ -52,10 +52,10 @@ def misread_examples(
         for claim, near in zip(claims, found, strict=True)
         for reading in _readings(claim, near, pool, chance)
     ]
-    said = classify([(reading.claim, reading.evidence) for reading in readings])
+    probabilities = classify([(reading.claim, reading.evidence) for reading in readings])
     misread = [
         labelled(reading.claim, reading.evidence, NOT_ENOUGH_INFO)
-        for reading, opinion in zip(readings, said, strict=True)
+        for reading, opinion in zip(readings, probabilities, strict=True)
         if sum(opinion[LABELS.index(label)] for label in reading.wrong) >= MISREAD
     ]
     drawn = chance.sample(range(len(misread)), min(limit, len(misread)))

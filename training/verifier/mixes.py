@@ -21,10 +21,10 @@ from training.verifier.retrieved import retrieved_examples
 class Mix:
     """The most examples of each kind in a phase.
 
-    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims beside retrieved
+    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims with retrieved
     sentences; for a share ``wrong_together`` of the decided claims, several sentences that settle
-    nothing are read together. ``fever``: of FEVER's claims beside retrieved sentences. ``misread``:
-    of everyday claims and of FEVER's each, beside sentences that settle nothing and that the
+    nothing are read together. ``fever``: of FEVER's claims with retrieved sentences. ``misread``:
+    of everyday claims and of FEVER's each, with sentences that settle nothing and that the
     verifier of the previous phase misreads.
     """
 

@@ -1,4 +1,4 @@
-"""Claims beside retrieved sentences: the verifier's examples in most phases.
+"""Claims with retrieved sentences: the verifier's examples in most phases.
 
 A pipeline finds ten sentences on the topic, of which one or two settle the claim. So half of these
 examples are sentences that settle nothing, and the evidence is read among wrong sentences as often
@@ -22,7 +22,7 @@ from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
 NEAREST = 2  # sentences near a decided claim that may be read as wrong; one more if undecided
-NEAR = 6  # wrong sentences beside the evidence are drawn from so many of the nearest
+NEAR = 6  # wrong sentences that are added to the evidence are drawn from so many of the nearest
 SET_LIMIT = 4  # sentences that are read together
 WRONG_SET_SIZES = (2, 3)  # sentences of a set that settles nothing
 AGREES = 0.6  # a sentence that gives the claim's label this probability counts as evidence
@@ -87,7 +87,7 @@ def _decided(
     if claim.near and (several or chance.random() < 0.5):
         yield _among(claim.evidence, claim.near, chance), claim.label
     if several:
-        # A part of the evidence settles nothing, alone or beside a wrong sentence.
+        # A part of the evidence settles nothing, alone or with a wrong sentence.
         yield [chance.choice(claim.evidence)], NOT_ENOUGH_INFO
         beside = [claim.near[:NEAREST], claim.wrong] if together else [claim.near[:NEAREST]]
         for wrong in filter(None, beside):
@@ -158,7 +158,7 @@ def _settling(
         if claim.label != NOT_ENOUGH_INFO
         for i in near[number][:NEAREST]
     ]
-    said = classify(
+    probabilities = classify(
         [
             (
                 claims[number].text,
@@ -169,6 +169,6 @@ def _settling(
     )
     return {
         (number, i)
-        for (number, i), opinion in zip(asked, said, strict=True)
+        for (number, i), opinion in zip(asked, probabilities, strict=True)
         if opinion[LABELS.index(claims[number].label)] >= AGREES
     }

@@ -132,8 +132,8 @@ def _pip(subject: str, *arguments: str) -> None:
     command = [sys.executable, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        reason = said[-1] if said else f"it ended with status {done.returncode}"
+        printed = done.stderr.strip().splitlines()
+        reason = printed[-1] if printed else f"it ended with status {done.returncode}"
         raise ModelUnavailable(
             "pip_failed",
             f"{subject} cannot be fetched by pip ({reason}).",

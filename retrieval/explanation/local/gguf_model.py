@@ -110,9 +110,9 @@ class GgufModel:
             raise PromptRefused("the evidence is too long for it" if too_long else "it failed")
         first = answer["choices"][0]["logprobs"]["content"][0]
         likeliest = {token["token"]: math.exp(token["logprob"]) for token in first["top_logprobs"]}
-        said = [likeliest.get(word, _LEAST) for word in words]
+        of_words = [likeliest.get(word, _LEAST) for word in words]
         return FirstToken(
-            probabilities=tuple(share / sum(said) for share in said),
-            covered=sum(said),
+            probabilities=tuple(share / sum(of_words) for share in of_words),
+            covered=sum(of_words),
             prompt_tokens=answer["usage"]["prompt_tokens"],
         )

@@ -14,8 +14,9 @@ from retrieval.errors import EsotericError
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
 from retrieval.explanation.language_model import LanguageModelUnavailable, Waiting
-from retrieval.explanation.local.fitted import ALONE, TOGETHER, WORDINGS
 from retrieval.explanation.local.local_model import LocalModel
+from retrieval.explanation.local.pool import ALONE, TOGETHER
+from retrieval.explanation.local.wordings import WORDINGS
 from retrieval.explanation.prompt import CUT, Prompt, prompt
 from retrieval.explanation.stage import Explained
 from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
@@ -63,7 +64,7 @@ class LocalExplainer:
         digest = self._digest(asked)
         stored = self._answers.find(digest)
         if stored is not None:
-            said = np.array(json.loads(stored))  # shape (wordings, 3)
+            probabilities = np.array(json.loads(stored))  # shape (wordings, 3)
         else:
             try:
                 answers = self._language_model.ask(
@@ -72,22 +73,22 @@ class LocalExplainer:
             except LanguageModelUnavailable as error:
                 notice = f"{error.message} The verdict is the verifier's."
                 return Explained(verdict, usage, (notice,))
-            said = np.array([answer.probabilities for answer in answers])
+            probabilities = np.array([answer.probabilities for answer in answers])
             read = sum(answer.prompt_tokens for answer in answers)
             usage = Usage(self.model, len(answers), read, len(answers))
-            self._answers.store(digest, json.dumps(said.tolist()))
-        judged = self._judged(verdict, said, tuple(asked.pieces))
+            self._answers.store(digest, json.dumps(probabilities.tolist()))
+        judged = self._judged(verdict, probabilities, tuple(asked.pieces))
         return Explained(judged, usage, (CUT,) if asked.cut else ())
 
     def _judged(
-        self, verdict: Verdict, said: NDArray[np.float64], cites: tuple[int, ...]
+        self, verdict: Verdict, probabilities: NDArray[np.float64], cites: tuple[int, ...]
     ) -> Verdict:
-        """Return the verdict with the model's opinion; ``said``: probabilities in each wording."""
-        of_wordings = [row[None] for row in said]
+        """Return the verdict with the opinion of the model; ``probabilities``: of each wording."""
+        of_wordings = [row[None] for row in probabilities]
         (alone,) = ALONE.of(of_wordings)
         label, confidence = _most_probable(alone)
         shares = ", ".join(f"{p:.0%} {_WORDS[one]}" for one, p in zip(LABELS, alone, strict=True))
-        rationale = f"It was asked about the evidence in {len(said)} wordings: {shares}."
+        rationale = f"It was asked about the evidence in {len(probabilities)} wordings: {shares}."
         opinion = Judgement(self.model, label, confidence, rationale, cites)
         if not self._choice.decides:
             return replace(verdict, opinions=(*verdict.opinions, opinion))

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.config import LANGUAGE_MODEL
+
 _LEAST = 1e-6  # probability
 
 Opinions: TypeAlias = NDArray[np.float64]
@@ -39,3 +41,7 @@ class Pool:
         weighted = zip(self.weights, logs, strict=True)
         result: Opinions = sum(weight * log for weight, log in weighted) + np.array(self.biases)
         return result
+
+
+ALONE = Pool(LANGUAGE_MODEL.alone_weights, LANGUAGE_MODEL.alone_biases)
+TOGETHER = Pool(LANGUAGE_MODEL.together_weights, LANGUAGE_MODEL.together_biases)

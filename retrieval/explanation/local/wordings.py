@@ -67,8 +67,8 @@ class Wording:
         if self.examples:
             words = dict(zip((SUPPORTS, REFUTES, NOT_ENOUGH_INFO), self.answers, strict=True))
             turns += [
-                self._asked(about, said) + f"{words[label]}<|im_end|>\n"
-                for about, said, label in EXAMPLES
+                self._asked(shown, stated) + f"{words[label]}<|im_end|>\n"
+                for shown, stated, label in EXAMPLES
             ]
         return "".join([*turns, self._asked(escaped(evidence), escaped(claim))])
 
@@ -90,3 +90,5 @@ _LETTERS = (
 
 YES_NO = Wording("yes-no, examples", SYSTEM, YES_NO_QUESTION, ("Yes", "No", "Unknown"), True)
 LETTERS = Wording("letters, examples", SYSTEM, _LETTERS, ("A", "B", "C"), True)
+# In the order of the weights in ``LanguageModelConfig``.
+WORDINGS = (LETTERS, YES_NO)

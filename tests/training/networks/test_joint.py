@@ -29,7 +29,7 @@ def test_claims_with_fewer_sentences_are_padded() -> None:
     assert np.allclose(inputs.log_odds[1, 0], -5.2933, atol=1e-4)
 
 
-def test_a_claim_is_read_alike_alone_and_beside_a_longer_one() -> None:
+def test_the_result_for_a_claim_does_not_depend_on_a_longer_one_in_its_batch() -> None:
     network = JointReader(trained_classifier(RELEVANCE_MODEL)).train(False)
     with torch.no_grad():
         network.classifier.weight[1] = torch.linspace(-1, 1, 384)

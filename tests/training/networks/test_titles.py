@@ -71,7 +71,7 @@ def test_probabilities_of_all_tokens_sum_to_one(
     assert float(torch.tensor(scores).exp().sum()) == pytest.approx(1, abs=1e-4)
 
 
-def test_untrained_it_goes_on_as_its_input_does(
+def test_an_untrained_model_copies_its_input(
     network: TitleNetwork, tokenizer: TitleTokenizer
 ) -> None:
     reading = NetworkReading(network, input_tokens(tokenizer, CLAIM, SENTENCES, 64))

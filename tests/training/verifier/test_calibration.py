@@ -93,7 +93,7 @@ def test_a_verifier_that_is_too_sure_is_scaled_down() -> None:
     assert fitted([searches]).scale < 0.6
 
 
-def test_a_search_that_found_nothing_says_nothing_of_the_verifier() -> None:
+def test_a_search_that_found_nothing_is_left_out() -> None:
     decided = [search(SUPPORTS, (0.8, 0.1, 0.1))] * 8 + [search(REFUTES, (0.8, 0.1, 0.1))]
     nothing = Search((), (0.0, 0.0, 1.0), NOT_ENOUGH_INFO)
     assert fitted([[*decided, nothing]]) == fitted([decided])

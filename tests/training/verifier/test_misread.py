@@ -50,7 +50,7 @@ def undecided(example: Example) -> bool:
     return example.target == tuple(float(label == NOT_ENOUGH_INFO) for label in LABELS)
 
 
-def test_what_takes_a_side_beside_an_undecided_claim_is_read_again_as_undecided(
+def test_a_sentence_that_decides_an_undecided_claim_becomes_an_undecided_example(
     pool: SentencePool,
 ) -> None:
     examples = misread_examples([TALL], pool, says(REFUTES, "oak"), 0, 100)
@@ -63,7 +63,7 @@ def test_what_is_read_right_is_not_read_again(pool: SentencePool) -> None:
     assert misread_examples([TALL, LONG], pool, says(NOT_ENOUGH_INFO), 0, 100) == []
 
 
-def test_beside_a_decided_claim_only_the_opposite_side_is_surely_wrong(pool: SentencePool) -> None:
+def test_for_a_decided_claim_only_the_opposite_label_is_certainly_wrong(pool: SentencePool) -> None:
     assert misread_examples([LONG], pool, says(SUPPORTS), 0, 100) == []
     (example,) = misread_examples([LONG], pool, says(REFUTES), 0, 100)
     assert undecided(example)
@@ -90,5 +90,5 @@ def test_pairs_are_of_two_pages(pool: SentencePool) -> None:
         assert all("Pier :" in pair and "Lamp :" in pair for pair in pairs)
 
 
-def test_no_more_are_returned_than_asked_for(pool: SentencePool) -> None:
+def test_no_more_are_returned_than_requested(pool: SentencePool) -> None:
     assert len(misread_examples([TALL], pool, says(SUPPORTS), 0, 2)) == 2

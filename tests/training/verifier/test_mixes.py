@@ -63,7 +63,7 @@ def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: P
     assert claims_of(examples) == {BOAT["claim"]: 1, SHIP["claim"]: 1}
 
 
-def test_each_kind_gives_as_many_readings_as_the_mix_asks_for(tmp_path: Path) -> None:
+def test_each_kind_has_as_many_readings_as_the_mix_says(tmp_path: Path) -> None:
     mix = Mix({"boats": 1}, everyday=2, fever=1)
     examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
     read = claims_of(examples)
@@ -79,7 +79,7 @@ def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
     assert claims_of(examples) == {OAK.text: 1, LONG.text: 1}
 
 
-def test_a_card_names_what_a_mix_holds_and_nothing_else() -> None:
+def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     alone = Mix({"boats": 5}).described
     assert "everyday" not in alone
     assert "FEVER" not in alone

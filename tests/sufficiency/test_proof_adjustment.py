@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from retrieval.config import RetrievalConfig
-from retrieval.sufficiency import agreement
 from retrieval.sufficiency.automaton import label_of
+from retrieval.sufficiency.proof_adjustment import adjusted_to_proof
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -44,8 +44,8 @@ def verdict(label: Label, confidence: float) -> Verdict:
 SETTINGS = RetrievalConfig()
 
 
-def agreed(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
-    return agreement.agreed(claim, verdict, proof, SETTINGS)
+def adjusted(claim: str, verdict: Verdict, proof: Proof) -> Verdict:
+    return adjusted_to_proof(claim, verdict, proof, SETTINGS)
 
 
 SAME = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, EQUIVALENCE)
@@ -54,13 +54,15 @@ ONE_OPEN = proof(EQUIVALENCE, EQUIVALENCE, EQUIVALENCE, INDEPENDENCE)
 
 
 @pytest.mark.parametrize(("label", "agreeing"), [(SUPPORTS, SAME), (REFUTES, OTHER)])
-def test_where_both_decide_alike_the_verdict_is_as_it_was(label: Label, agreeing: Proof) -> None:
-    assert agreed(CLAIM, verdict(label, 0.9), agreeing) == verdict(label, 0.9)
+def test_a_verdict_that_the_proof_confirms_is_not_changed(label: Label, agreeing: Proof) -> None:
+    assert adjusted(CLAIM, verdict(label, 0.9), agreeing) == verdict(label, 0.9)
 
 
 @pytest.mark.parametrize(("label", "opposite"), [(SUPPORTS, OTHER), (REFUTES, SAME)])
-def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> None:
-    result = agreed(CLAIM, verdict(label, 0.9), opposite)
+def test_the_opposite_result_lowers_confidence_most_and_the_rationale_says_so(
+    label: Label, opposite: Proof
+) -> None:
+    result = adjusted(CLAIM, verdict(label, 0.9), opposite)
     assert result.label == label
     assert result.confidence == pytest.approx(1 / 3 + SETTINGS.opposed_share * (0.9 - 1 / 3))
     assert result.rationale == "“Runde” says so. The proof, part by part, has the opposite result."
@@ -68,24 +70,24 @@ def test_the_opposite_costs_most_and_is_told(label: Label, opposite: Proof) -> N
 
 
 def test_a_decision_with_an_open_part_is_less_sure_and_names_the_part() -> None:
-    result = agreed(CLAIM, verdict(SUPPORTS, 0.9), ONE_OPEN)
+    result = adjusted(CLAIM, verdict(SUPPORTS, 0.9), ONE_OPEN)
     assert result.confidence == pytest.approx(1 / 3 + SETTINGS.open_share * (0.9 - 1 / 3))
     assert result.rationale.endswith("One part of the claim stays open: “born in 1973”.")
 
 
 def test_of_many_open_parts_the_first_three_are_named() -> None:
     three = proof(INDEPENDENCE, EQUIVALENCE, INDEPENDENCE, INDEPENDENCE)
-    assert agreed(CLAIM, verdict(REFUTES, 0.9), three).rationale.endswith(
+    assert adjusted(CLAIM, verdict(REFUTES, 0.9), three).rationale.endswith(
         "Parts of the claim stay open: “Ole Berg”, “a keeper”, “born in 1973”."
     )
     four = proof(INDEPENDENCE, INDEPENDENCE, INDEPENDENCE, INDEPENDENCE)
-    assert agreed(CLAIM, verdict(REFUTES, 0.9), four).rationale.endswith(
+    assert adjusted(CLAIM, verdict(REFUTES, 0.9), four).rationale.endswith(
         "Parts of the claim stay open: “Ole Berg”, “was”, “a keeper” and 1 more."
     )
 
 
 @pytest.mark.parametrize("label", [SUPPORTS, NOT_ENOUGH_INFO])
-def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
+def test_the_rationale_does_not_interpret_two_contradictions(label: Label) -> None:
     # The automaton takes the first pair for open, the second for supported, the third for refuted.
     for operators in (
         (NEGATION, EQUIVALENCE, ALTERNATION, EQUIVALENCE),
@@ -93,7 +95,7 @@ def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
         (NEGATION, NEGATION, NEGATION, EQUIVALENCE),
     ):
         several = proof(*operators)
-        result = agreed(CLAIM, verdict(label, 0.9), several)
+        result = adjusted(CLAIM, verdict(label, 0.9), several)
         if several.label == label:
             assert result.confidence == 0.9
             continue
@@ -107,33 +109,33 @@ def test_what_two_contradictions_come_to_is_not_told(label: Label) -> None:
 def test_an_undecided_claim_that_is_proved_is_less_surely_undecided(
     proved: Proof, says: str
 ) -> None:
-    result = agreed(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), proved)
+    result = adjusted(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), proved)
     assert result.label == NOT_ENOUGH_INFO
     assert result.confidence == pytest.approx(1 / 3 + SETTINGS.proved_share * (0.6 - 1 / 3))
     assert result.rationale.endswith(f"Taken part by part, the evidence {says} it.")
 
 
 def test_an_undecided_claim_keeps_its_confidence_and_names_what_is_open() -> None:
-    result = agreed(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), ONE_OPEN)
+    result = adjusted(CLAIM, verdict(NOT_ENOUGH_INFO, 0.6), ONE_OPEN)
     assert result.confidence == 0.6
     assert result.rationale.endswith("One part of the claim stays open: “born in 1973”.")
 
 
-def test_where_nothing_is_found_at_all_there_is_nothing_to_add() -> None:
+def test_an_undecided_verdict_without_any_proved_part_is_not_changed() -> None:
     nothing = proof(INDEPENDENCE, INDEPENDENCE, INDEPENDENCE, INDEPENDENCE)
-    assert agreed(CLAIM, verdict(NOT_ENOUGH_INFO, 1.0), nothing) == verdict(NOT_ENOUGH_INFO, 1.0)
+    assert adjusted(CLAIM, verdict(NOT_ENOUGH_INFO, 1.0), nothing) == verdict(NOT_ENOUGH_INFO, 1.0)
 
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("other", [SAME, OTHER, ONE_OPEN])
 def test_the_confidence_stays_that_of_the_most_probable_label(label: Label, other: Proof) -> None:
-    assert 1 / 3 < agreed(CLAIM, verdict(label, 0.34), other).confidence <= 0.34
+    assert 1 / 3 < adjusted(CLAIM, verdict(label, 0.34), other).confidence <= 0.34
 
 
 def test_markup_in_a_claim_is_quoted_as_it_is() -> None:
     hostile = "<b>Ole Berg</b> & co was born"
     spans = Proof((Mutation(0, 20, INDEPENDENCE, None), Mutation(21, 29, NEGATION, None)), REFUTES)
     open_part = Proof(spans.mutations, NOT_ENOUGH_INFO)
-    assert agreed(hostile, verdict(SUPPORTS, 0.9), open_part).rationale.endswith(
+    assert adjusted(hostile, verdict(SUPPORTS, 0.9), open_part).rationale.endswith(
         "One part of the claim stays open: “<b>Ole Berg</b> & co”."
     )

@@ -1,4 +1,4 @@
-"""Compares verdict and proof: if they disagree, confidence drops and the rationale says so."""
+"""Lowers the confidence of a verdict if the proof disagrees, and says so in the rationale."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _MOST_QUOTED = 3  # open parts
 _VERBS: dict[Label, str] = {SUPPORTS: "supports", REFUTES: "contradicts"}
 
 
-def agreed(claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig) -> Verdict:
+def adjusted_to_proof(
+    claim: str, verdict: Verdict, proof: Proof, settings: RetrievalConfig
+) -> Verdict:
     """Return the verdict; if the proof disagrees, with less confidence and one more sentence.
 
     The label stays, because a single part of the claim that was read wrongly changes the result of

@@ -1,4 +1,4 @@
-"""Makes entries of a corpus's pages, or of documents that are split already, in any process."""
+"""Makes entries for Elasticsearch from pages, or from documents that are split already."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Item: TypeAlias = Chunk | SplitDocuments
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """The result of an item of the work.
+class MadeEntries:
+    """The entries of an item.
 
     Attributes:
         entries: the documents to send to Elasticsearch.
@@ -42,8 +42,8 @@ class Prepared:
     bad: list[str]
 
 
-class Preparation:
-    """Makes the entries of items."""
+class EntryMaker:
+    """Makes the entries of items; each process has its own."""
 
     def __init__(
         self, encoder: DocumentEncoder | None, plan: str, threads: int, networks: Path | None
@@ -62,10 +62,10 @@ class Preparation:
         self._splitter = shared_splitter()
         self._turn = rotation(encoder.dimension) if encoder is not None else None
 
-    def __call__(self, item: Item) -> Prepared:
+    def __call__(self, item: Item) -> MadeEntries:
         """Return the entries of an item."""
         if isinstance(item, SplitDocuments):
-            return Prepared(self._entries(item.records), len(item.records), [])
+            return MadeEntries(self._entries(item.records), len(item.records), [])
         pages, bad = [], []
         for page in item:
             if not isinstance(page, Page):
@@ -74,7 +74,7 @@ class Preparation:
                 bad.append(reason)
             else:
                 pages.append(page)
-        return Prepared(self._entries(records_of(pages, self._splitter)), len(pages), bad)
+        return MadeEntries(self._entries(records_of(pages, self._splitter)), len(pages), bad)
 
     def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
         if self._encoder is None or self._turn is None:
