@@ -7,8 +7,8 @@ import time
 from benchmarks.row import Row
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.sources import open_corpus
-from retrieval.index import sentence_rules
-from retrieval.index.sentence_splitter import SentenceSplitter, bounds_of, load_senter
+from retrieval.language import sentence_rules
+from retrieval.language.sentence_splitter import SentenceSplitter, bounds_of, load_senter
 
 ROUNDS = 3
 

@@ -59,7 +59,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--recipe",
     "names",
     help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), with commas; all:"
-    " all of these but report; ablations: the combined recipe without one part."
+    " all of these but report; ablations: the combined recipe without one part; variants: recipes"
+    " that in one respect do as their paper does."
     f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")

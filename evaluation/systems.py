@@ -1,7 +1,7 @@
 """Everything that ``esoteric evaluate`` can measure.
 
-The recipes, baselines to compare them with, and ablations: the combined recipe
-without one of its parts.
+The recipes, baselines to compare them with, ablations: the combined recipe
+without one of its parts, and variants: a recipe that does as its paper does.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from evaluation.baselines.ranked import RankedBaseline, Ranker
 from evaluation.predictions import Answer, AnswerHop
@@ -64,7 +64,7 @@ class Bench:
 
 
 class RecipeSystem:
-    """A recipe, or an ablation."""
+    """A recipe, an ablation or a variant."""
 
     def __init__(self, retriever: Retriever, recipe: Recipe) -> None:
         """Wrap a retriever."""
@@ -109,6 +109,20 @@ BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
 }
 
 
+def _instead(recipe: Recipe, stage: str, other: str) -> Recipe:
+    """Return the recipe with another implementation of a stage."""
+    first, hop = (
+        tuple(other if name == stage else name for name in names)
+        for names in (recipe.first, recipe.hop)
+    )
+    return replace(recipe, first=first, hop=hop)
+
+
+def _set(recipe: Recipe, **settings: Any) -> Recipe:
+    """Return the recipe with other values of these settings."""
+    return replace(recipe, settings=replace(recipe.settings, **settings))
+
+
 _WHOLE = RECIPES["combined"]
 ABLATIONS: dict[str, Recipe] = {
     f"{_WHOLE.name}-{name}": changed
@@ -116,9 +130,7 @@ ABLATIONS: dict[str, Recipe] = {
         "one-hop": replace(_WHOLE, max_hops=1),
         "always-three": replace(_WHOLE, ending="never"),
         "without-proof": _WHOLE.without("proof", "selection:proved"),
-        "without-hybrid": replace(
-            _WHOLE, hop=tuple(name.replace("fusion:hybrid", "fusion") for name in _WHOLE.hop)
-        ),
+        "without-hybrid": _instead(_WHOLE, "fusion:hybrid", "fusion"),
         "without-paths": _WHOLE.without("paths", "fusion:hybrid", "completion"),
         "without-questions": _WHOLE.without("titles", "texts", "questions", "ranking"),
         **{
@@ -129,20 +141,108 @@ ABLATIONS: dict[str, Recipe] = {
 }
 
 
+_ESOTERIC, _ADMIRAL, _M3, _FER = (RECIPES[name] for name in ("esoteric", "admiral", "m3", "fer"))
+# Each does as the paper does where its recipe departs from it; docs/recipes.md has the figures.
+VARIANTS: dict[str, Recipe] = {
+    name: replace(changed, name=name, summary=summary)
+    for name, summary, changed in (
+        (
+            "esoteric-ten-a-question",
+            "ten documents for each question, and all exact titles (report, 3.3.8)",
+            _set(_instead(_ESOTERIC, "ranking", "ranking:each"), document_limit=10),
+        ),
+        (
+            "esoteric-all-titles",
+            "all exact titles are read, however many there are (report, 3.3.9)",
+            _set(_ESOTERIC, keep_exact_titles=True),
+        ),
+        (
+            "esoteric-thousand-texts",
+            "text match passes on 1000 documents (report, 3.3.7)",
+            _set(_ESOTERIC, text_limit=1000),
+        ),
+        (
+            "esoteric-without-words",
+            "no documents by the claim's words (report, 3.3.7)",
+            _set(_ESOTERIC, word_limit=0),
+        ),
+        (
+            "esoteric-every-sentence",
+            "of the opened documents every sentence is read (report, 3.3.10)",
+            _set(_ESOTERIC, sentence_limit=1000, expansion_sentence_limit=1000),
+        ),
+        (
+            "esoteric-by-similarity",
+            "of sentences more probably relevant than not the most similar first (report, 3.3.11)",
+            _set(_instead(_ESOTERIC, "semantic", "semantic:mpnet"), relevance_cutoff=0.5),
+        ),
+        (
+            "esoteric-one-hop",
+            "one hop (report, 3.3)",
+            replace(_ESOTERIC, max_hops=1),
+        ),
+        (
+            "admiral-most-probable",
+            "a part of the claim is open if that is its most probable operator (AdMIRaL, 3.2)",
+            _set(_ADMIRAL, independence_cutoff=None),
+        ),
+        (
+            "admiral-25-beams",
+            "titles are generated with 25 beams (AdMIRaL, A.2)",
+            _set(_ADMIRAL, generation_beams=25),
+        ),
+        (
+            "admiral-without-paths",
+            "sentences are read alone (AdMIRaL, 3.1)",
+            _ADMIRAL.without("paths", "fusion", "completion"),
+        ),
+        (
+            "m3-sentences",
+            "each hop hands on and reranks the 200 nearest sentences, not documents (M3, 4)",
+            _set(
+                _instead(_M3, "sentences", "sentences:dense"),
+                dense_limit=200,
+                expansion_limit=600,
+                sentence_limit=200,
+                expansion_sentence_limit=200,
+            ),
+        ),
+        (
+            "m3-without-completion",
+            "no more paths are read if no sentence settles the claim (M3, 3.3)",
+            _M3.without("completion"),
+        ),
+        (
+            "fer-25",
+            "25 candidates, however little relevant (FER, 4.1)",
+            _set(
+                _FER,
+                utility_candidates=25,
+                semantic_limit=25,
+                relevance_cutoff=0.0,
+                semantic_cutoff=-1.0,
+            ),
+        ),
+    )
+}
+
+
 # The recipe ``report`` needs other vectors, with which no other system can be measured.
 _SHIPPED = [name for name, recipe in RECIPES.items() if recipe.vectors == "minilm"]
-_SEVERAL = {"all": [*_SHIPPED, *BASELINES], "ablations": [*ABLATIONS]}
+_SEVERAL = {"all": [*_SHIPPED, *BASELINES], "ablations": [*ABLATIONS], "variants": [*VARIANTS]}
+_CHANGED = ABLATIONS | VARIANTS
 
 
 def system_names() -> list[str]:
-    """Return every name that ``open_system`` knows, recipes first, ablations last."""
-    return [*RECIPES, *BASELINES, *ABLATIONS]
+    """Return every name that ``open_system`` knows, recipes first, variants last."""
+    return [*RECIPES, *BASELINES, *_CHANGED]
 
 
 def checked_names(names: str) -> list[str]:
     """Return the names of a comma-separated list, without repetitions.
 
-    ``all`` is every baseline and every recipe of the shipped models, ``ablations`` every ablation.
+    ``all`` is every baseline and every recipe of the shipped models, ``ablations`` every ablation,
+    ``variants`` every variant.
 
     Raises:
         UnknownRecipe: a name is not one of ``system_names``.
@@ -153,15 +253,15 @@ def checked_names(names: str) -> list[str]:
             raise UnknownRecipe(
                 "unknown_recipe",
                 f"There is no recipe or baseline named {name!r}.",
-                f"Use some of: {', '.join(system_names())}, or all, or ablations.",
+                f"Use some of: {', '.join(system_names())}, or all, ablations or variants.",
             )
         chosen += _SEVERAL.get(name, [name])
     return list(dict.fromkeys(chosen))
 
 
 def recipe_of(name: str) -> Recipe:
-    """Return the recipe of this name, or of the ablation."""
-    return ABLATIONS[name] if name in ABLATIONS else RECIPES[name]
+    """Return the recipe, the ablation or the variant of this name."""
+    return _CHANGED[name] if name in _CHANGED else RECIPES[name]
 
 
 def reads_report_models(names: Sequence[str]) -> bool:

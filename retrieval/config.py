@@ -21,6 +21,8 @@ class RetrievalConfig:
         document_cutoff: least similarity of a document to its best question
             (report, 3.3.9: 0.65 with DPR).
         document_limit: most documents that the ranking hands to the sentence stages.
+        keep_exact_titles: whether all exact title matches are handed on, however many there are
+            (report, 3.3.9: yes).
         sentence_limit: most sentences read alone in the first hop.
         expansion_sentence_limit: the same in later hops.
         relevance_cutoff: least probability that a sentence is relevant to the claim.
@@ -55,7 +57,8 @@ class RetrievalConfig:
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
         independence_cutoff: least probability of "independent" at which a span of the claim is
             open. Fitted to the sentences that hops find (docs/experiments.md); the prover's card
-            has another value, for composed sets of sentences.
+            has another value, for composed sets of sentences. None: a span is open if that is its
+            most probable operator (AdMIRaL, 3.2).
         together_weight: weight of the reading of all selected sentences together; the rest is the
             weight of the most relevant one alone (docs/experiments.md; fitted with ``esoteric
             train calibration``).
@@ -77,6 +80,7 @@ class RetrievalConfig:
     word_limit: int = 4
     document_cutoff: float = 0.35
     document_limit: int = 6
+    keep_exact_titles: bool = False
     sentence_limit: int = 40
     expansion_sentence_limit: int = 24
     title_bonus: float = 0.1
@@ -100,7 +104,7 @@ class RetrievalConfig:
     path_neighbours: int = 7
     path_threshold: float = 0.02
     path_weight: float = 1.0
-    independence_cutoff: float = 0.25
+    independence_cutoff: float | None = 0.25
     together_weight: float = 0.25
     firm_confidence: float = 0.6
     opposed_share: float = 0.75

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from evaluation.claims import page_key
 from retrieval.corpora.corpus import Corpus, Page, readable_pages
 from retrieval.encoders.encoder import TextEncoder
-from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.language.model_texts import evidence_text
+from retrieval.language.sentence_splitter import SentenceSplitter
 from training.arrays import kept_array
 
 

@@ -36,7 +36,7 @@ from retrieval.encoders.static_encoder import (
 from retrieval.files import digest_of
 from retrieval.index.codes import rotation
 from retrieval.index.records import encodable, records_of
-from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.models import DENSE
 from training.arrays import kept_array
 from training.card import Card, write_card

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.files import digest_of
 from retrieval.index.codes import rotation
+from retrieval.index.database import connected
 from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.index.layout import SEGMENTS, read_meta
-from retrieval.index.packaged_vectors import ARRAYS, CONFIG, TURN, key_of
-from retrieval.index.vector_writer import PART_ARRAYS, encoded_parts
+from retrieval.index.encoding import encode
+from retrieval.index.layout import DATABASES, DOCUMENTS, read_meta
+from retrieval.index.packaged_vectors import ARRAYS, CONFIG, key_of
+from retrieval.index.vectors import NewVectors
 from retrieval.index.versions import current_version
 
 
@@ -31,19 +35,27 @@ def encode_vital(run: Path, out: Path, processes: int) -> None:
     """
     index = run / "index"
     EmbeddedIndex(index, processes).build(VitalCorpus(), None)
-    ((name, _, segment),) = read_meta(index, current_version(index)).segments
-    parts = run / f"parts-{segment[:16]}"
-    parts.mkdir(exist_ok=True)
+    documents = read_meta(index, current_version(index)).stored[DOCUMENTS]
+    ((count, digest),) = documents.parts
     encoder = MiniLMEncoder()
-    encoded = []
     turn = rotation(encoder.dimension)
-    for part in encoded_parts(parts, index / SEGMENTS / name, encoder, turn, processes):
-        with np.load(part) as arrays:
-            encoded.append([arrays[each] for each in PART_ARRAYS])
-    documents, signs, codes = (np.concatenate(blocks) for blocks in zip(*encoded, strict=True))
+    vectors = run / f"vectors-{digest[:16]}"
+    new = NewVectors(vectors, 0)
+    path = index / DATABASES / documents.name
+    encode(path, count, new, encoder, turn, processes, lambda _: None)
+    new.close()
+    arrays: dict[str, NDArray[Any]] = {"turn": turn}
+    bits = -(-encoder.dimension // 8)
+    with closing(connected(vectors)) as connection:
+        for name, column, shape, kind in (
+            ("documents", "document", (count, encoder.dimension), np.int8),
+            ("signs", "signs", (count, bits), np.uint8),
+            ("codes", "codes", (-1, bits + 2), np.uint8),
+        ):
+            rows = connection.execute(f"SELECT {column} FROM vectors ORDER BY number")
+            arrays[name] = np.frombuffer(b"".join(row for (row,) in rows), kind).reshape(shape)
     out.mkdir(parents=True, exist_ok=True)
-    arrays = {"documents": documents, "signs": signs, "codes": codes, TURN: turn}
     np.savez_compressed(out / ARRAYS, allow_pickle=False, **arrays)
-    config = key_of(encoder.name, segment) | {"sha256": digest_of(out / ARRAYS)}
+    config = key_of(encoder.name, digest) | {"sha256": digest_of(out / ARRAYS)}
     (out / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    shutil.rmtree(parts)
+    vectors.unlink()

@@ -17,6 +17,7 @@ from elastic_transport import TransportError
 from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError
 
+from retrieval.batches import batched
 from retrieval.corpora.corpus import Corpus
 from retrieval.elastic.change_lock import ChangeLock, being_changed
 from retrieval.elastic.cluster import Cluster, document_refused, problem, read_only
@@ -41,7 +42,7 @@ from retrieval.elastic.meta import (
 )
 from retrieval.elastic.new_version import NewVersion, bad_pages_file, checksum_of, drop, settle
 from retrieval.elastic.preparation import Item, SplitDocuments
-from retrieval.elastic.scan import batched, scan
+from retrieval.elastic.scan import scan
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.fixes import esoteric_command

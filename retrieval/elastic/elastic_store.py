@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.batches import batched
 from retrieval.elastic.cluster import Cluster
 from retrieval.elastic.entries import (
     Hit,
@@ -26,7 +27,7 @@ from retrieval.elastic.entries import (
     title_in,
 )
 from retrieval.elastic.meta import Meta
-from retrieval.elastic.scan import batched, scan
+from retrieval.elastic.scan import scan
 from retrieval.elastic.title_snapshot import open_titles
 from retrieval.index.codes import products, rotation
 from retrieval.index.layout import damaged

@@ -13,7 +13,7 @@ from retrieval.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vec
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index.codes import rotation
 from retrieval.index.records import Record, encodable, records_of
-from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.networks import runtime
 
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from retrieval.elastic.cluster import Cluster
 from retrieval.elastic.entries import Hit
 
-Item = TypeVar("Item")
-
 _PAGE = 2000
 _RECORDS_A_PAGE = 100
-
-
-def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of ``size``, the last one of fewer."""
-    remaining = iter(items)
-    while some := list(islice(remaining, size)):
-        yield some
 
 
 def scan(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.elastic.scan import batched
+from retrieval.batches import batched
 from retrieval.errors import IndexUnavailable
 from retrieval.files import write_array
 from retrieval.titles.title_tokenizer import TitleTokenizer
@@ -56,7 +56,7 @@ def open_titles(
         return bytes(ids[start : int(ends[number])]).decode("utf-8")
 
     run = TitleRun(arrays["tokens"], arrays["starts"], arrays["documents"])
-    return TitleTrie([run], document_id)
+    return TitleTrie(run, document_id)
 
 
 def _read(folder: Path) -> dict[str, NDArray[Any]] | None:
@@ -91,13 +91,13 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
                 ids.append(document_id.encode("utf-8"))
                 yield title, len(ids) - 1
 
-    tokens, starts, documents = build_run(numbered())
+    run = build_run(numbered())
     joined = np.frombuffer(b"".join(ids), dtype=np.uint8)
     ends = np.cumsum([len(one) for one in ids], dtype=np.int64)
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
-    arrays: list[NDArray[Any]] = [tokens, starts, documents, joined, ends]
+    arrays: list[NDArray[Any]] = [run.tokens, run.starts, run.documents, joined, ends]
     for name, array in zip(_ARRAYS, arrays, strict=True):
         write_array(partial / f"{name}.npy", array)
     shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from retrieval.explanation.prompt import Prompt, visible
-from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
 MOST_SENTENCES = 3

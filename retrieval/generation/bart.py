@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.decoding import Markup
 from retrieval.networks import runtime
-from retrieval.titles.title_trie import TitleRun, TitleTrie, build_run
+from retrieval.titles.title_trie import TitleTrie, build_run
 
 if TYPE_CHECKING:
     import torch
@@ -112,8 +112,7 @@ class BartTitleModel:
             ModelUnavailable: the tokenizer is damaged.
         """
         ids: list[str] = []
-        run = TitleRun(*build_run(self._numbered(titles, ids)))
-        return TitleTrie([run], ids.__getitem__)
+        return TitleTrie(build_run(self._numbered(titles, ids)), ids.__getitem__)
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> BartReading:
         """Read a claim and (title, sentence) pairs; the end is cut to BART's window.

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.named_titles import NamedTitles
-from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import DocumentStore, IndexInfo
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (

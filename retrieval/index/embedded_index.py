@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from retrieval.corpora.corpus import BadPage, Chunk, Corpus
+from retrieval.corpora.corpus import Chunk, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
-from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.files import write_whole
+from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Begun, changing, remove_unfinished, unfinished
+from retrieval.index.documents import NewDocuments, Prepared, prepared
 from retrieval.index.embedded_store import EmbeddedStore
-from retrieval.index.layout import SEGMENTS, VECTORS, other_encoder, read_meta
+from retrieval.index.layout import other_encoder, read_meta
 from retrieval.index.new_version import NewVersion, clean_up
-from retrieval.index.parts import Part, part_of, read_part, texts_of
-from retrieval.index.segment_writer import write_segment
 from retrieval.index.store import (
     BadPages,
     BuildProgress,
@@ -107,9 +105,8 @@ class EmbeddedIndex:
                 return done
             new = NewVersion.saved(begun.folder, "")
             if new is None:
-                _forget(begun.folder)
                 new = NewVersion.empty(begun.folder, corpus.name, corpus.source)
-                self._read(new, corpus, begun.folder, on_progress)
+                new.read(partial(self._chunks, corpus, on_progress))
             return self._finished(new, begun, encoder, on_progress)
 
     def add(
@@ -129,9 +126,8 @@ class EmbeddedIndex:
                 return done
             new = NewVersion.saved(begun.folder, self.version())
             if new is None:
-                _forget(begun.folder)
                 new = NewVersion.of(begun.folder, current_version(self._folder))
-                self._read(new, corpus, begun.folder, on_progress)
+                new.read(partial(self._chunks, corpus, on_progress))
             return self._finished(new, begun, encoder, on_progress)
 
     def encode(
@@ -144,9 +140,7 @@ class EmbeddedIndex:
             if done := self._done(begun):
                 return done
             new = NewVersion.saved(begun.folder, self.version())
-            if new is None:
-                _forget(begun.folder)
-                new = NewVersion.of(begun.folder, current_version(self._folder))
+            new = new or NewVersion.of(begun.folder, current_version(self._folder))
             return self._finished(new, begun, encoder, on_progress)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
@@ -157,13 +151,10 @@ class EmbeddedIndex:
             begun = begin({"format": FORMAT, "without": wanted})
             if done := self._done(begun):
                 return done
-            store = self.open(None)
-            if unknown := [one for one in wanted if store.find(one) is None]:
-                shutil.rmtree(begun.folder)
-                raise unknown_document(unknown[0])
-            _forget(begun.folder)
             new = NewVersion.of(begun.folder, current_version(self._folder))
-            new.remove(wanted)
+            if (unknown := new.remove(wanted)) is not None:
+                shutil.rmtree(begun.folder)
+                raise unknown_document(unknown)
             return self._finished(new, begun, None, tell_nobody)
 
     def _done(self, begun: Begun) -> IndexInfo | None:
@@ -192,49 +183,31 @@ class EmbeddedIndex:
                 self._processes,
                 lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
             )
-        new.merge()
         new.publish(begun.name)
         return self.open(None).info()
 
-    def _read(
-        self, new: NewVersion, corpus: Corpus, building: Path, on_progress: ProgressListener
-    ) -> None:
-        """Add the corpus's pages as a segment without vectors, and save what there is."""
-        paths: list[Path] = []
-        read = documents = 0
-        size = corpus.size()
-        on_progress(BuildProgress("reading", 0, size, 0))
-        for path, texts, more in self._prepared(corpus, building):
-            new.lexical.add(texts, len(new) + documents)
-            paths.append(path)
-            read += more
-            documents += len(texts)
-            on_progress(BuildProgress("reading", read, size, documents))
-        bad: list[BadPage] = []
-        parts = _parts(paths, bad)
-        if not documents:
-            unreadable = [page for part in parts for page in part.unreadable()]
-            shutil.rmtree(building)
-            raise _empty(corpus.source, unreadable)
-        made = building / "segment"
-        made.mkdir()
-        new.add(made, write_segment(made, parts), bad)
-        new.save()
-        for path in paths:
-            path.unlink()
-
-    def _prepared(self, corpus: Corpus, building: Path) -> Iterator[tuple[Path, list[str], int]]:
-        """Yield the file of each chunk's part, the texts of its documents, and its size."""
+    def _chunks(
+        self, corpus: Corpus, on_progress: ProgressListener, new: NewDocuments
+    ) -> Iterator[Prepared]:
+        """Yield the chunks of a corpus that are not in the database of new documents yet."""
         sizes: list[int] = []
 
-        def numbered() -> Iterator[tuple[int, Chunk]]:
+        def missing() -> Iterator[Chunk]:
             for number, (chunk, size) in enumerate(corpus.chunks()):
                 sizes.append(size)
-                yield number, chunk
+                if number >= new.chunks:
+                    yield chunk
 
-        prepare = partial(_Preparation, building)
-        for number, (path, texts) in enumerate(in_order(prepare, numbered(), self._processes)):
-            yield path, texts, sizes[number]
+        first, size = new.end, corpus.size()
+        on_progress(BuildProgress("reading", 0, size, 0))
+        for chunk in in_order(_preparation, missing(), self._processes):
+            yield chunk
+            done = sum(sizes[: new.chunks])
+            on_progress(BuildProgress("reading", done, size, new.end - first))
+
+
+def _preparation() -> Callable[[Chunk], Prepared]:
+    return prepared
 
 
 def _described(corpus: Corpus) -> dict[str, object]:
@@ -243,42 +216,6 @@ def _described(corpus: Corpus) -> dict[str, object]:
 
 def _name(encoder: DocumentEncoder | None) -> str:
     return encoder.name if encoder is not None else ""
-
-
-def _forget(building: Path) -> None:
-    """Remove what cannot be gone on with; parts can."""
-    for leftover in ("version", SEGMENTS, VECTORS, "segment"):
-        shutil.rmtree(building / leftover, ignore_errors=True)
-
-
-def _parts(paths: Sequence[Path], bad: list[BadPage]) -> Iterator[Part]:
-    """Yield the parts one by one, adding to ``bad`` what could not be read."""
-    for path in paths:
-        part = read_part(path)
-        bad += part.unreadable()
-        yield part
-
-
-def _empty(source: str, bad: Sequence[BadPage]) -> BadSource:
-    if bad:
-        return BadSource("source_empty", f"{source} holds no page: {bad[0].message}", bad[0].hint)
-    return BadSource("source_empty", f"{source} holds no page.", "Name a source that holds some.")
-
-
-class _Preparation:
-    """Makes the parts of chunks, in whichever process."""
-
-    def __init__(self, building: Path) -> None:
-        self._building = building
-
-    def __call__(self, numbered: tuple[int, Chunk]) -> tuple[Path, list[str]]:
-        number, chunk = numbered
-        path = self._building / f"part-{number:06}.npz"
-        if path.exists():
-            return path, texts_of(read_part(path))
-        part, texts = part_of(chunk)
-        write_whole(path, part.to_bytes())
-        return path, texts
 
 
 _: type[Index] = EmbeddedIndex

@@ -1,21 +1,22 @@
-"""Which files an embedded index consists of, and how the current version is found.
+"""Which files an embedded index consists of, and the errors of opening them.
 
 index/
-  current -> versions/<name>       swapped in one rename when a build is complete
-  versions/<time>-<checksum>/      never written again, memory-mapped
-    meta.json                      written last: what is here, each file's size and digest
-    deleted.npy                    for each document whether it is gone or replaced, bool
-    bad_pages.txt                  pages of the source that could not be read
-    lexical/                       tantivy, over the documents of all segments; locked for the
-                                   moment of opening, so that the folder must be writable
-  segments/<time>-<checksum>/      see ``segment``; several versions may share one, and many
-                                   small ones become one (``merging``)
-  vectors/<time>-<checksum>/       see ``vectors``; those of one segment, likewise
-  building-<plan>/                 what an unfinished build has done so far
-  gone-building-<plan>/            what is left of one that ended; the next one removes it
-  lock                             held while a build runs
+  current -> versions/<name>      replaced in one rename when a change is complete
+  versions/<time>-<checksum>/     never written again
+    meta.json                     written last: what is here, each file's size and digest
+    removed.npy                   for each document whether it was removed or replaced, bool
+    bad_pages.txt                 pages of the source that could not be read
+    lexical/                      tantivy, over all documents; locked while it is opened, so that
+                                  the folder must be writable
+    title_*.npy                   all titles as a prefix tree (``title_files``)
+    rotation.npy, signs.npy       what the vectors were turned by, and the signs of all documents'
+  databases/<change>.documents    SQLite (``documents``); versions share it, and so
+  databases/<change>.vectors      this (``vectors``)
+  building-<plan>/                what an unfinished change has done so far
+  gone-building-<plan>/           the remains of one that ended; the next one removes it
+  lock                            held while a change is made
 
-A document's number is its number in its segment plus the documents of the segments before.
+Files that a change leaves as they were are hard links of the version before.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import errno
 import json
 import os
 import shlex
+import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +36,41 @@ from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, c
 from retrieval.errors import IndexUnavailable
 from retrieval.files import digest_of
 from retrieval.fixes import esoteric_command
+from retrieval.index.database import connected
+from retrieval.index.documents import digest_of_documents
+from retrieval.index.vectors import digest_of_vectors
 from retrieval.index.versions import FORMAT, META
 
 BUILDING = "building-"
+DATABASES = "databases"
 GONE = "gone-"
-DELETED = "deleted.npy"
 LEXICAL = "lexical"
 LOCK = "lock"
-SEGMENTS = "segments"
-VECTORS = "vectors"
+REMOVED = "removed.npy"
+ROTATION = "rotation.npy"
+SIGNS = "signs.npy"
+
+DOCUMENTS, VECTORS = "documents", "vectors"
+DIGESTS = {DOCUMENTS: digest_of_documents, VECTORS: digest_of_vectors}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a version has in a database.
+
+    Attributes:
+        name: the database's file.
+        parts: of each change that added rows, how many, and a digest of them.
+        size: bytes that the file has at least.
+    """
+
+    name: str = ""
+    parts: tuple[tuple[int, str], ...] = ()
+    size: int = 0
+
+    def __len__(self) -> int:
+        """Return the number of its rows."""
+        return sum(count for count, _ in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,63 +80,95 @@ class Meta:
     Attributes:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
-        documents: those that are to be found, and ``sentences`` theirs.
+        documents: those that can be found, and ``sentences`` theirs.
         made_by: the name of the work that made it (``building.Begun``).
-        segments: their folders' names in order, with how many documents each holds, the
-            deleted ones too, and a digest of these.
-        vectors: the folders' names of the first segments' vectors, with their digests; of all
-            segments in an index that serves, of none if it has no vectors.
-        files: bytes and SHA-256 of each file, by its path: ``segments/…`` and ``vectors/…`` below
-            the index, any other below the version.
+        stored: what is in the databases ``DOCUMENTS``, removed ones too, and ``VECTORS``.
+        files: bytes and SHA-256 of each file of the version, by its path there.
         changed: whether pages were added or removed, which its source alone does not bring back.
     """
 
     name: str
     source: str
-    encoder: str
-    meets: str
-    documents: int
-    sentences: int
-    bad_pages: int
-    superseded: int
-    built_at: str
-    made_by: str
-    checksum: str
-    segments: tuple[tuple[str, int, str], ...]
-    vectors: tuple[tuple[str, str], ...]
-    files: Mapping[str, tuple[int, str]]
+    encoder: str = ""
+    meets: str = ""
+    documents: int = 0
+    sentences: int = 0
+    bad_pages: int = 0
+    superseded: int = 0
+    built_at: str = ""
+    made_by: str = ""
+    checksum: str = ""
+    stored: Mapping[str, Stored] = field(
+        default_factory=lambda: {DOCUMENTS: Stored(), VECTORS: Stored()}
+    )
+    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     changed: bool = False
 
     def needed(self) -> dict[str, list[str]]:
-        """Return the names of the folders that the version consists of, by their kind."""
-        return {
-            SEGMENTS: [name for name, _, _ in self.segments],
-            VECTORS: [name for name, _ in self.vectors],
-        }
+        """Return the names of the files that the version shares, by their folder."""
+        return {DATABASES: [stored.name for stored in self.stored.values()]}
 
-    def mend(self) -> str:
-        """Return the hint that names the command which builds the like of this index anew."""
+    def fix(self) -> str:
+        """Return the hint with the command that builds such an index again."""
         return rebuild(self.source, self.encoder, self.changed)
 
-    def verify(self, index: Path, version: Path, below: str = "") -> None:
-        """Read the ``files`` whose paths begin with ``below`` and compare their digests.
+    def size(self) -> int:
+        """Return the size of the version on the disk."""
+        files = sum(size for size, _ in self.files.values())
+        return files + sum(stored.size for stored in self.stored.values())
+
+    def verify(self, index: Path, version: Path) -> None:
+        """Read everything and compare it with its digests.
 
         Raises:
-            IndexUnavailable: a file is not what was built.
+            IndexUnavailable: something is not what was built.
         """
         for name, (_, digest) in self.files.items():
-            if name.startswith(below) and digest_of(file_of(index, version, name)) != digest:
-                raise damaged(self.mend(), name)
+            if digest_of(version / name) != digest:
+                raise damaged(self.fix(), name)
+        for kind, stored in self.stored.items():
+            if stored.name and not _is_whole(index / DATABASES / stored.name, kind, stored):
+                raise damaged(self.fix(), stored.name)
 
     def to_json(self) -> bytes:
         """Return what ``read_meta`` reads."""
         return json.dumps({"format": FORMAT} | asdict(self), indent=1).encode("utf-8")
 
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Meta:
+        """Return what ``to_json`` wrote, without its format.
+
+        Raises:
+            TypeError, ValueError, LookupError, AttributeError: it is damaged.
+        """
+        stored = {
+            kind: Stored(one["name"], tuple((n, d) for n, d in one["parts"]), one["size"])
+            for kind, one in content["stored"].items()
+        }
+        files = {name: (size, digest) for name, (size, digest) in content["files"].items()}
+        return cls(**content | {"stored": stored, "files": files})
+
+
+def _is_whole(path: Path, kind: str, stored: Stored) -> bool:
+    try:
+        with closing(connected(path)) as connection:
+            # What documents are found by, which the digests say nothing about.
+            if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+                return False
+        first = 0
+        for count, digest in stored.parts:
+            if DIGESTS[kind](path, first, first + count) != digest:
+                return False
+            first += count
+    except (OSError, sqlite3.Error, ValueError):
+        return False
+    return True
+
 
 def rebuild(source: str = "vital", encoder: str | None = None, changed: bool = False) -> str:
     """Return the hint that ends with the command which builds an index.
 
-    ``encoder`` and ``changed`` are those of the ``Meta`` of the index that is to be built anew;
+    ``encoder`` and ``changed`` are those of the ``Meta`` of the index that is to be built again;
     an encoder that is not known is taken for the default one.
     """
     choice = DEFAULT_ENCODER if encoder is None else choice_of(encoder)
@@ -117,13 +178,13 @@ def rebuild(source: str = "vital", encoder: str | None = None, changed: bool = F
     return f"Run{then}: {command}"
 
 
-def damaged(mend: str, what: str = "") -> IndexUnavailable:
-    """Return the error that says so, with the hint ``mend``; ``what`` names a file."""
+def damaged(fix: str, what: str = "") -> IndexUnavailable:
+    """Return the error that says so, with the hint ``fix``; ``what`` names a file."""
     where = f": {Path(what).name} is not whole" if what else ""
-    return IndexUnavailable("index_damaged", f"The index is damaged{where}.", mend)
+    return IndexUnavailable("index_damaged", f"The index is damaged{where}.", fix)
 
 
-def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
+def not_opened(error: Exception, version: Path, fix: str) -> IndexUnavailable:
     """Return the error that says why a version could not be opened."""
     number = error.errno if isinstance(error, OSError) else None
     if number in {errno.EMFILE, errno.ENFILE}:
@@ -138,7 +199,7 @@ def not_opened(error: Exception, version: Path, mend: str) -> IndexUnavailable:
             f"The index in {version} cannot be opened ({os.strerror(number)}).",
             "Let this user read and write there: what reads an index locks it for a moment.",
         )
-    return damaged(mend)
+    return damaged(fix)
 
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
@@ -159,20 +220,6 @@ def no_vectors() -> IndexUnavailable:
     )
 
 
-def described(folder: Path, below: Path) -> dict[str, tuple[int, str]]:
-    """Return ``Meta.files`` of what lies in a folder; their paths begin behind ``below``."""
-    return {
-        path.relative_to(below).as_posix(): (path.stat().st_size, digest_of(path))
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".lock"
-    }
-
-
-def file_of(index: Path, version: Path, name: str) -> Path:
-    """Return where a file of ``Meta.files`` lies."""
-    return (index if name.startswith((f"{SEGMENTS}/", f"{VECTORS}/")) else version) / name
-
-
 def read_meta(index: Path, version: Path) -> Meta:
     """Return ``meta.json`` of a version of an index whose files are all there and whole.
 
@@ -187,22 +234,28 @@ def read_meta(index: Path, version: Path) -> Meta:
         raise not_opened(error, version, rebuild()) from error
     content = content if isinstance(content, dict) else {}
     encoder = content.get("encoder")
-    mend = rebuild(
+    fix = rebuild(
         str(content.get("source", "vital")),
         encoder if isinstance(encoder, str) else None,
         bool(content.get("changed")),
     )
     if content.pop("format", None) != FORMAT:
         raise IndexUnavailable(
-            "index_format", "The index was built by another version of ESOTERIC.", mend
+            "index_format", "The index was built by another version of ESOTERIC.", fix
         )
     try:
-        meta = Meta(**content)
-        sizes = {name: size for name, (size, _) in meta.files.items()}
-    except (TypeError, ValueError, AttributeError) as error:
-        raise damaged(mend) from error
-    for name, size in sizes.items():
-        path = file_of(index, version, name)
-        if not path.is_file() or path.stat().st_size != size:
-            raise damaged(mend, name)
+        meta = Meta.from_json(content)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise damaged(fix) from error
+    for name, (size, _) in meta.files.items():
+        if _size_of(version / name) != size:
+            raise damaged(fix, name)
+    for stored in meta.stored.values():
+        # It may have grown since.
+        if stored.name and _size_of(index / DATABASES / stored.name) < stored.size:
+            raise damaged(fix, stored.name)
     return meta
+
+
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1

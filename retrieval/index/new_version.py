@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,34 +17,46 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.encoders.encoder import DocumentEncoder
-from retrieval.files import write_array, write_whole
+from retrieval.errors import BadSource
+from retrieval.files import digest_of, write_array, write_whole
+from retrieval.index import documents, vectors
 from retrieval.index.codes import rotation
+from retrieval.index.database import append
+from retrieval.index.documents import Documents, NewDocuments, Prepared, sentence_counts
 from retrieval.index.embedded_store import EmbeddedStore
+from retrieval.index.encoding import encode
 from retrieval.index.layout import (
-    DELETED,
+    DATABASES,
+    DIGESTS,
+    DOCUMENTS,
     GONE,
     LEXICAL,
-    SEGMENTS,
+    REMOVED,
+    ROTATION,
+    SIGNS,
     VECTORS,
     Meta,
-    described,
+    Stored,
     read_meta,
 )
 from retrieval.index.lexical import LexicalWriter
-from retrieval.index.merging import merge_segments, merge_vectors, mergeable, merged_digest
 from retrieval.index.packaged_vectors import packaged_vectors
-from retrieval.index.segment import Segment
-from retrieval.index.vector_writer import encoded_parts, write_vectors
+from retrieval.index.title_files import add_titles
+from retrieval.index.vectors import NewVectors
 from retrieval.index.versions import BAD_PAGES, META, current_version, swap_in, sweep
 
 SAVED = "saved.json"
-_PASSING = (SAVED, META)  # not of the version, or written behind what tells of the others
+_PASSING = (SAVED, META)  # not of the version, or written after what describes the others
+_TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
 
 
 class NewVersion:
-    """A version below the folder of unfinished work; nobody finds it before ``publish``."""
+    """A version below the folder of unfinished work; nobody finds it before ``publish``.
 
-    def __init__(self, building: Path, before: str, meta: Meta, deleted: NDArray[np.bool_]) -> None:
+    What it adds to the databases of the version before is in databases of its own until then.
+    """
+
+    def __init__(self, building: Path, before: str, meta: Meta, removed: NDArray[np.bool_]) -> None:
         """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``.
 
         ``before`` names the version that it began with, if any.
@@ -53,152 +66,154 @@ class NewVersion:
         self._before = before
         self._folder = building / "version"
         self._meta = meta
-        self._deleted = deleted
-        self.lexical = LexicalWriter(self._folder / LEXICAL)
+        self._removed = removed
+        self._lexical = LexicalWriter(self._folder / LEXICAL)
 
     @classmethod
     def empty(cls, building: Path, name: str, source: str) -> NewVersion:
         """Return a version without documents."""
+        shutil.rmtree(building / "version", ignore_errors=True)
         (building / "version" / LEXICAL).mkdir(parents=True)
-        meta = Meta(name, source, "", "", 0, 0, 0, 0, "", "", "", (), (), {})
-        return cls(building, "", meta, np.zeros(0, dtype=np.bool_))
+        return cls(building, "", Meta(name, source), np.zeros(0, dtype=np.bool_))
 
     @classmethod
     def of(cls, building: Path, before: Path) -> NewVersion:
-        """Return a version with all that another holds; its words are linked and not copied."""
-        lexical = building / "version" / LEXICAL
-        lexical.mkdir(parents=True)
-        for path in (before / LEXICAL).iterdir():
-            if path.suffix != ".lock":
-                os.link(path, lexical / path.name)
-        os.link(before / BAD_PAGES, building / "version" / BAD_PAGES)
+        """Return a version with all that another has; its files are linked and not copied."""
+        shutil.rmtree(building / "version", ignore_errors=True)
+        (building / "version" / LEXICAL).mkdir(parents=True)
+        for name in _files(before):
+            os.link(before / name, building / "version" / name)
         meta = read_meta(building.parent, before)
-        return cls(building, before.name, meta, np.load(before / DELETED))
+        return cls(building, before.name, meta, np.load(before / REMOVED))
 
     @classmethod
     def saved(cls, building: Path, before: str) -> NewVersion | None:
-        """Return what an earlier try saved, if it is all there and began with this version."""
+        """Return what an earlier try saved, if it began with this version."""
         try:
             content = json.loads((building / "version" / SAVED).read_text(encoding="utf-8"))
             if content["before"] != before:
                 return None
-            deleted = np.load(building / "version" / DELETED)
-            new = cls(building, before, Meta(**content["meta"]), deleted)
-        except (OSError, ValueError, TypeError, LookupError):
+            removed = np.load(building / "version" / REMOVED)
+            return cls(building, before, Meta.from_json(content["meta"]), removed)
+        except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
-        needed = new._meta.needed().items()
-        places = [new._place(kind, name) for kind, names in needed for name in names]
-        return new if all(place.is_dir() for place in places) else None
 
-    def __len__(self) -> int:
-        """Return how many documents there are, deleted ones too."""
-        return len(self._deleted)
+    def read(self, chunks: Callable[[NewDocuments], Iterator[Prepared]]) -> None:
+        """Add the pages of a source, which take the place of older ones with their ids.
 
-    def add(self, made: Path, checksum: str, bad: Sequence[BadPage]) -> None:
-        """Add a segment, whose texts ``lexical`` holds; its pages take the place of older ones.
+        ``chunks`` yields the chunks that the database lacks. Interrupted, the next try goes on
+        after those that are in it.
 
         Raises:
-            OSError: it cannot be moved to the others.
+            BadSource: no page can be read.
+            OSError: the disk is full or read-only.
         """
-        before = self._segments()
-        place = self._building / SEGMENTS / _name(checksum)
-        place.parent.mkdir(exist_ok=True)
-        made.rename(place)
-        new = Segment(place)
-        older = _of_all(before, lambda segment: segment.held_by(new))
-        here = [len(self) + number for number in new.superseded()]
-        self._deleted = np.concatenate([self._deleted, np.zeros(len(new), dtype=np.bool_)])
+        older, first = self._meta.stored[DOCUMENTS], len(self._removed)
+        path = self._building / f"{DOCUMENTS}-{first}"
+        with closing(NewDocuments(path, first)) as new:
+            self._lexical.add(new.texts(), first)
+            for chunk in chunks(new):
+                self._lexical.add(chunk.texts, new.end)
+                new.add(chunk)
+            bad = new.bad_pages()
+            if new.end > first:
+                new.finish()
+                add_titles(self._folder, new.titles())
+            superseded = new.superseded()
+            replaced = new.replaced(self._database(older), first) if older.name else []
+        if new.end == first:
+            shutil.rmtree(self._building)
+            raise _empty(self._meta.source, bad)
+        self._removed = np.concatenate([self._removed, np.zeros(new.end - first, dtype=np.bool_)])
         self._meta = replace(
             self._meta,
-            segments=(*self._meta.segments, (place.name, len(new), checksum)),
             bad_pages=len(bad),
-            superseded=len(here),
-            changed=bool(before),
+            superseded=len(superseded),
+            changed=bool(older.name),
+            sentences=self._meta.sentences + sum(sentence_counts(path, range(first, new.end))),
         )
-        self._delete([*older, *here])
+        self._add(DOCUMENTS, path, first, new.end)
+        self._remove(path, superseded)
+        if older.name:
+            self._remove(self._database(older), replaced)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
+        self.save()
 
-    def remove(self, ids: Sequence[str]) -> None:
-        """Take out the documents with these ids."""
+    def remove(self, ids: Sequence[str]) -> str | None:
+        """Take out the documents with these ids; return one that no document has, if any."""
+        path = self._database(self._meta.stored[DOCUMENTS])
+        found = Documents(path, len(self._removed), self._removed).numbers(ids)
         self._meta = replace(self._meta, changed=True)
-        self._delete(
-            _of_all(self._segments(), lambda segment: [n for i in ids for n in segment.numbers(i)])
-        )
+        self._remove(path, sorted(found.values()))
+        return next((one for one in ids if one not in found), None)
 
     def save(self) -> None:
-        """Put on the disk what there is, so that a later try need not do it again.
+        """Put on the disk what there is, so that the next try need not do it again.
 
         Raises:
             OSError: the disk is full or read-only.
         """
-        self.lexical.commit()
-        write_array(self._folder / DELETED, self._deleted)
+        self._lexical.commit()
+        write_array(self._folder / REMOVED, self._removed)
         content = {"before": self._before, "meta": asdict(self._meta)}
         write_whole(self._folder / SAVED, json.dumps(content).encode("utf-8"))
 
     def encode(
         self, encoder: DocumentEncoder, processes: int, on_progress: Callable[[int, int], None]
     ) -> None:
-        """Give every segment vectors of this encoder, those that have another's too.
+        """Give all documents vectors of this encoder, those that have another's too.
 
-        ``on_progress`` is told how many documents have them, of how many. Interrupted, the
-        next try goes on behind what was done.
+        ``on_progress`` gets how many documents have them, and of how many. Interrupted, the next
+        try goes on after what was done.
 
         Raises:
             ModelUnavailable: the encoder cannot be loaded.
             OSError: the disk is full or read-only.
         """
         if self._meta.encoder != encoder.name:
-            self._meta = replace(self._meta, encoder=encoder.name, meets=encoder.meets, vectors=())
-        done = sum(count for _, count, _ in self._meta.segments[: len(self._meta.vectors)])
-
-        def count(more: int) -> None:
-            nonlocal done
-            done += more
-            on_progress(done, len(self))
-
-        on_progress(done, len(self))
-        for name, _, checksum in self._meta.segments[len(self._meta.vectors) :]:
-            made = self._building / f"{encoder.name}-{checksum[:16]}"
-            made.mkdir(exist_ok=True)
-            parts = self._building / f"{encoder.name}-{checksum[:16]}.parts"
-            parts.mkdir(exist_ok=True)
-            segment = self._place(SEGMENTS, name)
-            packaged = packaged_vectors(encoder.name, checksum)
-            if packaged:
-                digest = write_vectors(made, packaged.turn, [packaged.part], count)
-            else:
-                turn = rotation(encoder.dimension)
-                encoded = encoded_parts(parts, segment, encoder, turn, processes)
-                digest = write_vectors(made, turn, encoded, count)
-            place = self._building / VECTORS / _name(digest)
-            place.parent.mkdir(exist_ok=True)
-            made.rename(place)
-            self._meta = replace(self._meta, vectors=(*self._meta.vectors, (place.name, digest)))
-            self.save()
-            shutil.rmtree(parts)
-
-    def merge(self) -> None:
-        """Put the last segments together where they have become many; all have vectors or none.
-
-        Raises:
-            IndexUnavailable: one of them is damaged, which the digest of all would hide.
-            OSError: the disk is full or read-only.
-        """
-        segments, vectors = self._meta.segments, self._meta.vectors
-        many = mergeable([count for _, count, _ in segments])
-        if many == 1:
-            return
-        left, merged = segments[:-many], segments[-many:]
-        folders = [(name, checksum) for name, _, checksum in merged]
-        name, checksum = self._merged(SEGMENTS, folders, merge_segments)
-        one = (name, sum(count for _, count, _ in merged), checksum)
-        if vectors:
-            coded = self._merged(VECTORS, vectors[-many:], merge_vectors)
-            vectors = (*vectors[:-many], coded)
-        self._meta = replace(self._meta, segments=(*left, one), vectors=vectors)
+            stored = {**self._meta.stored, VECTORS: Stored()}
+            self._meta = replace(
+                self._meta, encoder=encoder.name, meets=encoder.meets, stored=stored
+            )
+        first, last = len(self._meta.stored[VECTORS]), len(self._removed)
+        digest = self._meta.stored[DOCUMENTS].parts[-1][1]
+        # Named by what is encoded, which may have changed since an interrupted try.
+        begun = self._building / f"{encoder.name}-{first}-{digest[:16]}"
+        with closing(NewVectors(begun, first)) as new:
+            on_progress(new.end, last)
+            if first == last:
+                return
+            turn = self._encoded(new, encoder, digest, processes, on_progress)
+            signs = [np.load(self._folder / SIGNS)] if first else []
+            write_array(self._folder / SIGNS, np.concatenate([*signs, new.signs()]))
+            write_array(self._folder / ROTATION, turn)
+        ended = begun.rename(self._building / f"{VECTORS}-{first}")
+        self._add(VECTORS, ended, first, last)
         self.save()
+
+    def _encoded(
+        self,
+        new: NewVectors,
+        encoder: DocumentEncoder,
+        digest: str,
+        processes: int,
+        on_progress: Callable[[int, int], None],
+    ) -> NDArray[np.float32]:
+        """Add the vectors that are missing; return the matrix that they were turned by."""
+        last = len(self._removed)
+        path = self._added(DOCUMENTS) or self._database(self._meta.stored[DOCUMENTS])
+        # Those of a whole corpus.
+        packaged = packaged_vectors(encoder.name, digest) if new.first == 0 else None
+        if packaged:
+            if new.end == 0:
+                new.add(packaged.encoded(sentence_counts(path, range(last))))
+            on_progress(last, last)
+            return packaged.turn
+        known = self._folder / ROTATION
+        turn = np.load(known) if new.first else rotation(encoder.dimension)
+        encode(path, last, new, encoder, turn, processes, lambda end: on_progress(end, last))
+        return turn
 
     def publish(self, made_by: str) -> None:
         """Put the version on the disk, make it the current one and remove what it replaces.
@@ -208,73 +223,81 @@ class NewVersion:
         Raises:
             OSError: the disk is full or read-only.
         """
-        self.lexical.commit()
-        write_array(self._folder / DELETED, self._deleted)
+        self.save()
         if not (self._folder / BAD_PAGES).exists():
             write_whole(self._folder / BAD_PAGES, b"")
-        needed = self._meta.needed()
-        files: dict[str, tuple[int, str]] = {}
-        for kind, names in needed.items():
-            for name in names:
-                before = self._meta.files.items()
-                known = {path: file for path, file in before if f"{kind}/{name}/" in path}
-                below = self._place(kind, name)
-                files |= known or described(below, below.parent.parent)
-        digest = hashlib.sha256(self._deleted.tobytes())
-        for checksum in [c for _, _, c in self._meta.segments] + [c for _, c in self._meta.vectors]:
-            digest.update(checksum.encode("ascii"))
-        sizes = [np.diff(segment.sentence_starts) for segment in self._segments()]
-        own = described(self._folder, self._folder)
+        stored = {kind: self._published(kind, made_by) for kind in self._meta.stored}
+        digest = hashlib.sha256(self._removed.tobytes())
+        for one in stored.values():
+            for _, part in one.parts:
+                digest.update(part.encode("ascii"))
         meta = replace(
             self._meta,
-            documents=int((~self._deleted).sum()),
-            sentences=int(np.concatenate(sizes)[~self._deleted].sum()),
+            documents=int((~self._removed).sum()),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
             made_by=made_by,
             checksum=digest.hexdigest(),
-            files=files | {path: file for path, file in own.items() if path not in _PASSING},
+            stored=stored,
+            files=self._described(),
         )
         write_whole(self._folder / META, meta.to_json())
-        for kind, names in needed.items():
-            (self._index / kind).mkdir(exist_ok=True)
-            for name in names:
-                if (self._building / kind / name).is_dir():
-                    (self._building / kind / name).rename(self._index / kind / name)
         # Before the old one goes.
         EmbeddedStore.open_version(self._index, self._folder, meta.meets)
-        swap_in(self._index, self._folder, _name(meta.checksum))
+        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        swap_in(self._index, self._folder, f"{now}-{meta.checksum[:12]}")
         clean_up(self._building)
 
-    def _merged(
-        self,
-        kind: str,
-        merged: Sequence[tuple[str, str]],
-        merge: Callable[[Path, Sequence[Path]], None],
-    ) -> tuple[str, str]:
-        """Make one folder of some, which are told by name and digest; return its."""
-        made = self._building / "merged"
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir()
-        for name, _ in merged:
-            self._meta.verify(self._index, self._folder, f"{kind}/{name}/")
-        merge(made, [self._place(kind, name) for name, _ in merged])
-        checksum = merged_digest([digest for _, digest in merged])
-        place = self._building / kind / _name(checksum)
-        place.parent.mkdir(exist_ok=True)
-        made.rename(place)
-        return place.name, checksum
+    def _published(self, kind: str, made_by: str) -> Stored:
+        """Put what was added to a database to its place."""
+        stored, added = self._meta.stored[kind], self._added(kind)
+        if added and stored.name:
+            first = len(stored) - stored.parts[-1][0]
+            append(self._database(stored), added, _TABLES[kind], first)
+        elif added:
+            stored = replace(stored, name=f"{made_by}.{kind}")
+            place = self._database(stored)
+            place.parent.mkdir(exist_ok=True)
+            place.unlink(missing_ok=True)  # which an interrupted try has linked
+            os.link(added, place)
+        size = self._database(stored).stat().st_size if stored.name else 0
+        return replace(stored, size=size)
 
-    def _segments(self) -> list[Segment]:
-        return [Segment(self._place(SEGMENTS, name)) for name, _, _ in self._meta.segments]
+    def _described(self) -> dict[str, tuple[int, str]]:
+        """Return ``Meta.files``; what is shared with the version before is not read again."""
+        before = self._index / "versions" / self._before
+        files = {}
+        for name in _files(self._folder):
+            path = self._folder / name
+            same = name in self._meta.files and path.samefile(before / name)
+            digest = self._meta.files[name][1] if same else digest_of(path)
+            files[name] = (path.stat().st_size, digest)
+        return files
 
-    def _place(self, kind: str, name: str) -> Path:
-        """Return where a segment or its vectors lie: here, or with those that serve already."""
-        here = self._building / kind / name
-        return here if here.is_dir() else self._index / kind / name
+    def _added(self, kind: str) -> Path | None:
+        """Return the database of the rows that this change adds, if it adds some."""
+        stored = self._meta.stored[kind]
+        path = (
+            self._building / f"{kind}-{len(stored) - stored.parts[-1][0]}" if len(stored) else None
+        )
+        return path if path and path.is_file() else None
 
-    def _delete(self, numbers: Sequence[int]) -> None:
-        self._deleted[numbers] = True
-        self.lexical.remove(numbers)
+    def _add(self, kind: str, path: Path, first: int, end: int) -> None:
+        """Describe the rows that a database adds."""
+        stored = self._meta.stored[kind]
+        part = (end - first, DIGESTS[kind](path, first, end))
+        added = replace(stored, parts=(*stored.parts, part))
+        self._meta = replace(self._meta, stored={**self._meta.stored, kind: added})
+
+    def _remove(self, path: Path, numbers: Sequence[int]) -> None:
+        """Mark documents of a database as removed."""
+        here = [number for number in numbers if not self._removed[number]]
+        fewer = sum(sentence_counts(path, here))
+        self._meta = replace(self._meta, sentences=self._meta.sentences - fewer)
+        self._removed[here] = True
+        self._lexical.remove(here)
+
+    def _database(self, stored: Stored) -> Path:
+        return self._index / DATABASES / stored.name
 
 
 def clean_up(building: Path) -> None:
@@ -289,14 +312,17 @@ def clean_up(building: Path) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-def _of_all(segments: Sequence[Segment], numbers: Callable[[Segment], Sequence[int]]) -> list[int]:
-    """Return documents of the segments, as ``numbers`` tells them for each."""
-    found, first = [], 0
-    for segment in segments:
-        found += [first + number for number in numbers(segment)]
-        first += len(segment)
-    return found
+def _files(version: Path) -> list[str]:
+    """Return the files that ``Meta.files`` describes, by their paths in a version's folder."""
+    names = (
+        path.relative_to(version).as_posix()
+        for path in version.rglob("*")
+        if path.is_file() and path.suffix != ".lock"
+    )
+    return sorted(name for name in names if name not in _PASSING)
 
 
-def _name(checksum: str) -> str:
-    return f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%f')}-{checksum[:12]}"
+def _empty(source: str, bad: Sequence[BadPage]) -> BadSource:
+    if bad:
+        return BadSource("source_empty", f"{source} holds no page: {bad[0].message}", bad[0].hint)
+    return BadSource("source_empty", f"{source} holds no page.", "Name a source that holds some.")

@@ -2,7 +2,7 @@
 
 models/vital-vectors/
   vectors.json   what was encoded with what (``key_of``), and the SHA-256 of
-  vectors.npz    the vectors, as ``vector_writer`` keeps those of some blocks, and what turned them
+  vectors.npz    the vectors (``PackagedVectors``)
 
 Where the corpus, its split into sentences or the encoder differs, or the file is damaged, they are
 not used: the build then encodes, as it does for any other corpus.
@@ -11,49 +11,57 @@ not used: the build then encodes, as it does for any other corpus.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.files import digest_of
+from retrieval.index.vectors import EncodedDocuments
 from retrieval.index.versions import FORMAT
 from retrieval.networks.minilm_weights import SHA256
 
 FOLDER = Path(__file__).resolve().parents[2] / "models" / "vital-vectors"
-CONFIG, ARRAYS, TURN = "vectors.json", "vectors.npz", "turn"
+CONFIG, ARRAYS = "vectors.json", "vectors.npz"
 
 
 @dataclass(frozen=True, slots=True)
 class PackagedVectors:
-    """A part of vectors, and the matrix that they were turned by."""
+    """Vectors as ``EncodedDocuments`` has them, and the matrix that they were turned by."""
 
-    part: Path
+    documents: NDArray[np.int8]
+    signs: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
     turn: NDArray[np.float32]
 
+    def encoded(self, counts: Sequence[int]) -> EncodedDocuments:
+        """Return the vectors of documents with so many sentences each."""
+        return EncodedDocuments(self.documents, self.signs, self.codes, counts)
 
-def packaged_vectors(encoder: str, segment: str) -> PackagedVectors | None:
-    """Return the vectors that an encoder makes of a segment, if they are packaged.
 
-    ``encoder``: the encoder's name. ``segment``: the digest of the segment's documents.
+def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
+    """Return the vectors that an encoder makes of documents, if they are packaged.
+
+    ``encoder``: the encoder's name. ``documents``: the digest of the documents.
     """
     arrays = FOLDER / ARRAYS
     try:
         config = json.loads((FOLDER / CONFIG).read_text(encoding="utf-8"))
-        wanted = key_of(encoder, segment)
+        wanted = key_of(encoder, documents)
         # The digest, which takes longest, only of what is wanted.
         if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
             return None
         with np.load(arrays) as packaged:
-            return PackagedVectors(arrays, packaged[TURN])
+            return PackagedVectors(*(packaged[field.name] for field in fields(PackagedVectors)))
     except (OSError, ValueError, AttributeError, KeyError):
         return None
 
 
-def key_of(encoder: str, segment: str) -> dict[str, object]:
+def key_of(encoder: str, documents: str) -> dict[str, object]:
     """Return what vectors depend on.
 
     The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
     """
-    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "segment": segment}
+    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "documents": documents}

@@ -1,26 +1,23 @@
-"""How a document is kept: a JSON object; many of them are compressed together."""
+"""How a document is kept: a JSON object; many of them are compressed together as a block."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import zstandard
 
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import EncodableDocument
-from retrieval.index.sentence_splitter import SentenceSplitter
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.types import Document, Sentence
 
 Record: TypeAlias = dict[str, Any]
 
-# Fewer compress worse, more take longer to be read for the sake of one.
-DOCUMENTS_A_BLOCK = 32
-
 
 def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record]:
-    """Return what is kept of pages; those that the source has not split are split."""
+    """Return the records of pages; those that the source has not split are split."""
     split = splitter.split(page.text for page in pages if page.sentences is None)
     return [
         _given(page, page.sentences) if page.sentences is not None else _split(page, next(split))
@@ -29,7 +26,7 @@ def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record
 
 
 def document_of(record: Record) -> Document:
-    """Return the document that a record keeps."""
+    """Return the document of a record."""
     text, links = record["text"], record.get("links", {})
     return Document(
         id=record["id"],
@@ -46,7 +43,7 @@ def document_of(record: Record) -> Document:
 
 
 def encodable(record: Record) -> EncodableDocument:
-    """Return what an encoder reads of a record."""
+    """Return the parts of a record that an encoder reads."""
     bounds = tuple((start, end) for _, start, end in record["sentences"])
     return EncodableDocument(record["title"], record["text"], bounds)
 
@@ -56,11 +53,9 @@ def line_of(record: Record) -> bytes:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
-def compressed(lines: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield blocks of ``DOCUMENTS_A_BLOCK`` lines, the last one of fewer."""
-    compressor = zstandard.ZstdCompressor()
-    for start in range(0, len(lines), DOCUMENTS_A_BLOCK):
-        yield compressor.compress(b"\n".join(lines[start : start + DOCUMENTS_A_BLOCK]))
+def block_of(records: Sequence[Record]) -> bytes:
+    """Return records as lines that are compressed together."""
+    return zstandard.ZstdCompressor().compress(b"\n".join(map(line_of, records)))
 
 
 def lines_of(block: bytes) -> list[bytes]:
@@ -83,7 +78,7 @@ def _given(page: Page, sentences: tuple[str, ...]) -> Record:
             start, end = end + 1, end + 1 + len(sentence)
             bounds.append((number, start, end))
     text = " ".join(sentence for sentence in sentences if sentence)
-    # A record says nothing of links where there are none, which is almost everywhere.
+    # A record has links only where there are some, which is almost nowhere.
     links = {str(number): titles for number, titles in enumerate(page.links) if titles}
     return _record(page, text, bounds) | ({"links": links} if links else {})
 

@@ -1,57 +1,131 @@
-"""The vectors of one segment, in files that never change.
+"""The database of the documents' vectors, and the search in it.
 
-vectors/<time>-<digest>/
-  rotation.npy        what the vectors were turned by before their signs were taken (``codes``)
-  documents.npy       int8, shape (documents, dimension): each unit vector but for its length
-  document_signs.npy  uint8, shape (documents, dimension / 8)
-  sentence_codes.npy  uint8, shape (sentences, dimension / 8 + 2), in the documents' order
-
-A search compares the query's signs with those of all documents, which are mapped, then the query
-itself with the signs of the nearest, and then with the codes of their sentences, which are read.
+A search compares the query's signs with those of all documents, which are in a file that is
+mapped, then the query itself with the signs of the nearest, and then with the codes of their
+sentences, which are read (``codes``).
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.codes import along, products, signs
-from retrieval.index.rows import Rows
+from retrieval.index.database import as_the_system_says, connected, rows_of
 
-ROTATION = "rotation.npy"
-DOCUMENTS = "documents.npy"
-DOCUMENT_SIGNS = "document_signs.npy"
-SENTENCE_CODES = "sentence_codes.npy"
+TABLES = ("vectors",)
 
+# ``document``: int8, the unit vector but for its length; ``signs``: of the turned vector;
+# ``codes``: of the turned vectors of the document's sentences, in order.
+_SCHEMA = """
+CREATE TABLE vectors (number INTEGER PRIMARY KEY, document BLOB NOT NULL, signs BLOB NOT NULL,
+    codes BLOB NOT NULL);
+"""
 # Documents that the query's signs leave, and documents that the query itself leaves. Where there
-# are no more documents than the latter, all sentences are looked at.
+# are no more documents than the latter, all sentences are compared.
 _BY_SIGNS = 8000
 _BY_SENTENCES = 800
 
 
-class Vectors:
-    """Answers what the vectors of a segment tell; its documents are numbered from 0."""
+@dataclass(frozen=True, slots=True)
+class EncodedDocuments:
+    """The vectors of ``n`` documents.
 
-    def __init__(self, folder: Path, sentence_starts: NDArray[Any]) -> None:
-        """Open the files; ``sentence_starts`` is the segment's.
+    Attributes:
+        documents: int8, shape ``(n, dimension)``.
+        signs: uint8, shape ``(n, dimension / 8)``.
+        codes: uint8, shape ``(sentences, dimension / 8 + 2)``, in the documents' order.
+        counts: the sentences of each document.
+    """
+
+    documents: NDArray[np.int8]
+    signs: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
+    counts: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class NearSentences:
+    """Sentences near a query, best first: their documents, positions there, and similarities."""
+
+    documents: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    similarities: NDArray[np.float32]
+
+
+class NewVectors:
+    """Vectors that a change adds, in a database of their own."""
+
+    def __init__(self, path: Path, first: int) -> None:
+        """Begin with document ``first``, or go on.
 
         Raises:
-            OSError, ValueError: one is missing or damaged.
+            OSError: the database cannot be written, or is damaged.
         """
-        self._rotation: NDArray[np.float32] = np.load(folder / ROTATION)
-        self._documents = Rows(folder / DOCUMENTS)
-        self._signs: NDArray[np.uint8] = np.asarray(np.load(folder / DOCUMENT_SIGNS, mmap_mode="r"))
-        self._codes = Rows(folder / SENTENCE_CODES)
-        self._starts = sentence_starts
-        self.dimension = len(self._rotation)
+        self.first = first
+        self._connection = connected(path, _SCHEMA)
+        with as_the_system_says():
+            ((last,),) = self._connection.execute("SELECT max(number) FROM vectors")
+        self.end = first if last is None else last + 1
+
+    def add(self, encoded: EncodedDocuments) -> None:
+        """Add the vectors of the next documents, all or none.
+
+        Raises:
+            OSError: the disk is full or read-only.
+        """
+        ends = np.cumsum(encoded.counts)[:-1]
+        rows = zip(encoded.documents, encoded.signs, np.split(encoded.codes, ends), strict=True)
+        with as_the_system_says(), self._connection as connection:
+            connection.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
+                (
+                    (number, *(array.tobytes() for array in row))
+                    for number, row in enumerate(rows, self.end)
+                ),
+            )
+        self.end += len(encoded.counts)
+
+    def signs(self) -> NDArray[np.uint8]:
+        """Return the signs of all these documents' vectors, shape ``(n, dimension / 8)``."""
+        found = [
+            row[0] for row in self._connection.execute("SELECT signs FROM vectors ORDER BY number")
+        ]
+        return np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), -1)
+
+    def close(self) -> None:
+        """Close the database, which is a single file then."""
+        self._connection.close()
+
+
+class Vectors:
+    """The vectors of one version of an index."""
+
+    def __init__(self, path: Path, rotation: NDArray[np.float32], signs: NDArray[np.uint8]) -> None:
+        """Open the database.
+
+        ``rotation``: what the vectors were turned by before their signs were taken (``codes``).
+        ``signs``: of all documents, shape ``(n, dimension / 8)``.
+
+        Raises:
+            OSError: it is missing or damaged.
+        """
+        self._connection = connected(path)
+        self._rotation, self._signs = rotation, signs
+        self.dimension = len(rotation)
 
     def of(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the documents' unit vectors, shape ``(len(numbers), dimension)``."""
-        return from_bytes(self._documents.within((n, n + 1) for n in numbers))
+        question = "SELECT number, document FROM vectors WHERE number IN ?"
+        found = dict(rows_of(self._connection, question, numbers))
+        joined = np.frombuffer(b"".join(found[number] for number in numbers), dtype=np.int8)
+        return from_bytes(joined.reshape(-1, self.dimension))
 
     def nearest(
         self,
@@ -59,16 +133,16 @@ class Vectors:
         limit: int,
         without: NDArray[np.int64],
         among: NDArray[np.int64] | None = None,
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Return for each query the rows of the sentences nearest to it, and how near each is.
+    ) -> list[NearSentences]:
+        """Return for each query the ``limit`` nearest sentences, and all as near as the last.
 
-        Best first: the ``limit`` best and all that equal the last of them, of the
-        documents nearest to the query, or of those ``among`` which to look, but those ``without``.
+        They are of the documents nearest to the query, or of those ``among`` which to search, but
+        of none ``without``.
         """
-        if limit < 1 or not len(queries) or not len(self._signs):
-            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
         turned = queries @ self._rotation
-        if among is None:
+        if limit < 1 or not len(self._signs):
+            near = [np.zeros(0, np.int64)] * len(turned)
+        elif among is None:
             near = self._near(turned, without)
         else:
             near = [np.setdiff1d(among, without)] * len(turned)
@@ -121,20 +195,35 @@ class Vectors:
 
     def _nearest_of(
         self, query: NDArray[np.float32], documents: NDArray[np.int64], limit: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        firsts = self._starts[documents].astype(np.int64)
-        lasts = self._starts[documents + 1].astype(np.int64)
-        coded = self._codes.within(zip(firsts.tolist(), lasts.tolist(), strict=True))
-        near = products(query, coded)
-        counts = lasts - firsts
-        # The rows of all ranges: each range's first, and how far behind it a row stands.
-        behind = np.arange(len(near)) - np.repeat(np.cumsum(counts) - counts, counts)
-        rows = np.repeat(firsts, counts) + behind
+    ) -> NearSentences:
+        question = "SELECT number, codes FROM vectors WHERE number IN ?"
+        found = dict(rows_of(self._connection, question, documents.tolist()))
+        width = self._signs.shape[1] + 2
+        coded = [found[number] for number in documents.tolist()]
+        counts = np.array([len(codes) // width for codes in coded], dtype=np.int64)
+        near = products(query, np.frombuffer(b"".join(coded), dtype=np.uint8).reshape(-1, width))
+        numbers = np.repeat(documents, counts)
+        # Each sentence's row in all codes, less the row of its document's first.
+        positions = np.arange(len(near)) - np.repeat(np.cumsum(counts) - counts, counts)
         if len(near) > limit:
             leading = np.flatnonzero(near >= np.partition(near, -limit)[-limit])
-            rows, near = rows[leading], near[leading]
+            numbers, positions, near = numbers[leading], positions[leading], near[leading]
         order = np.argsort(-near, kind="stable")
-        return rows[order], near[order]
+        return NearSentences(numbers[order], positions[order], near[order])
+
+
+def digest_of_vectors(path: Path, first: int, last: int) -> str:
+    """Return a digest of the vectors of the documents from ``first`` to before ``last``.
+
+    Raises:
+        OSError: the database is missing or damaged.
+    """
+    digest = hashlib.sha256()
+    question = "SELECT * FROM vectors WHERE number >= ? AND number < ? ORDER BY number"
+    with as_the_system_says(), closing(connected(path)) as connection:
+        for number, *blobs in connection.execute(question, [first, last]):
+            digest.update(number.to_bytes(8, "big") + b"".join(blobs))
+    return digest.hexdigest()
 
 
 def as_bytes(vectors: NDArray[np.float32]) -> NDArray[np.int8]:

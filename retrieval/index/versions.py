@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-FORMAT = 5
+FORMAT = 6
 META = "meta.json"
 BAD_PAGES = "bad_pages.txt"
 
@@ -57,17 +57,23 @@ def swap_in(folder: Path, version: Path, name: str) -> None:
 
 
 def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> list[str]:
-    """Remove all versions but the current one, and the folders that it does not need.
+    """Remove all versions but the current one, and what it does not need of other folders.
 
-    ``needed`` tells what it needs of folders such as ``segments``. Returns the names of what
-    was removed.
+    ``needed`` has the names that it needs, by folder. Returns the names of what was removed.
     """
-    # By its name: the way to it may lead through a link, which ``current_version`` resolves.
-    current = current_version(folder).name
-    others = [other for other in (folder / "versions").iterdir() if other.name != current]
-    for kind, names in needed.items():
-        if (folder / kind).is_dir():
-            others += [other for other in (folder / kind).iterdir() if other.name not in names]
+    # By its name: the folder may lie behind a link, which ``current_version`` resolves.
+    keep = {"versions": [current_version(folder).name], **needed}
+    others = [
+        other
+        for kind, names in keep.items()
+        if (folder / kind).is_dir()
+        for other in (folder / kind).iterdir()
+        # A database has a log and an index of the log beside it while it is open.
+        if other.name.removesuffix("-wal").removesuffix("-shm") not in names
+    ]
     for other in others:
-        shutil.rmtree(other, ignore_errors=True)
+        if other.is_dir():
+            shutil.rmtree(other, ignore_errors=True)
+        else:
+            other.unlink(missing_ok=True)
     return [other.relative_to(folder).as_posix() for other in others]

@@ -42,9 +42,7 @@ class DenseSentenceRetriever(Stage):
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """See ``Expander.expand``."""
-        known = {item.key: item for item in state.read}
-        leads = state.evidence[: self._leads]
-        paths = [[*(known[key] for key in lead.path), lead] for lead in leads]
+        paths = leading_paths(state, self._leads)
         return self.retrieve(state.claim, paths, state.seen, state.hop + 1)
 
     def retrieve(
@@ -56,10 +54,7 @@ class DenseSentenceRetriever(Stage):
         the last sentence of the path that found it. Without paths the query is the claim alone.
         """
         steps = paths or [[]]
-        queries: list[Query] = [
-            (claim, [(item.title, item.sentence.text) for item in path]) for path in steps
-        ]
-        vectors = self._encoder.encode(queries)
+        vectors = self._encoder.encode(queries_of(claim, steps))
         nearest = self._store.nearest_sentences(vectors, self._limit, seen)
         best: dict[str, tuple[float, SentenceKey | None]] = {}
         for path, matches in zip(steps, nearest, strict=True):
@@ -73,3 +68,14 @@ class DenseSentenceRetriever(Stage):
             Candidate(page, ("dense",), similarity, hop, led_by)
             for page, (similarity, led_by) in ranked
         ]
+
+
+def leading_paths(state: ClaimState, leads: int) -> list[list[Evidence]]:
+    """Return the paths that end with the ``leads`` best sentences of the evidence."""
+    known = {item.key: item for item in state.read}
+    return [[*(known[key] for key in lead.path), lead] for lead in state.evidence[:leads]]
+
+
+def queries_of(claim: str, paths: Sequence[Sequence[Evidence]]) -> list[Query]:
+    """Return the claim with each of the paths."""
+    return [(claim, [(item.title, item.sentence.text) for item in path]) for path in paths]

@@ -36,8 +36,11 @@ class NaturalLogicProver(Stage):
     decision follows from the proof that is shown.
     """
 
-    def __init__(self, model: ProofModel, independence_cutoff: float) -> None:
-        """Leave a span open from ``independence_cutoff`` on, the probability that it is."""
+    def __init__(self, model: ProofModel, independence_cutoff: float | None) -> None:
+        """Leave a span open from ``independence_cutoff`` on, the probability that it is.
+
+        None: a span is open if that is its most probable operator.
+        """
         self._model = model
         self._cutoff = independence_cutoff
 
@@ -80,10 +83,10 @@ class NaturalLogicProver(Stage):
         return _proof(mutations)
 
 
-def operator_of(probabilities: Sequence[float], independence_cutoff: float) -> Operator:
+def operator_of(probabilities: Sequence[float], independence_cutoff: float | None) -> Operator:
     """Return a span's operator, given the probabilities of ``OPERATORS`` in their order."""
     of = dict(zip(OPERATORS, probabilities, strict=True))
-    if of.pop(INDEPENDENCE) >= independence_cutoff:
+    if independence_cutoff is not None and of.pop(INDEPENDENCE) >= independence_cutoff:
         return INDEPENDENCE
     return max(of, key=lambda operator: of[operator])
 

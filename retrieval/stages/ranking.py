@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ class DenseDocumentRanker(Stage):
         self._cutoff = settings.document_cutoff
         self._limit = settings.document_limit
         self._bonus = settings.title_bonus
+        self._keep_exact = settings.keep_exact_titles
 
     def warm_up(self) -> None:
         """Load the encoder."""
@@ -57,8 +59,9 @@ class DenseDocumentRanker(Stage):
         """Return the candidates to read, best first.
 
         Exact title matches have the score 1, and the cutoff does not apply to them. If there are
-        more of them than ``limit``, those that answer a question best are kept, so that a claim
-        full of common nouns does not lose the page that it is about. Then disambiguated ones come
+        more of them than ``document_limit``, those that answer a question best are kept, so that a
+        claim full of common nouns does not lose the page that it is about; with
+        ``keep_exact_titles`` all of them are. Then disambiguated ones come
         before documents that answer a question only a little better. ``kept`` are always read as
         well. If the index has no vectors, the candidates stay in the order in which they were
         found.
@@ -86,10 +89,11 @@ class DenseDocumentRanker(Stage):
         ranked.sort(
             key=lambda entry: (not entry[0], -self._rank(entry[1], entry[2]), entry[2].document_id)
         )
+        whatever_rank = kept_ids | exact_ids if self._keep_exact else kept_ids
         return [
             candidate
             for rank, (_, _, candidate) in enumerate(ranked)
-            if rank < self._limit or candidate.document_id in kept_ids
+            if rank < self._limit or candidate.document_id in whatever_rank
         ]
 
     def _rank(self, answer: float, candidate: Candidate) -> float:
@@ -106,28 +110,16 @@ class DenseDocumentRanker(Stage):
         return [float(score) for score in similar.max(axis=1)]
 
 
-class DprDocumentRanker(Stage):
-    """Chooses the documents nearest to each question, by DPR (report, 3.3.8 and 3.3.9).
+class EachQuestionRanker(Stage):
+    """Chooses the documents nearest to each question (report, 3.3.8 and 3.3.9).
 
     The score of a document is that of the question that it answers best.
     """
 
-    def __init__(
-        self, store: DocumentStore, encoder: DprQuestionEncoder, cutoff: float, limit: int
-    ) -> None:
+    def __init__(self, cutoff: float, limit: int) -> None:
         """Keep candidates that score at least ``cutoff``, ``limit`` of them for each question."""
-        self._store = store
-        self._encoder = encoder
         self._cutoff = cutoff
         self._limit = limit
-
-    def warm_up(self) -> None:
-        """Load the encoder.
-
-        Raises:
-            ModelUnavailable: it is missing or damaged.
-        """
-        self._encoder.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Find ``candidates`` among the documents of title and text match."""
@@ -141,7 +133,7 @@ class DprDocumentRanker(Stage):
         others: Sequence[Candidate],
         kept: Sequence[Candidate],
     ) -> list[Candidate]:
-        """Return the candidates to read, best first. The index has vectors of DPR.
+        """Return the candidates to read, best first.
 
         All exact title matches are read; they come first, with the score 1. Of the others the best
         for each question are read, with scores of 0 to 1. ``kept`` are always read.
@@ -168,10 +160,61 @@ class DprDocumentRanker(Stage):
         ranked.sort(key=lambda c: (c.document_id not in first, -c.score, c.document_id))
         return ranked
 
+    @abstractmethod
     def _scores(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
     ) -> NDArray[np.float32]:
         """Return the score of each candidate for each question, ``(candidates, questions)``."""
+
+
+class MiniLMDocumentRanker(EachQuestionRanker):
+    """Scores documents by the cosine of their vectors with those of the questions."""
+
+    def __init__(
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float, limit: int
+    ) -> None:
+        """See ``EachQuestionRanker``."""
+        super().__init__(cutoff, limit)
+        self._store = store
+        self._encoder = encoder
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def _scores(
+        self, questions: Sequence[Question], candidates: Sequence[Candidate]
+    ) -> NDArray[np.float32]:
+        """Return the cosines; 1 for all if the index has no vectors."""
+        asked = self._encoder.encode([question.text for question in questions])
+        similar = self._store.similarities([c.document_id for c in candidates], asked)
+        alike: NDArray[np.float32] = np.ones((len(candidates), len(questions)), np.float32)
+        return alike if similar is None else similar
+
+
+class DprDocumentRanker(EachQuestionRanker):
+    """Scores documents by DPR's inner products, scaled to 0..1. The index has vectors of DPR."""
+
+    def __init__(
+        self, store: DocumentStore, encoder: DprQuestionEncoder, cutoff: float, limit: int
+    ) -> None:
+        """See ``EachQuestionRanker``."""
+        super().__init__(cutoff, limit)
+        self._store = store
+        self._encoder = encoder
+
+    def warm_up(self) -> None:
+        """Load the encoder.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        self._encoder.warm_up()
+
+    def _scores(
+        self, questions: Sequence[Question], candidates: Sequence[Candidate]
+    ) -> NDArray[np.float32]:
+        """Return the scaled inner products."""
         vectors, lengths = self._encoder.measured([question.text for question in questions])
         ids = [candidate.document_id for candidate in candidates]
         similar = self._store.similarities(ids, vectors)

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.encoder import TextEncoder
+from retrieval.encoders.query_encoder import QueryEncoder
 from retrieval.index.store import DocumentStore
+from retrieval.stages.dense import leading_paths, queries_of
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
@@ -38,7 +40,7 @@ class SentencePreranker(Stage):
         opened = self._open(state.candidates)
         first, later = self._settings.sentence_limit, self._settings.expansion_sentence_limit
         limit = later if state.documents else first
-        chosen = self.choose(state.claim, opened, limit)
+        chosen = self._chosen(state, opened, limit)
         found = replace(
             state,
             candidates=(),
@@ -57,6 +59,12 @@ class SentencePreranker(Stage):
             )
             for document, candidate in zip(documents, candidates, strict=True)
         ]
+
+    def _chosen(
+        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
+    ) -> list[tuple[RankedDocument, Sentence]]:
+        """Return the sentences to read."""
+        return self.choose(state.claim, opened, limit)
 
     def choose(
         self, claim: str, documents: Sequence[RankedDocument], limit: int
@@ -100,3 +108,45 @@ class SentencePreranker(Stage):
         by_title = {"title", "disambiguation"} & set(of.found_by)
         named = self._settings.title_bonus if by_title else 0.0
         return near.get(key, 0.0) + first + named
+
+
+class DenseSentenceReader(SentencePreranker):
+    """Chooses the sentences that dense search finds, and no others of their documents (M3, 3.2)."""
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        encoder: TextEncoder,
+        queries: QueryEncoder,
+        settings: RetrievalConfig,
+    ) -> None:
+        """``queries`` encodes the claim with each path, as the stage ``dense`` does."""
+        super().__init__(store, encoder, settings)
+        self._queries = queries
+
+    def warm_up(self) -> None:
+        """Load the encoder of queries."""
+        self._queries.warm_up()
+
+    def _chosen(
+        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
+    ) -> list[tuple[RankedDocument, Sentence]]:
+        """Return ``limit`` unread sentences, nearest first, also of documents opened before.
+
+        Of the ``dense_limit`` sentences nearest to each path; in the first hop to the claim.
+        """
+        of = {r.document.id: r for r in (*state.documents, *opened)}
+        if not of:
+            return []
+        paths = leading_paths(state, self._settings.path_leads) or [[]]
+        vectors = self._queries.encode(queries_of(state.claim, paths))
+        found = self._store.nearest_sentences(vectors, self._settings.dense_limit, among=of.keys())
+        read = {item.key for item in state.read}
+        matches = sorted((m for near in found for m in near), key=lambda m: -m.similarity)
+        nearest = [key for key in dict.fromkeys(m.key for m in matches) if key not in read]
+        placed = {
+            SentenceKey(sentence.document_id, sentence.sentence_id): (ranked, sentence)
+            for ranked in of.values()
+            for sentence in ranked.document.sentences
+        }
+        return [placed[key] for key in nearest[:limit]]

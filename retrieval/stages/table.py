@@ -40,14 +40,18 @@ from retrieval.stages.next import Expander, NextHop
 from retrieval.stages.paths import Nearness, PathReader
 from retrieval.stages.proof import NaturalLogicProver
 from retrieval.stages.questions import RuleQuestionGenerator, T5QuestionGenerator
-from retrieval.stages.ranking import DenseDocumentRanker, DprDocumentRanker
+from retrieval.stages.ranking import (
+    DenseDocumentRanker,
+    DprDocumentRanker,
+    MiniLMDocumentRanker,
+)
 from retrieval.stages.relevance import (
     CrossEncoderRelevanceClassifier,
     DistilBertRelevanceClassifier,
 )
 from retrieval.stages.selection import ProvedSelector, RelativeSelector, UtilitySelector
 from retrieval.stages.semantic import SemanticSentenceRanker, SimilaritySentenceRanker
-from retrieval.stages.sentences import SentencePreranker
+from retrieval.stages.sentences import DenseSentenceReader, SentencePreranker
 from retrieval.stages.spans import SpacySpanExtractor, WikineuralSpanExtractor
 from retrieval.stages.stage import Stage
 from retrieval.stages.texts import TextMatcher
@@ -134,12 +138,16 @@ STAGES: Mapping[str, _Maker] = {
     "questions": lambda p, c: RuleQuestionGenerator(),
     "questions:t5": lambda p, c: T5QuestionGenerator(present_models(p.folders.report)),
     "ranking": lambda p, c: DenseDocumentRanker(p.store, p.encoder, c),
+    "ranking:each": lambda p, c: MiniLMDocumentRanker(
+        p.store, p.encoder, c.document_cutoff, c.document_limit
+    ),
     "ranking:dpr": lambda p, c: DprDocumentRanker(
         p.store, p.dpr, c.document_cutoff, c.document_limit
     ),
     "dense": _dense,
     "sentences": lambda p, c: SentencePreranker(p.store, p.encoder, c),
     "sentences:dpr": lambda p, c: SentencePreranker(p.store, p.dpr, c),
+    "sentences:dense": lambda p, c: DenseSentenceReader(p.store, p.encoder, p.queries, c),
     "relevance": lambda p, c: CrossEncoderRelevanceClassifier(
         p.relevance_model, c.relevance_cutoff
     ),

@@ -224,12 +224,12 @@ def test_documents_are_added_and_removed_and_the_index_verified(tmp_path: Path) 
         esoteric(tmp_path, "index", "remove", "buoy")
     )
     assert "whole" in esoteric(tmp_path, "index", "verify").stdout
-    vectors = sorted((tmp_path / "index").glob("vectors/*/sentence_codes.npy"))[0]
+    (vectors,) = (tmp_path / "index").glob("databases/*.vectors")
     content = bytearray(vectors.read_bytes())
     content[-1] ^= 1
     vectors.write_bytes(content)
     said = error_line(esoteric(tmp_path, "index", "verify"))
-    assert "The index is damaged: sentence_codes.npy is not whole." in said
+    assert f"The index is damaged: {vectors.name} is not whole." in said
     assert "esoteric index build" in said
 
 
@@ -243,7 +243,7 @@ def test_a_damaged_index_is_fixed_by_a_build_with_the_same_vectors(
     source = f"jsonl:{tmp_path}/islands.jsonl"
     write_source(tmp_path / "islands.jsonl")
     esoteric(tmp_path, "index", "build", "--source", source, "--vectors", vectors)
-    (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
+    (documents,) = (tmp_path / "index").glob("databases/*.documents")
     documents.write_bytes(documents.read_bytes()[:-1])
     said = error_line(esoteric(tmp_path, "index", "info"))
     assert said.endswith(f"index build --source {source}{option}")
@@ -512,13 +512,13 @@ def test_doctor_notices_a_document_that_changed_on_the_disk(
 ) -> None:
     (tmp_path / "models").symlink_to(unpacked)
     shutil.copytree(index, tmp_path / "index", symlinks=True)
-    (documents,) = (tmp_path / "index").glob("segments/*/documents.zst")
+    (documents,) = (tmp_path / "index").glob("databases/*.documents")
     content = bytearray(documents.read_bytes())
-    content[40] ^= 1
+    content[content.index(b"Dundee")] ^= 1
     documents.write_bytes(content)
     run = esoteric(tmp_path, "doctor", "--json")
     (broken,) = [f for f in json.loads(run.stdout)["findings"] if not f["works"]]
-    assert broken["detail"] == "The index is damaged: documents.zst is not whole."
+    assert broken["detail"] == f"The index is damaged: {documents.name} is not whole."
     assert "esoteric index build --source jsonl:" in broken["mend"]
 
 

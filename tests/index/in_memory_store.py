@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
-from retrieval.index.sentence_splitter import SentenceSplitter
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.language.sentence_splitter import SentenceSplitter
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (

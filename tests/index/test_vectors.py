@@ -1,4 +1,4 @@
-"""A search of more documents than it looks into: their signs decide which it looks into."""
+"""A search in more documents than it reads: their signs decide which it reads."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from retrieval.files import write_array
 from retrieval.index import vectors as searched
-from retrieval.index.array_file import ArrayFile
 from retrieval.index.codes import codes, rotation, signs
-from retrieval.index.vectors import (
-    DOCUMENT_SIGNS,
-    DOCUMENTS,
-    ROTATION,
-    SENTENCE_CODES,
-    Vectors,
-    as_bytes,
-)
+from retrieval.index.vectors import EncodedDocuments, NewVectors, Vectors, as_bytes
 from tests.index.test_codes import units
 
 COUNT = 10_000
@@ -27,25 +18,31 @@ NONE = np.zeros(0, dtype=np.int64)
 
 @pytest.fixture(scope="module")
 def whole() -> NDArray[np.float32]:
-    """A vector for each document, which is its only sentence's too."""
+    """A vector for each document, which is that of its only sentence too."""
     return units(COUNT, 384, seed=6)
 
 
 @pytest.fixture(scope="module")
 def vectors(whole: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory) -> Vectors:
-    folder = tmp_path_factory.mktemp("vectors")
+    path = tmp_path_factory.mktemp("vectors") / "vectors"
     turn = rotation(384)
-    write_array(folder / ROTATION, turn)
-    for name, rows in (
-        (DOCUMENTS, as_bytes(whole)),
-        (DOCUMENT_SIGNS, signs(whole @ turn)),
-        (SENTENCE_CODES, codes(whole @ turn)),
-    ):
-        # In two pieces, as a build writes them.
-        with ArrayFile(folder / name, rows.shape[1], rows.dtype.type) as file:
-            file.append(rows[:1234])
-            file.append(rows[1234:])
-    return Vectors(folder, np.arange(COUNT + 1))
+    # In two parts, as a build adds them, of which the second goes on after the first.
+    for some in (whole[:1234], whole[1234:]):
+        new = NewVectors(path, 0)
+        turned = some @ turn
+        new.add(EncodedDocuments(as_bytes(some), signs(turned), codes(turned), [1] * len(some)))
+        new.close()
+    return Vectors(path, turn, signs(whole @ turn))
+
+
+def test_new_vectors_are_numbered_from_their_first_and_keep_their_signs(
+    whole: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    bits = signs(whole[:3])
+    new = NewVectors(tmp_path_factory.mktemp("vectors") / "vectors", 7)
+    new.add(EncodedDocuments(as_bytes(whole[:3]), bits, codes(whole[:4]), [1, 0, 3]))
+    assert new.end == 10
+    assert new.signs().tolist() == bits.tolist()
 
 
 def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
@@ -65,10 +62,12 @@ def test_the_vectors_come_back_as_exact_as_a_byte_makes_them(
 
 def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float32]) -> None:
     for number in range(0, COUNT, 400):
-        ((rows, similar),) = vectors.nearest(near(whole, number), 3, NONE)
-        assert rows[0] == number
-        assert similar[0] == pytest.approx(near(whole, number)[0] @ whole[number], abs=0.15)
-        assert len(rows) == 3
+        (found,) = vectors.nearest(near(whole, number), 3, NONE)
+        assert found.documents[0] == number
+        assert found.similarities[0] == pytest.approx(
+            near(whole, number)[0] @ whole[number], abs=0.15
+        )
+        assert len(found.documents) == 3
 
 
 def test_a_search_leaves_the_models_their_threads(
@@ -87,9 +86,9 @@ def test_what_is_left_out_is_not_found_and_the_rest_is(
     vectors: Vectors, whole: NDArray[np.float32]
 ) -> None:
     query = near(whole, 42)
-    ((rows, _),) = vectors.nearest(query, 3, np.array([42]))
-    assert 42 not in rows
-    assert len(rows) == 3
+    (found,) = vectors.nearest(query, 3, np.array([42]))
+    assert 42 not in found.documents
+    assert len(found.documents) == 3
 
 
 def test_a_search_looks_further_where_most_of_the_nearest_are_gone(
@@ -101,16 +100,16 @@ def test_a_search_looks_further_where_most_of_the_nearest_are_gone(
     turn = rotation(384)
     apart = np.bitwise_count(signs(whole @ turn) ^ signs(query @ turn)).sum(axis=1)
     order = np.argsort(apart, kind="stable")
-    ((rows, _),) = vectors.nearest(query, 3, np.sort(order[:3000]))
+    (found,) = vectors.nearest(query, 3, np.sort(order[:3000]))
     # The nearest 200 are gone, and so are the nearest 800; of 3200 there are 200 left.
-    assert len(rows) == 3
-    assert not np.isin(rows, order[:3000]).any()
-    assert apart[rows].max() <= apart[order[3199]]
+    assert len(found.documents) == 3
+    assert not np.isin(found.documents, order[:3000]).any()
+    assert apart[found.documents].max() <= apart[order[3199]]
 
 
 def test_the_last_few_of_many_that_are_gone_are_found(
     vectors: Vectors, whole: NDArray[np.float32]
 ) -> None:
     gone = np.arange(COUNT - 10)
-    ((rows, _),) = vectors.nearest(near(whole, 42), 30, gone)
-    assert sorted(rows.tolist()) == list(range(COUNT - 10, COUNT))
+    (found,) = vectors.nearest(near(whole, 42), 30, gone)
+    assert sorted(found.documents.tolist()) == list(range(COUNT - 10, COUNT))

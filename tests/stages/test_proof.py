@@ -129,6 +129,19 @@ def test_a_span_stays_open_from_the_cutoff_on(
     assert operator_of(probabilities, 0.4) == operator
 
 
+@pytest.mark.parametrize(
+    ("probabilities", "operator"),
+    [
+        ((0.31, 0.0, 0.3, 0.39), INDEPENDENCE),
+        ((0.2, 0.0, 0.41, 0.39), ALTERNATION),
+    ],
+)
+def test_without_a_cutoff_a_span_is_open_if_that_is_most_probable(
+    probabilities: tuple[float, ...], operator: Operator
+) -> None:
+    assert operator_of(probabilities, None) == operator
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ProofModel:
     return untrained_proof_model(tmp_path_factory.mktemp("proofs"))

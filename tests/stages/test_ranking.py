@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
-from retrieval.stages.ranking import DenseDocumentRanker
+from retrieval.stages.ranking import DenseDocumentRanker, MiniLMDocumentRanker
 from retrieval.types import Candidate, FoundBy, Question
 from tests.encoders import WordEncoder
 from tests.index.in_memory_store import InMemoryStore
 from tests.index.pages import PAGES
 
 STORE = InMemoryStore(PAGES, WordEncoder())
+
+
+TEXTS = {"Bay": "ships come.", "Quay": "ships go north.", "Bell": "bells ring loud."}
 
 
 def settings(limit: int) -> RetrievalConfig:
@@ -50,6 +53,29 @@ def test_a_document_found_twice_is_one_candidate_that_knows_both_ways() -> None:
 def test_where_too_many_titles_match_those_that_answer_a_question_stay() -> None:
     exact = tuple(candidate(i, "title") for i in ("Brackets", "Zoe", "Only"))
     assert [c.document_id for c in ranked(exact=exact, limit=1)] == ["Zoe"]
+
+
+def test_exact_titles_may_all_be_kept_however_many_there_are() -> None:
+    exact = [candidate(i, "title") for i in ("Brackets", "Zoe", "Only")]
+    limits = RetrievalConfig(document_cutoff=0.3, document_limit=1, keep_exact_titles=True)
+    ranker = DenseDocumentRanker(STORE, WordEncoder(), limits)
+    found = ranker.rank([Question("a given name?", "wh")], exact, [candidate("The_Harbour")], [])
+    assert {c.document_id for c in found} == {"Brackets", "Zoe", "Only"}
+
+
+def test_each_question_may_have_places_of_its_own() -> None:
+    pages = [Page(name, name, None, text) for name, text in TEXTS.items()]
+    asked = [Question("ships come?", "polar"), Question("bells ring loud?", "wh")]
+    for encoder, expected in (
+        # Words of a question among those of title and text, over the root of the product of their
+        # numbers: 2 of 3 and 1 of 4 for the first, 3 of 4 for the second, which has three words.
+        (WordEncoder(), [("Bay", 0.8165), ("Bell", 0.8660)]),
+        (None, [("Bay", 1.0)]),  # the first that was found, for both questions
+    ):
+        store = InMemoryStore(pages, encoder)
+        ranker = MiniLMDocumentRanker(store, WordEncoder(), cutoff=0.3, limit=1)
+        found = ranker.rank(asked, [], [candidate(i) for i in TEXTS], [])
+        assert sorted((c.document_id, round(c.score, 4)) for c in found) == expected
 
 
 def test_a_title_but_for_words_in_parentheses_stands_before_what_answers_little_better() -> None:

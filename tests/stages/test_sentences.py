@@ -5,10 +5,14 @@ import pytest
 from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import DocumentEncoder
-from retrieval.stages.sentences import SentencePreranker
-from retrieval.types import FoundBy, RankedDocument
+from retrieval.stages.sentences import DenseSentenceReader, SentencePreranker
+from retrieval.state import ClaimState
+from retrieval.types import Candidate, FoundBy, RankedDocument
 from tests.encoders import WordEncoder
+from tests.evidence import evidence
 from tests.index.in_memory_store import InMemoryStore
+from tests.stages.test_dense import WordQueries
+from tests.states import state_of
 
 LIGHT = ("Light", ("Skerrow is white.", "Gulls nest there.", "Ann Lee drew the lamp."))
 TOWN = ("Town", ("Ann Lee lived here.", "Ann Lee drew maps.", "Boats come."))
@@ -78,3 +82,37 @@ def test_without_documents_nothing_is_read() -> None:
         InMemoryStore(PAGES, WordEncoder()), WordEncoder(), RetrievalConfig()
     )
     assert preranker.choose(CLAIM, [], 5) == []
+
+
+def read_by_dense_search(state: ClaimState, nearest: int, limit: int) -> list[str]:
+    limits = RetrievalConfig(
+        dense_limit=nearest, sentence_limit=limit, expansion_sentence_limit=limit
+    )
+    store = InMemoryStore(PAGES, WordEncoder())
+    step = DenseSentenceReader(store, WordEncoder(), WordQueries(), limits).run(state)
+    return [sentence.text for _, sentence in step.state.chosen]
+
+
+def test_dense_search_reads_what_it_finds_and_nothing_else_of_the_documents() -> None:
+    both = tuple(Candidate(page.id, ("dense",), 1.0, 1) for page in PAGES)
+    state = state_of(CLAIM, candidates=both)
+    nearest = ["Ann Lee drew the lamp.", "Ann Lee drew maps."]
+    assert read_by_dense_search(state, nearest=2, limit=9) == nearest
+    assert read_by_dense_search(state, nearest=2, limit=1) == nearest[:1]
+    assert read_by_dense_search(state_of(CLAIM), nearest=2, limit=9) == []
+
+
+def test_in_a_later_hop_dense_search_reads_what_is_near_to_claim_and_path() -> None:
+    (light,) = InMemoryStore(PAGES, WordEncoder()).documents(["Light"])
+    lead = evidence("Light", "Skerrow is white.")
+    state = state_of(
+        "Gulls nest there.",
+        hop=2,
+        documents=(RankedDocument(light, 1.0, ("dense",), 1),),
+        read=(lead,),
+        evidence=(lead,),
+        candidates=(Candidate("Town", ("dense",), 1.0, 2),),
+    )
+    # Of the claim's six words with those of the path three are in each sentence: 3 / (√6 * √3). One
+    # of the two was read in the hop before; the other one is of a document that was opened then.
+    assert read_by_dense_search(state, nearest=2, limit=9) == ["Gulls nest there."]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from app import wording
-from evaluation.systems import ABLATIONS
+from evaluation.systems import ABLATIONS, VARIANTS
 from retrieval.recipes import RECIPES, stage_of
 from retrieval.stages.table import EXPANDERS, STAGES
 from settings import CHECKOUT
@@ -16,8 +16,8 @@ from tests.states import state_of
 DOCUMENT = (CHECKOUT / "docs" / "stages.md").read_text(encoding="utf-8")
 
 
-def test_every_recipe_and_ablation_names_stages_that_exist() -> None:
-    for recipe in (*RECIPES.values(), *ABLATIONS.values()):
+def test_every_recipe_ablation_and_variant_names_stages_that_exist() -> None:
+    for recipe in (*RECIPES.values(), *ABLATIONS.values(), *VARIANTS.values()):
         assert set(recipe.first) | set(recipe.hop) <= set(STAGES)
         assert set(recipe.next) <= set(EXPANDERS)
 

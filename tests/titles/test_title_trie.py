@@ -7,7 +7,7 @@ import pytest
 
 from retrieval.titles import title_trie
 from retrieval.titles.title_tokenizer import TitleTokenizer
-from retrieval.titles.title_trie import TitleNode, TitleRun, TitleTrie, build_run
+from retrieval.titles.title_trie import TitleNode, TitleTrie, build_run, joined
 
 # Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
 TITLES = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
@@ -18,7 +18,7 @@ def trie(titles: Sequence[Sequence[int]] = TITLES) -> TitleTrie:
 
 
 def node(low: int, high: int, depth: int) -> TitleNode:
-    return TitleNode((range(low, high),), depth)
+    return TitleNode(range(low, high), depth)
 
 
 def walk(trie: TitleTrie, *tokens: int) -> TitleNode | None:
@@ -35,11 +35,12 @@ def ends(trie: TitleTrie, *tokens: int) -> list[str]:
 
 
 def test_the_arrays_hold_the_sorted_titles_without_the_one_that_has_no_token() -> None:
-    tokens, starts, documents = build_run((title, number) for number, title in enumerate(TITLES))
-    assert tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
-    assert starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
-    assert documents.tolist() == [3, 1, 5, 4, 0, 2]
-    assert (tokens.dtype, starts.dtype, documents.dtype) == (np.uint16, np.uint32, np.uint32)
+    run = build_run((title, number) for number, title in enumerate(TITLES))
+    assert run.tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
+    assert run.starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
+    assert run.documents.tolist() == [3, 1, 5, 4, 0, 2]
+    assert (run.tokens.dtype, run.starts.dtype) == (np.uint16, np.uint32)
+    assert run.documents.dtype == np.uint32
 
 
 def test_children_are_the_tokens_that_may_follow_each_once() -> None:
@@ -84,7 +85,7 @@ def test_a_title_ends_where_nothing_of_it_is_left_though_others_go_on() -> None:
 
 def test_equal_titles_are_in_order_of_their_numbers_however_they_come() -> None:
     built = build_run([((4,), 70_000), ((4,), 2), ((4,), 300)])
-    assert built[2].tolist() == [2, 300, 70_000]
+    assert built.documents.tolist() == [2, 300, 70_000]
 
 
 def test_no_titles_are_a_root_that_leads_nowhere() -> None:
@@ -116,10 +117,23 @@ def test_the_whole_title_is_cut_into_tokens_and_nothing_is_added() -> None:
     assert tokenizer.tokens(["", " "]) == [[], []]
 
 
-def test_two_runs_are_one_tree_and_what_is_gone_ends_nowhere() -> None:
-    older = TitleRun(*build_run([((1, 2), 0), ((7,), 1)]))
-    newer = TitleRun(*build_run([((1,), 0), ((1, 2), 1), ((3,), 2)]), first=2)
-    both = TitleTrie([older, newer], lambda number: None if number == 1 else f"document {number}")
+def test_titles_that_are_added_stand_where_a_run_of_all_has_them() -> None:
+    for count in range(len(TITLES) + 1):
+        numbered = list(enumerate(TITLES))
+        older, newer = (
+            build_run((title, number) for number, title in some)
+            for some in (numbered[:count], numbered[count:])
+        )
+        both, whole = joined(older, newer), build_run((title, n) for n, title in numbered)
+        assert both.tokens.tolist() == whole.tokens.tolist()
+        assert both.starts.tolist() == whole.starts.tolist()
+        assert both.documents.tolist() == whole.documents.tolist()
+
+
+def test_two_runs_are_one_tree_and_a_removed_title_ends_nowhere() -> None:
+    older = build_run([((1, 2), 0), ((7,), 1)])
+    newer = build_run([((1,), 2), ((1, 2), 3), ((3,), 4)])
+    both = TitleTrie(joined(older, newer), lambda n: None if n == 1 else f"document {n}")
     assert both.children(both.root()).tolist() == [1, 3, 7]
     assert ends(both, 1) == ["document 2"]
     assert ends(both, 1, 2) == ["document 0", "document 3"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from retrieval.index import sentence_rules
-from retrieval.index.sentence_rules import Stretch
+from retrieval.language import sentence_rules
 from retrieval.language.english import english_folder
+from retrieval.language.sentence_rules import Stretch
 from retrieval.leave_out_torch import leave_out_torch
 
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at

@@ -4,8 +4,8 @@ from itertools import islice, repeat
 
 import pytest
 
-from retrieval.index import sentence_splitter
-from retrieval.index.sentence_splitter import SentenceSplitter, bounds_of
+from retrieval.language import sentence_splitter
+from retrieval.language.sentence_splitter import SentenceSplitter, bounds_of
 
 
 @pytest.fixture(scope="module")
