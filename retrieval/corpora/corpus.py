@@ -8,13 +8,29 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """Where a page stands in a long document, which is read in passages.
+
+    ``document``: the id of the whole document. ``number``: 1 for its first passage, which alone is
+    found by the title. ``section``: the headings above the passage, the outermost first.
+    ``page``: the number of the page in the file, from 1; ``None`` if the file has no pages.
+    """
+
+    document: str
+    number: int
+    section: tuple[str, ...] = ()
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """A document before it is split and encoded.
+    """A document before it is split and encoded, or a passage of a long one.
 
     ``sentences`` is set if the source has split the text (FEVER: the position in the tuple is the
     sentence id, and an empty string is an id without text); otherwise it is ``None`` and ``text``
     is split. ``links``: for each of these sentences the titles of the pages that it links to; empty
-    if the source has no links.
+    if the source has no links. ``other_titles``: titles of redirects, which find it too.
+    ``passage`` is ``None`` unless the source knows pages or sections.
     """
 
     id: str
@@ -23,6 +39,8 @@ class Page:
     text: str
     sentences: tuple[str, ...] | None = None
     links: tuple[tuple[str, ...], ...] = ()
+    other_titles: tuple[str, ...] = ()
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +64,15 @@ class Corpus(Protocol):
 
     Every call gives the same chunks of the same pages in the same order, so that an interrupted
     build can be resumed. Of two pages with the same id the later one is used.
+
+    ``date``: the day of the dump, ISO 8601, "" if unknown. ``language``: its code in ISO 639
+    ("en", "eng"), "" if unknown.
     """
 
     name: str
     source: str
+    date: str
+    language: str
 
     def fingerprint(self) -> str:
         """Return a digest that changes when the source's content does.

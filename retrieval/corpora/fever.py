@@ -25,6 +25,9 @@ _MOST_SENTENCES = 100_001  # of a page
 class FeverCorpus:
     """The pages of every ``*.jsonl`` in a folder or a zip; ids and sentence ids stay FEVER's."""
 
+    date = ""
+    language = ""
+
     def __init__(self, place: Path) -> None:
         """Find the files.
 

@@ -32,6 +32,9 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", 
 class FolderCorpus:
     """The files of a folder; a file's path below it is its id."""
 
+    date = ""
+    language = ""
+
     def __init__(self, folder: Path) -> None:
         """Find the files.
 

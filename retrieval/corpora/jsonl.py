@@ -17,6 +17,9 @@ from retrieval.errors import BadSource
 class JsonlCorpus:
     """The documents of one file."""
 
+    date = ""
+    language = ""
+
     def __init__(self, path: Path) -> None:
         """Find the file.
 

@@ -32,6 +32,8 @@ class VitalCorpus:
 
     name = "vital"
     source = "vital"
+    date = ""
+    language = "en"
 
     def fingerprint(self) -> str:
         """Return the SHA-256 that the file must have."""

@@ -31,6 +31,8 @@ class ListCorpus:
     name: str = "list"
     source: str = "list"
     content: str = field(default="1")
+    date: str = ""
+    language: str = ""
 
     def fingerprint(self) -> str:
         """A digest by hand."""
