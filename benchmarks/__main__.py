@@ -1,9 +1,9 @@
 """``make bench``: every measurement, side by side in one run.
 
 The table is written to docs/benchmarks.md; figures with a target are written to the README too. To
-run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``commands``,
-``service``, ``wiring``, ``networks``, ``verifiers``, ``first_run``). Quote medians and ratios, not
-single times.
+run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``update``,
+``commands``, ``service``, ``wiring``, ``networks``, ``verifiers``, ``first_run``). Quote medians
+and ratios, not single times.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures as on a processor with AVX2 and nothing newer; it needs a
 processor with CPUID faulting (``processor``).
@@ -25,6 +25,7 @@ from benchmarks import (
     processor,
     service,
     splitting,
+    update,
     verifiers,
     wiring,
 )
@@ -34,6 +35,7 @@ from settings import CHECKOUT, Settings
 SUITES: dict[str, Callable[[], list[Row]]] = {
     "splitting": splitting.measure,
     "index": index.measure,
+    "update": update.measure,
     "claims": claims.measure,
     "commands": commands.measure,
     "service": service.measure,

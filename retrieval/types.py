@@ -76,18 +76,27 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of the corpus with its sentences in order of their ids."""
+    """A document of the corpus, or a passage of a long one, with its sentences in order of ids.
+
+    ``section``: the headings above a passage, the outermost first, joined by " > ". ``page``: the
+    number of its page in the file, from 1.
+    """
 
     id: str
     title: str
     url: str | None
     text: str
     sentences: tuple[Sentence, ...]
+    section: str | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TitleMatch:
-    """A document whose title is ``name``, exactly or with words in parentheses added."""
+    """A document with the title ``name``, exactly or with words in parentheses added.
+
+    ``title``: the title that matched, the document's own or that of a redirect to it.
+    """
 
     document_id: str
     title: str

@@ -166,7 +166,7 @@ class ElasticIndex:
         """
         with self._changing() as lock:
             plan = _digest(_described(corpus, encoder))
-            meta = _meta_of(corpus.name, corpus.source, encoder)
+            meta = _meta_of(corpus.name, corpus.source, corpus.date, encoder)
             meta = replace(meta, plan=plan, work=f"a build of {corpus.source}")
             new = NewVersion.begun(self._cluster, lock, self._snapshots, meta)
             self._read(new, corpus, encoder, on_progress)
@@ -184,10 +184,11 @@ class ElasticIndex:
             if before.encoder != _name(encoder):
                 raise other_encoder(before.encoder, _name(encoder))
             plan = _digest({**_described(corpus, encoder), "to": before.version})
-            meta = _meta_of(before.name, before.source, encoder)
+            meta = _meta_of(before.name, before.source, before.date, encoder)
             meta = replace(meta, plan=plan, work=f"an addition of {corpus.source}", changed=True)
             new = NewVersion.begun(self._cluster, lock, self._snapshots, meta, before.version)
             self._read(new, corpus, encoder, on_progress)
+            new.remove_older_passages()
             return new.publish()
 
     def encode(
@@ -197,7 +198,7 @@ class ElasticIndex:
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
             meta = replace(
-                _meta_of(before.name, before.source, encoder),
+                _meta_of(before.name, before.source, before.date, encoder),
                 plan=_digest({"encode": encoder.name, "of": before.version}),
                 work=f"vectors of {encoder.name}",
                 changed=before.changed,
@@ -225,7 +226,7 @@ class ElasticIndex:
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
             wanted = list(dict.fromkeys(ids))
-            self._refuse_unknown(before.version, wanted)
+            entries = self._entries_of(before.version, wanted)
             meta = replace(
                 before,
                 plan=_digest({"without": wanted, "of": before.version}),
@@ -236,7 +237,7 @@ class ElasticIndex:
             )
             new = NewVersion.begun(self._cluster, lock, self._snapshots, meta, before.version)
             new.keep_bad_pages_of(before.version)
-            new.remove(wanted)
+            new.remove(entries)
             return new.publish(superseded=before.superseded)
 
     def _checked_digests(self, meta: Meta) -> Iterator[str]:
@@ -270,15 +271,22 @@ class ElasticIndex:
         except (ApiError, TransportError) as error:
             raise problem(error, self._location) from error
 
-    def _refuse_unknown(self, version: str, ids: Sequence[str]) -> None:
-        """Raise ``BadSource`` for the first id that is not in the version."""
-        if not ids:
-            return
-        keys = [key_of(document_id) for document_id in ids]
-        answers = self._cluster.patient.mget(index=version, ids=keys, source=False)["docs"]
-        for document_id, answer in zip(ids, answers, strict=True):
-            if not answer.get("found"):
+    def _entries_of(self, version: str, ids: Sequence[str]) -> list[str]:
+        """Return the ids of documents, of long ones those of all passages.
+
+        Raises:
+            BadSource: the version has no document with one of the ids.
+        """
+        entries = []
+        for document_id in ids:
+            key = key_of(document_id)
+            either = [{"term": {"whole": key}}, {"ids": {"values": [key]}}]
+            query = {"bool": {"should": either}}
+            found = [id_in(hit) for hit in scan(self._cluster, version, ["id"], query=query)]
+            if not found:
                 raise unknown_document(document_id)
+            entries += found
+        return entries
 
     def _read(
         self,
@@ -313,7 +321,7 @@ class ElasticIndex:
             )
 
 
-def _meta_of(name: str, source: str, encoder: DocumentEncoder | None) -> Meta:
+def _meta_of(name: str, source: str, date: str, encoder: DocumentEncoder | None) -> Meta:
     """Return the description of a version before anything of it is written."""
     dimension = encoder.dimension if encoder is not None else 0
     return Meta(
@@ -324,6 +332,7 @@ def _meta_of(name: str, source: str, encoder: DocumentEncoder | None) -> Meta:
         state="building",
         name=name,
         source=source,
+        date=date,
         encoder=_name(encoder),
         meets=encoder.meets if encoder is not None else "",
         dimension=dimension,

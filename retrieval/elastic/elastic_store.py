@@ -24,7 +24,7 @@ from retrieval.elastic.entries import (
     id_in,
     key_of,
     sentence_codes_in,
-    title_in,
+    titles_in,
 )
 from retrieval.elastic.meta import Meta
 from retrieval.elastic.scan import scan
@@ -97,7 +97,8 @@ class ElasticStore:
         if len(hits) == _MOST_HITS:  # some names are very common: search each alone
             alone = [self._any_title([k], [f], MOST_OF_A_NAME) for k in wanted for f in _KEYS]
             hits = [h for some in batched(alone, _SEARCHES) for f in self._hits(some) for h in f]
-        return NamedTitles((id_in(hit), title_in(hit)) for hit in hits).matches(names)
+        titled = ((id_in(hit), title) for hit in hits for title in titles_in(hit))
+        return NamedTitles(titled).matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """See ``DocumentStore.phrase_matches``."""
@@ -159,8 +160,9 @@ class ElasticStore:
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore.titled``."""
-        for hit in scan(self._cluster, self._version, ["id", "title"]):
-            yield id_in(hit), title_in(hit)
+        for hit in scan(self._cluster, self._version, ["id", "titles"]):
+            for title in titles_in(hit):
+                yield id_in(hit), title
 
     def _described(self, meta: Meta) -> IndexInfo:
         stats = self._cluster.ask(
@@ -169,7 +171,9 @@ class ElasticStore:
         return IndexInfo(
             name=meta.name,
             source=meta.source,
+            date=meta.date,
             documents=meta.documents,
+            passages=meta.passages,
             sentences=meta.sentences,
             bytes=int(stats["_all"]["primaries"]["store"]["size_in_bytes"]),
             built_at=meta.built_at,
@@ -258,7 +262,7 @@ class ElasticStore:
         """Return the search for titles with one of the keys, the first ones by their ids."""
         clauses = [{"terms": {field: keys}} for field in fields]
         query = {"constant_score": {"filter": {"bool": {"should": clauses}}}}
-        return {"query": query, "size": size, "sort": "id", **_only([*self._found, "title"])}
+        return {"query": query, "size": size, "sort": "id", **_only([*self._found, "titles"])}
 
     def _any_phrase(self, phrases: Sequence[str], size: int) -> dict[str, Any]:
         """Return the search for texts that contain one of the phrases, in BM25 order."""

@@ -3,8 +3,9 @@
 A document and its sentences are one entry:
 
   record          the record of ``records``; stored, not searched
-  id, title       to be read without the record
-  title_key       the key that titles are compared by; ``plain_key``: without words in parentheses
+  id              to be read without the record; ``whole``: that of the long document of a passage
+  titles          JSON list of the titles that find it, none for all passages but the first
+  title_key       the keys that titles are compared by; ``plain_key``: without words in parentheses
   words           the text as the embedded index analyses it, so that both find the same documents
   numbers         those of its sentences, ascending
   vector          of the document, int8, in a graph (HNSW)
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -30,13 +32,13 @@ from numpy.typing import NDArray
 
 from retrieval.index.codes import codes
 from retrieval.index.lexical import words_analyzer
-from retrieval.index.records import Record, line_of
+from retrieval.index.records import Record, line_of, names_of, whole_of
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.vectors import as_bytes
 
 Hit: TypeAlias = Mapping[str, Any]
 
-FORMAT = 1
+FORMAT = 2
 
 LONGEST_ID = 5000  # characters; as a field Elasticsearch takes 32,766 bytes
 LONGEST_TEXT = 10_000_000  # characters; a request may have 100 MB, and the text is in it twice
@@ -58,7 +60,8 @@ def mapping(dimension: int) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "record": {"type": "object", "enabled": False},
         "id": {"type": "keyword", "index": False},
-        "title": {"type": "binary", "doc_values": True},
+        "whole": {"type": "keyword"},
+        "titles": {"type": "binary", "doc_values": True},
         "title_key": key,
         "plain_key": key,
         "words": {"type": "text", "analyzer": "whitespace"},
@@ -97,18 +100,19 @@ def analysed(text: str) -> str:
 
 def entry_of(record: Record) -> dict[str, Any]:
     """Return the entry of a document without vectors."""
-    title = record["title"]
-    plain, words = split_disambiguation(title)
-    entry = {
+    titles = names_of(record)
+    plain = [short for short, words in map(split_disambiguation, titles) if words is not None]
+    return {
         "record": record,
         "id": record["id"],
-        "title": base64.b64encode(title.encode("utf-8")).decode("ascii"),
-        "title_key": key_of(title_key(title)),
+        "whole": key_of(whole_of(record)),
+        "titles": base64.b64encode(json.dumps(titles).encode("utf-8")).decode("ascii"),
+        "title_key": [key_of(title_key(title)) for title in titles],
+        "plain_key": [key_of(title_key(short)) for short in plain],
         "words": analysed(record["text"]),
         "numbers": [number for number, _, _ in record["sentences"]],
         "digest": digest_of(record),
     }
-    return entry if words is None else entry | {"plain_key": key_of(title_key(plain))}
 
 
 def entries_with_vectors(
@@ -163,9 +167,10 @@ def id_in(hit: Hit) -> str:
     return str(value_in(hit, "id"))
 
 
-def title_in(hit: Hit) -> str:
-    """Return the title of the document of a hit."""
-    return base64.b64decode(value_in(hit, "title")).decode("utf-8")
+def titles_in(hit: Hit) -> list[str]:
+    """Return the titles that find the document of a hit."""
+    titles: list[str] = json.loads(base64.b64decode(value_in(hit, "titles")))
+    return titles
 
 
 def code_in(hit: Hit) -> NDArray[np.int8]:

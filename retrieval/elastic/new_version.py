@@ -17,10 +17,11 @@ from elastic_transport import TransportError
 from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError, streaming_bulk
 
+from retrieval.batches import batched
 from retrieval.elastic.change_lock import ChangeLock
 from retrieval.elastic.cluster import Cluster, read_only
 from retrieval.elastic.elastic_store import ElasticStore
-from retrieval.elastic.entries import SETTINGS, key_of, mapping, value_in
+from retrieval.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
 from retrieval.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
 from retrieval.elastic.preparation import Item, Preparation, Prepared
 from retrieval.elastic.scan import scan
@@ -136,6 +137,18 @@ class NewVersion:
         actions = ({"_op_type": "delete", "_id": key_of(document_id)} for document_id in ids)
         self._send(actions, ignore=(404,))
 
+    def remove_older_passages(self) -> None:
+        """Remove older passages of the long documents that were added."""
+        version = self.meta.version
+        self._client.indices.refresh(index=version)
+        new = {"term": {"plan": self.meta.plan}}
+        first = {"bool": {"filter": [new, {"exists": {"field": "title_key"}}]}}
+        hits = scan(self._cluster, version, ["whole"], query=first)
+        for some in batched(hits, _DOCUMENTS_A_REQUEST):
+            same = {"terms": {"whole": [value_in(hit, "whole") for hit in some]}}
+            older = {"bool": {"filter": same, "must_not": new}}
+            self.remove(id_in(hit) for hit in scan(self._cluster, version, ["id"], query=older))
+
     def discard(self) -> None:
         """Remove it."""
         self._lock.held()
@@ -159,12 +172,14 @@ class NewVersion:
             aggregations={
                 "sentences": {"value_count": {"field": "numbers"}},
                 "written": {"filter": {"term": {"plan": self.meta.plan}}},
+                "documents": {"filter": {"exists": {"field": "title_key"}}},
             },
         )
         written = int(counted["aggregations"]["written"]["doc_count"])
         self.meta = replace(
             self.meta,
-            documents=int(counted["hits"]["total"]["value"]),
+            documents=int(counted["aggregations"]["documents"]["doc_count"]),
+            passages=int(counted["hits"]["total"]["value"]),
             sentences=int(counted["aggregations"]["sentences"]["value"]),
             superseded=self.meta.pages - written if superseded is None else superseded,
             checksum=checksum_of(

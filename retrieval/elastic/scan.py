@@ -1,8 +1,8 @@
-"""Reads all documents of an index in the order of their ids, a page at a time."""
+"""Reads many documents of an index in the order of their ids, a page at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retrieval.elastic.cluster import Cluster
@@ -13,9 +13,15 @@ _RECORDS_A_PAGE = 100
 
 
 def scan(
-    cluster: Cluster, version: str, fields: Sequence[str], record: bool = False
+    cluster: Cluster,
+    version: str,
+    fields: Sequence[str],
+    record: bool = False,
+    query: Mapping[str, Any] | None = None,
 ) -> Iterator[Hit]:
-    """Yield the hits, each with its fields, and with its record if asked for.
+    """Yield all hits of a query, or all documents, each with its fields.
+
+    ``record``: with its record too.
 
     The index does not change, so each page of hits can begin after the last id of the one before.
 
@@ -28,7 +34,7 @@ def scan(
         "docvalue_fields": list(fields),
         "_source": record,
         "track_total_hits": False,
-    }
+    } | ({"query": query} if query else {})
     while True:
         (hits,) = cluster.searches(version, [body], patient=True)
         yield from hits

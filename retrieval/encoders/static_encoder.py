@@ -24,6 +24,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.files import digest_of
 from retrieval.fixes import restore_model
 from retrieval.networks import runtime
+from retrieval.networks.kept_file import kept_file
 from retrieval.networks.minilm import MiniLM
 from retrieval.networks.minilm_weights import minilm_folder
 from retrieval.networks.weights import unit
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WEIGHTS = "weights.safetensors"
+_TABLE = "static-tokens"  # the vectors of all tokens
 
 _WORDS = 1_000_000  # that are remembered at most
 
@@ -95,22 +97,29 @@ class StaticEncoder:
             from safetensors.torch import load_file
 
             runtime.limit_torch()
-            path = self._folder / WEIGHTS
-            try:
-                whole = digest_of(path) == self._config["sha256"]
-            except OSError:
-                whole = False
-            if not whole:
-                raise ModelUnavailable(
-                    "model_damaged",
-                    f"The model in {self._folder} is missing or damaged.",
-                    restore_model(self._folder),
-                )
-            fitted = load_file(path)
-            table = token_vectors() @ fitted["map"].float()
-            table *= fitted["weights"].float()[:, None]
-            self._loaded = WordTokens(word_pieces()), table
+            table = kept_file(_TABLE, self.name, ".safetensors", self._table)
+            self._loaded = WordTokens(word_pieces()), load_file(table)[_TABLE]
         return self._loaded
+
+    def _table(self) -> bytes:
+        """Return the vectors of all tokens as a safetensors file; this takes up to a minute."""
+        from safetensors.torch import load_file, save
+
+        path = self._folder / WEIGHTS
+        try:
+            whole = digest_of(path) == self._config["sha256"]
+        except OSError:
+            whole = False
+        if not whole:
+            raise ModelUnavailable(
+                "model_damaged",
+                f"The model in {self._folder} is missing or damaged.",
+                restore_model(self._folder),
+            )
+        fitted = load_file(path)
+        table = token_vectors() @ fitted["map"].float()
+        table *= fitted["weights"].float()[:, None]
+        return save({_TABLE: table})
 
 
 class WordTokens:

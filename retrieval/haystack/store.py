@@ -85,7 +85,7 @@ class HaystackStore:
         with self._asking():
             count = int(self._client.count(index=self._index)["count"])
         encoder = self._encoder.name if self._embedded else ""
-        return IndexInfo(self._index, "haystack", count, 0, 0, "", encoder, "", 0, 0)
+        return IndexInfo(self._index, "haystack", "", count, count, 0, 0, "", encoder, "", 0, 0)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """See ``DocumentStore.documents``."""

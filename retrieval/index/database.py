@@ -31,7 +31,7 @@ _MOST_VALUES = 10_000  # that one statement asks for
 
 @contextmanager
 def as_the_system_says() -> Iterator[None]:
-    """Raise an error of SQLite as an ``OSError`` with the system's reason."""
+    """Raise an error of SQLite as an ``OSError`` with its number."""
     try:
         yield
     except sqlite3.Error as error:
@@ -43,13 +43,13 @@ def as_the_system_says() -> Iterator[None]:
 def connected(path: Path, schema: str = "") -> sqlite3.Connection:
     """Open a database; one with a ``schema`` is made if it is missing.
 
-    Several threads may use the connection. Changes are seen by others when they are committed.
+    Several threads may use the connection. Others see changes when they are committed.
 
     Raises:
         OSError: it is missing, damaged, or may not be read or written.
     """
     if not schema:
-        path.open("rb").close()  # its errors say why, and SQLite's do not
+        path.open("rb").close()  # its errors give the reason, and SQLite's do not
     with as_the_system_says():
         connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rwc' if schema else 'rw'}",
@@ -57,7 +57,7 @@ def connected(path: Path, schema: str = "") -> sqlite3.Connection:
             check_same_thread=False,
             timeout=60,
         )
-        # With its log beside it, readers and the one who writes do not wait for each other.
+        # With a write-ahead log, readers and a writer do not wait for each other.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         if schema and not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():

@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,26 +15,65 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.index.database import as_the_system_says, connected, rows_of
-from retrieval.index.records import Record, block_of, lines_of, records_of
+from retrieval.index.records import Record, block_of, lines_of, names_of, records_of, whole_of
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.language.sentence_splitter import SentenceSplitter
 
-TABLES = ("documents", "blocks")
+TABLES = ("documents", "blocks", "other_titles")
 
-# ``key`` and ``plain``: what a title is found by, with and without its words in parentheses;
-# ``block``: the number of the block that holds the record. A block has the number of its first
-# document. ``bad_pages`` is what could not be read, only while the source is read.
+# documents: ``whole`` is the id of the long document, null unless the row is a passage. ``key`` and
+# ``plain``: what the title is found by, with and without its words in parentheses; ``key`` is null
+# for all passages but the first. ``digest``: of the page as the source gave it. ``block``: the
+# number of the block that contains the record; a block has the number of its first document.
+# other_titles: those of redirects.
+# Only in the database of new documents: ``bad_pages`` could not be read; ``kept`` are documents of
+# the version before that the source still has, with the number that the next new document got.
 _SCHEMA = """
-CREATE TABLE documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL, title TEXT NOT NULL,
-    key TEXT NOT NULL, plain TEXT, sentences INTEGER NOT NULL, block INTEGER NOT NULL);
+CREATE TABLE documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL, whole TEXT,
+    title TEXT NOT NULL, key TEXT, plain TEXT, digest BLOB NOT NULL, sentences INTEGER NOT NULL,
+    block INTEGER NOT NULL);
 CREATE TABLE blocks (number INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE other_titles (number INTEGER NOT NULL, title TEXT NOT NULL, key TEXT NOT NULL,
+    plain TEXT, PRIMARY KEY (number, title)) WITHOUT ROWID;
 CREATE TABLE bad_pages (message TEXT NOT NULL, hint TEXT NOT NULL);
+CREATE TABLE kept (number INTEGER PRIMARY KEY, before INTEGER NOT NULL);
 """
-# Made when all rows are there, which is quicker.
+# Made when all rows are there, which is faster.
 _INDEXES = """
 CREATE INDEX IF NOT EXISTS by_id ON documents (id);
+CREATE INDEX IF NOT EXISTS by_whole ON documents (whole) WHERE whole IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_key ON documents (key);
 CREATE INDEX IF NOT EXISTS by_plain ON documents (plain) WHERE plain IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_other_key ON other_titles (key);
+CREATE INDEX IF NOT EXISTS by_other_plain ON other_titles (plain) WHERE plain IS NOT NULL;
+"""
+# The documents of another database, or of this one, that the new documents replace: those with the
+# same id, and all passages of a long document.
+_SAME_DOCUMENTS = """
+WITH names (name) AS (SELECT id FROM main.documents UNION SELECT whole FROM main.documents)
+SELECT older.number FROM names CROSS JOIN older.documents AS older ON older.id = name
+UNION
+SELECT older.number FROM names CROSS JOIN older.documents AS older ON older.whole = name
+ORDER BY 1
+"""
+# Unchanged documents and new ones with their ids.
+_READ_TWICE = """
+SELECT kept.number, kept.before, new.number
+FROM main.documents AS new CROSS JOIN older.documents AS older ON older.id = new.id
+JOIN kept ON kept.number = older.number
+"""
+# All titles that find a document; ``where`` is a further condition.
+_TITLES = """
+SELECT number, id, title, 0 AS other FROM documents WHERE key IS NOT NULL {where}
+UNION ALL
+SELECT number, (SELECT id FROM documents WHERE documents.number = other_titles.number), title, 1
+FROM other_titles WHERE TRUE {where}
+ORDER BY number, other
+"""
+_BY_TITLE = "SELECT number, {column}, id, title FROM documents WHERE {column} IN ?"
+_BY_OTHER_TITLE = """
+SELECT t.number, t.{column}, d.id, t.title FROM other_titles AS t
+JOIN documents AS d ON d.number = t.number WHERE t.{column} IN ?
 """
 # Fewer compress worse, and more take longer to be read for one.
 _DOCUMENTS_A_BLOCK = 32
@@ -47,41 +85,82 @@ class Prepared:
     """A chunk of a corpus as rows.
 
     Attributes:
-        documents: (id, title, key, plain, sentences) of each document.
-        blocks: the blocks of their records, and how many documents each holds.
-        texts: the documents' texts.
+        documents: (id, whole, title, key, plain, digest, sentences) of each new document.
+        other_titles: (document, title, key, plain) of redirects; the document as its position.
+        blocks: the blocks of the records, and how many documents each contains.
+        texts: the new documents' texts.
+        kept: (number, position) of each document of the version before that is here unchanged, with
+            the position of the next new document.
         bad: the pages that could not be read.
     """
 
-    documents: list[tuple[str, str, str, str | None, int]]
+    documents: list[tuple[str, str | None, str, str | None, str | None, bytes, int]]
+    other_titles: list[tuple[int, str, str, str | None]]
     blocks: list[tuple[bytes, int]]
     texts: list[str]
+    kept: list[tuple[int, int]]
     bad: list[BadPage]
 
 
-def prepared(chunk: Chunk) -> Prepared:
-    """Return a chunk as rows.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Documents that a source has unchanged, and new ones that they supersede.
 
-    Raises:
-        ModelUnavailable: the sentence splitter cannot be loaded.
+    A source may have several pages with one id, of which the last is used.
     """
-    pages = [page for page in chunk if isinstance(page, Page)]
-    records = records_of(pages, _splitter())
-    starts = range(0, len(records), _DOCUMENTS_A_BLOCK)
-    blocks = [records[start : start + _DOCUMENTS_A_BLOCK] for start in starts]
-    return Prepared(
-        [_row(record) for record in records],
-        [(block_of(block), len(block)) for block in blocks],
-        [record["text"] for record in records],
-        [page for page in chunk if not isinstance(page, Page)],
-    )
+
+    numbers: list[int]
+    earlier: list[int]
+
+
+class Preparation:
+    """Makes rows of chunks, in any process."""
+
+    def __init__(self, before: Documents | None = None) -> None:
+        """Load the sentence splitter; documents that ``before`` has unchanged are not made again.
+
+        Raises:
+            ModelUnavailable: the sentence splitter cannot be loaded.
+        """
+        self._splitter = SentenceSplitter()
+        self._before = before
+
+    def __call__(self, chunk: Chunk) -> Prepared:
+        """Return a chunk as rows."""
+        read = list(chunk)
+        pages = [page for page in read if isinstance(page, Page)]
+        digests = [_digest_of(page) for page in pages]
+        known = self._before.with_digests([page.id for page in pages]) if self._before else {}
+        new: list[tuple[Page, bytes]] = []
+        kept = []
+        for page, digest in zip(pages, digests, strict=True):
+            number = known.get((page.id, digest))
+            if number is None:
+                new.append((page, digest))
+            else:
+                kept.append((number, len(new)))
+        records = records_of([page for page, _ in new], self._splitter)
+        starts = range(0, len(records), _DOCUMENTS_A_BLOCK)
+        blocks = [records[start : start + _DOCUMENTS_A_BLOCK] for start in starts]
+        return Prepared(
+            [_row(record, digest) for record, (_, digest) in zip(records, new, strict=True)],
+            [
+                (position, title, *_keys_of(title))
+                for position, record in enumerate(records)
+                for title in names_of(record)[1:]
+            ],
+            [(block_of(block), len(block)) for block in blocks],
+            [record["text"] for record in records],
+            kept,
+            [page for page in read if isinstance(page, BadPage)],
+        )
 
 
 class NewDocuments:
     """Documents that a change adds, in a database of their own."""
 
     def __init__(self, path: Path, first: int) -> None:
-        """Begin a database whose documents are numbered from ``first`` on, or go on with it.
+        """Create a database whose documents are numbered from ``first`` on, or continue it.
 
         Raises:
             OSError: it cannot be written, or is damaged.
@@ -90,7 +169,9 @@ class NewDocuments:
         with as_the_system_says():
             ((last,),) = self._connection.execute("SELECT max(number) FROM documents")
             ((self.chunks,),) = self._connection.execute("PRAGMA user_version")
+            ((kept,),) = self._connection.execute("SELECT count(*) FROM kept")
         self.end = first if last is None else last + 1
+        self.pages = self.end - first + kept  # read so far, those that did not change too
 
     def add(self, chunk: Prepared) -> None:
         """Add the next chunk, all of it or nothing.
@@ -103,6 +184,7 @@ class NewDocuments:
             blocks.append((first, content, count))
             first += count
         in_block = [number for number, _, count in blocks for _ in range(count)]
+        titles = [(self.end + position, *row) for position, *row in chunk.other_titles]
         documents = (
             (number, *row, block)
             for number, (row, block) in enumerate(
@@ -111,7 +193,14 @@ class NewDocuments:
         )
         with as_the_system_says(), self._connection as connection:
             connection.execute("BEGIN")
-            connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", documents)
+            connection.executemany(
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", documents
+            )
+            connection.executemany("INSERT INTO other_titles VALUES (?, ?, ?, ?)", titles)
+            connection.executemany(
+                "INSERT OR REPLACE INTO kept VALUES (?, ?)",
+                [(number, self.end + position) for number, position in chunk.kept],
+            )
             connection.executemany(
                 "INSERT INTO blocks VALUES (?, ?)", [block[:2] for block in blocks]
             )
@@ -120,6 +209,7 @@ class NewDocuments:
             )
             connection.execute(f"PRAGMA user_version = {self.chunks + 1}")
         self.chunks += 1
+        self.pages += len(chunk.documents) + len(chunk.kept)
         self.end = first
 
     def texts(self) -> Iterator[str]:
@@ -128,15 +218,16 @@ class NewDocuments:
             yield from (json.loads(line)["text"] for line in lines_of(content))
 
     def titles(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and the title of each document."""
-        return self._connection.execute("SELECT number, title FROM documents ORDER BY number")
+        """Yield each title that finds a document, with the document's number."""
+        for number, _, title, _ in self._connection.execute(_TITLES.format(where="")):
+            yield number, title
 
     def bad_pages(self) -> list[BadPage]:
         """Return the pages that could not be read."""
         return [BadPage(*row) for row in self._connection.execute("SELECT * FROM bad_pages")]
 
     def finish(self) -> None:
-        """Make what documents are found by, when all are there.
+        """Create the indexes, when all documents are there.
 
         Raises:
             OSError: the disk is full or read-only.
@@ -145,25 +236,41 @@ class NewDocuments:
             self._connection.executescript(_INDEXES)
 
     def superseded(self) -> list[int]:
-        """Return the documents whose id a later one has too."""
-        question = (
-            "SELECT number FROM documents AS earlier WHERE EXISTS (SELECT 1 FROM documents"
-            " AS later WHERE later.id = earlier.id AND later.number > earlier.number)"
+        """Return the documents that were read again later, with all their passages."""
+        # All passages but the first have no key.
+        question = " UNION ".join(
+            "SELECT earlier.number FROM documents AS earlier WHERE EXISTS (SELECT 1 FROM documents"
+            f" AS later WHERE later.{column} = ifnull(earlier.whole, earlier.id)"
+            " AND later.number > earlier.number AND later.key IS NOT NULL)"
+            for column in ("id", "whole")
         )
         return [number for (number,) in self._connection.execute(question)]
 
     def replaced(self, older: Path, count: int) -> list[int]:
-        """Return those of another database's first ``count`` documents that have an id of these."""
+        """Return those of another database's first ``count`` documents that these replace.
+
+        They have the same id, or are passages of the same long document.
+        """
         self._connection.execute("ATTACH ? AS older", [str(older)])
         try:
-            # A cross join reads the new documents first, of which there are fewer.
-            question = (
-                "SELECT DISTINCT o.number FROM main.documents AS n CROSS JOIN older.documents AS o"
-                " ON o.id = n.id WHERE o.number < ? ORDER BY o.number"
-            )
-            return [number for (number,) in self._connection.execute(question, [count])]
+            return [n for (n,) in self._connection.execute(_SAME_DOCUMENTS) if n < count]
         finally:
             self._connection.execute("DETACH older")
+
+    def kept(self, older: Path) -> Kept:
+        """Return the documents of another database that the source still has, unchanged."""
+        kept = {number for (number,) in self._connection.execute("SELECT number FROM kept")}
+        earlier = []
+        self._connection.execute("ATTACH ? AS older", [str(older)])
+        try:
+            for number, before, new in self._connection.execute(_READ_TWICE):
+                if before > new:
+                    earlier.append(new)
+                else:
+                    kept.discard(number)
+        finally:
+            self._connection.execute("DETACH older")
+        return Kept(sorted(kept), earlier)
 
     def close(self) -> None:
         """Close the database, which is a single file then."""
@@ -204,6 +311,22 @@ class Documents:
         self._known.update(zip(ids.values(), ids, strict=True))
         return [ids[number] for number in numbers]
 
+    def with_digests(self, ids: Sequence[str]) -> dict[tuple[str, bytes], int]:
+        """Return the number of each document with one of the ids, by its id and its digest."""
+        question = "SELECT number, id, digest FROM documents WHERE id IN ?"
+        rows = rows_of(self._connection, question, ids)
+        return {(one, digest): n for n, one, digest in rows if self._is_here(n)}
+
+    def of_whole(self, ids: Sequence[str]) -> dict[str, list[int]]:
+        """Return the numbers of the documents with these ids; of long ones, of all passages."""
+        found: dict[str, list[int]] = {}
+        for column in ("id", "whole"):
+            question = f"SELECT number, {column} FROM documents WHERE {column} IN ?"
+            for number, one in rows_of(self._connection, question, ids):
+                if self._is_here(number):
+                    found.setdefault(one, []).append(number)
+        return found
+
     def records(self, numbers: Sequence[int]) -> list[Record]:
         """Return the documents' records.
 
@@ -213,24 +336,26 @@ class Documents:
         return _records(self._connection, numbers)
 
     def titled(self, names: Iterable[str]) -> dict[str, list[tuple[bool, str, str]]]:
-        """Return for each key of a title what documents have it, in order.
+        """Return for each key the documents with such a title, in order, each once.
 
         Each is (whether only without the title's words in parentheses, id, title).
         """
         keys = list(names)
-        found: dict[str, list[tuple[bool, str, str]]] = {key: [] for key in keys}
+        # By document, so that its own title comes before those of redirects.
+        found: dict[str, dict[str, tuple[bool, str, str]]] = {key: {} for key in keys}
         for column in ("key", "plain"):
-            question = f"SELECT number, {column}, id, title FROM documents WHERE {column} IN ?"
-            for number, key, one, title in rows_of(self._connection, question, keys):
-                if self._is_here(number):
-                    self._known[one] = number
-                    found[key].append((column == "plain", one, title))
-        return {key: sorted(those) for key, those in found.items()}
+            for question in (_BY_TITLE, _BY_OTHER_TITLE):
+                rows = rows_of(self._connection, question.format(column=column), keys)
+                for number, key, one, title in rows:
+                    if self._is_here(number):
+                        self._known[one] = number
+                        found[key].setdefault(one, (column == "plain", one, title))
+        return {key: sorted(those.values()) for key, those in found.items()}
 
     def all_titles(self) -> Iterator[tuple[str, str]]:
-        """Yield the id and the title of each document, in order of their numbers."""
-        question = "SELECT number, id, title FROM documents WHERE number < ? ORDER BY number"
-        for number, one, title in self._connection.execute(question, [self._count]):
+        """Yield each title with the id of the document that it finds, in order of number."""
+        question = _TITLES.format(where=f"AND number < {self._count}")
+        for number, one, title, _ in self._connection.execute(question):
             if not self._removed[number]:
                 yield one, title
 
@@ -259,6 +384,17 @@ def sentence_counts(path: Path, numbers: Sequence[int]) -> list[int]:
         return [count for _, count in sorted(rows_of(connection, question, numbers))]
 
 
+def later_passages(path: Path, count: int) -> list[int]:
+    """Return those of the first ``count`` documents that are passages, but not the first ones.
+
+    Raises:
+        OSError: the database is missing or damaged.
+    """
+    question = "SELECT number FROM documents WHERE key IS NULL AND number < ?"
+    with as_the_system_says(), closing(connected(path)) as connection:
+        return [number for (number,) in connection.execute(question, [count])]
+
+
 def digest_of_documents(path: Path, first: int, last: int) -> str:
     """Return a digest of the documents from ``first`` to before ``last``.
 
@@ -271,8 +407,8 @@ def digest_of_documents(path: Path, first: int, last: int) -> str:
             question = f"SELECT * FROM {table} WHERE number >= ? AND number < ? ORDER BY number"
             for row in connection.execute(question, [first, last]):
                 # Of a block its lines: another release of the library compresses otherwise.
-                said = row if table == "documents" else (row[0], lines_of(row[1]))
-                digest.update(repr(said).encode("utf-8"))
+                content = (row[0], lines_of(row[1])) if table == "blocks" else row
+                digest.update(repr(content).encode("utf-8"))
     return digest.hexdigest()
 
 
@@ -288,13 +424,21 @@ def _records(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Rec
     return [json.loads(lines[blocks[n]][n - blocks[n]]) for n in numbers]
 
 
-def _row(record: Record) -> tuple[str, str, str, str | None, int]:
-    title = record["title"]
+def _row(
+    record: Record, digest: bytes
+) -> tuple[str, str | None, str, str | None, str | None, bytes, int]:
+    whole = whole_of(record) if "passage" in record else None
+    key, plain = _keys_of(record["title"]) if names_of(record) else (None, None)
+    sentences = len(record["sentences"])
+    return record["id"], whole, record["title"], key, plain, digest, sentences
+
+
+def _keys_of(title: str) -> tuple[str, str | None]:
+    """Return the keys of a title, with and without its words in parentheses."""
     plain, words = split_disambiguation(title)
-    shorter = None if words is None else title_key(plain)
-    return record["id"], title, title_key(title), shorter, len(record["sentences"])
+    return title_key(title), None if words is None else title_key(plain)
 
 
-@cache
-def _splitter() -> SentenceSplitter:
-    return SentenceSplitter()
+def _digest_of(page: Page) -> bytes:
+    content = repr(page).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=16).digest()

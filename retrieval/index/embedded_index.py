@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from retrieval.corpora.corpus import Chunk, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Begun, changing, remove_unfinished, unfinished
-from retrieval.index.documents import NewDocuments, Prepared, prepared
+from retrieval.index.documents import Documents, NewDocuments, Preparation, Prepared
 from retrieval.index.embedded_store import EmbeddedStore
-from retrieval.index.layout import other_encoder, read_meta
+from retrieval.index.layout import DATABASES, DOCUMENTS, REMOVED, other_encoder, read_meta
 from retrieval.index.new_version import NewVersion, clean_up
 from retrieval.index.store import (
     BadPages,
@@ -29,10 +31,10 @@ from retrieval.on_all_cores import in_order
 
 
 class EmbeddedIndex:
-    """An index in a folder; see ``Index``. Work is done by so many processes."""
+    """An index in a folder; see ``Index``. ``processes`` share the work of a build."""
 
     def __init__(self, folder: Path, processes: int = 1) -> None:
-        """Remember where the index lies; it need not be there yet."""
+        """Name the index's folder, which need not exist yet."""
         self._folder = folder
         self._processes = processes
 
@@ -67,10 +69,10 @@ class EmbeddedIndex:
     def unfinished(self) -> list[str]:
         """See ``Index.unfinished``."""
         return [
-            f"Unfinished: {begun.what}, {begun.bytes / 1e6:.1f} MB. The same command goes on with"
-            " it unless the source has changed; if it is not wanted, remove"
-            f" {begun.folder}"
-            for begun in unfinished(self._folder)
+            f"Unfinished: {work.what}, {work.bytes / 1e6:.1f} MB. The same command continues it"
+            " unless the source has changed; if it is not wanted, remove"
+            f" {work.folder}"
+            for work in unfinished(self._folder)
         ]
 
     def prune(self) -> list[str]:
@@ -103,10 +105,15 @@ class EmbeddedIndex:
             begun = begin({"encoder": _name(encoder)} | _described(corpus))
             if done := self._done(begun):
                 return done
-            new = NewVersion.saved(begun.folder, "")
+            before = self._updated_by(corpus, _name(encoder))
+            new = NewVersion.saved(begun.folder, before.name if before else "")
             if new is None:
-                new = NewVersion.empty(begun.folder, corpus.name, corpus.source)
-                new.read(partial(self._chunks, corpus, on_progress))
+                new = (
+                    NewVersion.of(begun.folder, before, corpus)
+                    if before
+                    else NewVersion.empty(begun.folder, corpus)
+                )
+                new.read(partial(self._chunks, corpus, on_progress, before), all_of=True)
             return self._finished(new, begun, encoder, on_progress)
 
     def add(
@@ -127,7 +134,7 @@ class EmbeddedIndex:
             new = NewVersion.saved(begun.folder, self.version())
             if new is None:
                 new = NewVersion.of(begun.folder, current_version(self._folder))
-                new.read(partial(self._chunks, corpus, on_progress))
+                new.read(partial(self._chunks, corpus, on_progress, None), all_of=False)
             return self._finished(new, begun, encoder, on_progress)
 
     def encode(
@@ -158,7 +165,7 @@ class EmbeddedIndex:
             return self._finished(new, begun, None, tell_nobody)
 
     def _done(self, begun: Begun) -> IndexInfo | None:
-        """Return what the index holds if an earlier try ended but for cleaning up."""
+        """Return what the index contains if an earlier try did all but the cleaning up."""
         if not begun.before:
             return None
         try:
@@ -186,10 +193,34 @@ class EmbeddedIndex:
         new.publish(begun.name)
         return self.open(None).info()
 
+    def _updated_by(self, corpus: Corpus, encoder: str) -> Path | None:
+        """Return the version that a build updates, if it does not make all documents again.
+
+        It does where more than half of the rows are of documents that were removed or replaced, so
+        that these do not take ever more room.
+        """
+        version = current_version(self._folder)
+        try:
+            meta = read_meta(self._folder, version)
+            same = _kind(meta.source) == _kind(corpus.source) and meta.encoder == encoder
+            if not same or 2 * meta.passages <= len(meta.stored[DOCUMENTS]):
+                return None
+            meta.verify(self._folder, version)  # a build is what repairs a damaged index
+        except IndexUnavailable:
+            return None
+        return version
+
     def _chunks(
-        self, corpus: Corpus, on_progress: ProgressListener, new: NewDocuments
+        self,
+        corpus: Corpus,
+        on_progress: ProgressListener,
+        before: Path | None,
+        new: NewDocuments,
     ) -> Iterator[Prepared]:
-        """Yield the chunks of a corpus that are not in the database of new documents yet."""
+        """Yield the chunks of a corpus that are not in the database of new documents yet.
+
+        ``before``: the version whose documents are not made again where they did not change.
+        """
         sizes: list[int] = []
 
         def missing() -> Iterator[Chunk]:
@@ -198,16 +229,26 @@ class EmbeddedIndex:
                 if number >= new.chunks:
                     yield chunk
 
-        first, size = new.end, corpus.size()
+        size, pages = corpus.size(), new.pages
         on_progress(BuildProgress("reading", 0, size, 0))
-        for chunk in in_order(_preparation, missing(), self._processes):
+        prepare = partial(_preparation, self._folder, before)
+        for chunk in in_order(prepare, missing(), self._processes):
             yield chunk
             done = sum(sizes[: new.chunks])
-            on_progress(BuildProgress("reading", done, size, new.end - first))
+            on_progress(BuildProgress("reading", done, size, new.pages - pages))
 
 
-def _preparation() -> Callable[[Chunk], Prepared]:
-    return prepared
+def _preparation(folder: Path, before: Path | None) -> Preparation:
+    if before is None:
+        return Preparation()
+    removed = np.load(before / REMOVED)
+    name = read_meta(folder, before).stored[DOCUMENTS].name
+    return Preparation(Documents(folder / DATABASES / name, len(removed), removed))
+
+
+def _kind(source: str) -> str:
+    """Return ``jsonl`` of ``jsonl:FILE``."""
+    return source.partition(":")[0]
 
 
 def _described(corpus: Corpus) -> dict[str, object]:

@@ -104,7 +104,9 @@ class EmbeddedStore:
         return IndexInfo(
             name=meta.name,
             source=meta.source,
+            date=meta.date,
             documents=meta.documents,
+            passages=meta.passages,
             sentences=meta.sentences,
             bytes=meta.size(),
             built_at=meta.built_at,

@@ -75,12 +75,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What ``meta.json`` of a version says.
+    """The content of ``meta.json`` of a version.
 
     Attributes:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
-        documents: those that can be found, and ``sentences`` theirs.
+        date: the day of the dump that was read, "" if unknown.
+        documents: those that can be found, a long one counted once; ``passages``: each passage of
+            it counted; ``sentences``: of all of them.
         made_by: the name of the work that made it (``building.Begun``).
         stored: what is in the databases ``DOCUMENTS``, removed ones too, and ``VECTORS``.
         files: bytes and SHA-256 of each file of the version, by its path there.
@@ -91,7 +93,9 @@ class Meta:
     source: str
     encoder: str = ""
     meets: str = ""
+    date: str = ""
     documents: int = 0
+    passages: int = 0
     sentences: int = 0
     bad_pages: int = 0
     superseded: int = 0
@@ -179,13 +183,13 @@ def rebuild(source: str = "vital", encoder: str | None = None, changed: bool = F
 
 
 def damaged(fix: str, what: str = "") -> IndexUnavailable:
-    """Return the error that says so, with the hint ``fix``; ``what`` names a file."""
+    """Return the error of a damaged index, with the hint ``fix``; ``what`` names a file."""
     where = f": {Path(what).name} is not whole" if what else ""
     return IndexUnavailable("index_damaged", f"The index is damaged{where}.", fix)
 
 
 def not_opened(error: Exception, version: Path, fix: str) -> IndexUnavailable:
-    """Return the error that says why a version could not be opened."""
+    """Return the error of a version that could not be opened."""
     number = error.errno if isinstance(error, OSError) else None
     if number in {errno.EMFILE, errno.ENFILE}:
         return IndexUnavailable(
@@ -203,7 +207,7 @@ def not_opened(error: Exception, version: Path, fix: str) -> IndexUnavailable:
 
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
-    """Return the error that says whose vectors an index has, where others are wanted."""
+    """Return the error of an index that has vectors of another encoder."""
     vectors = f" --vectors {DPR_ENCODER}" if choice_of(wanted) == DPR_ENCODER else ""
     instead = "Use --recipe report, or run" if choice_of(has) == DPR_ENCODER else "Run"
     return IndexUnavailable(
@@ -214,7 +218,7 @@ def other_encoder(has: str, wanted: str) -> IndexUnavailable:
 
 
 def no_vectors() -> IndexUnavailable:
-    """Return the error that says so."""
+    """Return the error of an index without vectors."""
     return IndexUnavailable(
         "index_vectors", "The index has no vectors.", f"Run: {esoteric_command('index encode')}"
     )

@@ -15,7 +15,7 @@ _REASONS = {
     "No space left": errno.ENOSPC,
     "File too large": errno.EFBIG,
     "quota": errno.EDQUOT,
-    # Of a thread that failed in the background it tells no reason; a full disk is the usual.
+    # It gives no reason when a thread fails in the background; usually the disk is full.
     "writer was killed": errno.ENOSPC,
     "Permission denied": errno.EACCES,
     "Read-only file system": errno.EROFS,
@@ -24,10 +24,10 @@ _REASONS = {
 
 
 class LexicalWriter:
-    """Adds documents to an index on the disk and takes them out again.
+    """Adds documents to an index on the disk and removes them.
 
-    Nothing is to be found before ``commit``. Files that were committed never change, so
-    a folder may begin with hard links of another's.
+    Changes take effect at ``commit``. Files that were committed never change, so a folder may begin
+    with hard links of another's.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,14 +50,14 @@ class LexicalWriter:
                 writer.add_document(entry)
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Take documents out."""
+        """Remove documents."""
         for number in numbers:
             # Not by the term itself, which the library would make a signed one.
             wanted = tantivy.Query.term_query(self._schema, "document", number)
             self._open().delete_documents_by_query(wanted)
 
     def commit(self) -> None:
-        """Put what was changed on the disk.
+        """Write the changes to the disk.
 
         Raises:
             OSError: the disk is full or read-only.
@@ -65,7 +65,7 @@ class LexicalWriter:
         if self._writer is not None:
             with _as_the_system_says():
                 self._writer.commit()
-                self._writer.wait_merging_threads()  # which is the end of it
+                self._writer.wait_merging_threads()  # it cannot be used after this
             self._writer = None
 
     def _open(self) -> tantivy.IndexWriter:

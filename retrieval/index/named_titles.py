@@ -13,14 +13,15 @@ class NamedTitles:
     """Documents by the keys of their titles, with and without words in parentheses."""
 
     def __init__(self, titled: Iterable[tuple[str, str]]) -> None:
-        """Read the ids and titles of documents; a document may come more than once."""
+        """Read the ids and titles of documents; of several titles of one the first is shown."""
         self._exact: dict[str, dict[str, str]] = {}
         self._plain: dict[str, dict[str, tuple[str, str]]] = {}
         for document_id, title in titled:
-            self._exact.setdefault(title_key(title), {})[document_id] = title
+            self._exact.setdefault(title_key(title), {}).setdefault(document_id, title)
             shorter, words = split_disambiguation(title)
             if words is not None:
-                self._plain.setdefault(title_key(shorter), {})[document_id] = (title, words)
+                named = self._plain.setdefault(title_key(shorter), {})
+                named.setdefault(document_id, (title, words))
 
     def matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """Return the result of ``DocumentStore.title_matches``."""

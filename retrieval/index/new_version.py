@@ -1,4 +1,4 @@
-"""Makes a version of an index: of nothing, or of the one that stands, whose files it shares."""
+"""Makes a new version of an index: from nothing, or from the current one, whose files it shares."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.corpora.corpus import BadPage
+from retrieval.corpora.corpus import BadPage, Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource
 from retrieval.files import digest_of, write_array, write_whole
 from retrieval.index import documents, vectors
 from retrieval.index.codes import rotation
 from retrieval.index.database import append
-from retrieval.index.documents import Documents, NewDocuments, Prepared, sentence_counts
+from retrieval.index.documents import (
+    Documents,
+    Kept,
+    NewDocuments,
+    Prepared,
+    later_passages,
+    sentence_counts,
+)
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.encoding import encode
 from retrieval.index.layout import (
@@ -51,9 +58,9 @@ _TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
 
 
 class NewVersion:
-    """A version below the folder of unfinished work; nobody finds it before ``publish``.
+    """A version in the folder of unfinished work; it is not used before ``publish``.
 
-    What it adds to the databases of the version before is in databases of its own until then.
+    Until then, the rows that it adds to the databases of the version before are in separate ones.
     """
 
     def __init__(self, building: Path, before: str, meta: Meta, removed: NDArray[np.bool_]) -> None:
@@ -70,20 +77,26 @@ class NewVersion:
         self._lexical = LexicalWriter(self._folder / LEXICAL)
 
     @classmethod
-    def empty(cls, building: Path, name: str, source: str) -> NewVersion:
-        """Return a version without documents."""
+    def empty(cls, building: Path, corpus: Corpus) -> NewVersion:
+        """Return a version without documents, for those of a corpus."""
         shutil.rmtree(building / "version", ignore_errors=True)
         (building / "version" / LEXICAL).mkdir(parents=True)
-        return cls(building, "", Meta(name, source), np.zeros(0, dtype=np.bool_))
+        meta = Meta(corpus.name, corpus.source, date=corpus.date)
+        return cls(building, "", meta, np.zeros(0, dtype=np.bool_))
 
     @classmethod
-    def of(cls, building: Path, before: Path) -> NewVersion:
-        """Return a version with all that another has; its files are linked and not copied."""
+    def of(cls, building: Path, before: Path, corpus: Corpus | None = None) -> NewVersion:
+        """Return a version with all that another has; its files are linked and not copied.
+
+        ``corpus``: what it becomes an index of, if that changes.
+        """
         shutil.rmtree(building / "version", ignore_errors=True)
         (building / "version" / LEXICAL).mkdir(parents=True)
         for name in _files(before):
             os.link(before / name, building / "version" / name)
         meta = read_meta(building.parent, before)
+        if corpus is not None:
+            meta = replace(meta, name=corpus.name, source=corpus.source, date=corpus.date)
         return cls(building, before.name, meta, np.load(before / REMOVED))
 
     @classmethod
@@ -98,58 +111,66 @@ class NewVersion:
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
-    def read(self, chunks: Callable[[NewDocuments], Iterator[Prepared]]) -> None:
-        """Add the pages of a source, which take the place of older ones with their ids.
+    def read(self, chunks: Callable[[NewDocuments], Iterator[Prepared]], all_of: bool) -> None:
+        """Add the pages of a source, which replace older ones with their ids.
 
-        ``chunks`` yields the chunks that the database lacks. Interrupted, the next try goes on
-        after those that are in it.
+        ``chunks`` yields the chunks that the database lacks; after an interruption the next try
+        continues with those. ``all_of``: older documents that the source does not have are removed.
 
         Raises:
             BadSource: no page can be read.
             OSError: the disk is full or read-only.
         """
-        older, first = self._meta.stored[DOCUMENTS], len(self._removed)
-        path = self._building / f"{DOCUMENTS}-{first}"
+        before, first = self._meta.stored[DOCUMENTS], len(self._removed)
+        path = self._new(DOCUMENTS, first)
         with closing(NewDocuments(path, first)) as new:
             self._lexical.add(new.texts(), first)
             for chunk in chunks(new):
                 self._lexical.add(chunk.texts, new.end)
                 new.add(chunk)
-            bad = new.bad_pages()
+            new.finish()
+            bad, superseded = new.bad_pages(), new.superseded()
+            older = self._database(before) if before.name else None
+            kept = new.kept(older) if older and all_of else Kept([], [])
+            replaced = new.replaced(older, first) if older and not all_of else []
             if new.end > first:
-                new.finish()
                 add_titles(self._folder, new.titles())
-            superseded = new.superseded()
-            replaced = new.replaced(self._database(older), first) if older.name else []
-        if new.end == first:
+        if new.end == first and not kept.numbers:
             shutil.rmtree(self._building)
             raise _empty(self._meta.source, bad)
-        self._removed = np.concatenate([self._removed, np.zeros(new.end - first, dtype=np.bool_)])
+        if all_of:
+            gone = ~self._removed
+            gone[kept.numbers] = False
+            replaced = np.flatnonzero(gone).tolist()
+        superseded += kept.earlier
+        added = np.zeros(new.end - first, dtype=np.bool_)
+        self._removed = np.concatenate([self._removed, added])
         self._meta = replace(
             self._meta,
             bad_pages=len(bad),
             superseded=len(superseded),
-            changed=bool(older.name),
+            changed=not all_of,
             sentences=self._meta.sentences + sum(sentence_counts(path, range(first, new.end))),
         )
-        self._add(DOCUMENTS, path, first, new.end)
-        self._remove(path, superseded)
-        if older.name:
-            self._remove(self._database(older), replaced)
+        if new.end > first:
+            self._add(DOCUMENTS, path, first, new.end)
+            self._remove(path, superseded)
+        if older:
+            self._remove(older, replaced)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
         self.save()
 
     def remove(self, ids: Sequence[str]) -> str | None:
-        """Take out the documents with these ids; return one that no document has, if any."""
+        """Remove the documents with these ids; return one that no document has, if any."""
         path = self._database(self._meta.stored[DOCUMENTS])
-        found = Documents(path, len(self._removed), self._removed).numbers(ids)
+        found = Documents(path, len(self._removed), self._removed).of_whole(ids)
         self._meta = replace(self._meta, changed=True)
-        self._remove(path, sorted(found.values()))
+        self._remove(path, sorted({number for numbers in found.values() for number in numbers}))
         return next((one for one in ids if one not in found), None)
 
     def save(self) -> None:
-        """Put on the disk what there is, so that the next try need not do it again.
+        """Write to the disk what is done, so that the next try does not do it again.
 
         Raises:
             OSError: the disk is full or read-only.
@@ -162,10 +183,10 @@ class NewVersion:
     def encode(
         self, encoder: DocumentEncoder, processes: int, on_progress: Callable[[int, int], None]
     ) -> None:
-        """Give all documents vectors of this encoder, those that have another's too.
+        """Give all documents vectors of this encoder, and replace those of another encoder.
 
-        ``on_progress`` gets how many documents have them, and of how many. Interrupted, the next
-        try goes on after what was done.
+        ``on_progress`` gets how many documents have them, and of how many. After an interruption
+        the next try continues.
 
         Raises:
             ModelUnavailable: the encoder cannot be loaded.
@@ -188,7 +209,7 @@ class NewVersion:
             signs = [np.load(self._folder / SIGNS)] if first else []
             write_array(self._folder / SIGNS, np.concatenate([*signs, new.signs()]))
             write_array(self._folder / ROTATION, turn)
-        ended = begun.rename(self._building / f"{VECTORS}-{first}")
+        ended = begun.rename(self._new(VECTORS, first))
         self._add(VECTORS, ended, first, last)
         self.save()
 
@@ -233,7 +254,8 @@ class NewVersion:
                 digest.update(part.encode("ascii"))
         meta = replace(
             self._meta,
-            documents=int((~self._removed).sum()),
+            documents=self._documents(stored[DOCUMENTS]),
+            passages=int((~self._removed).sum()),
             built_at=datetime.now(UTC).isoformat(timespec="seconds"),
             made_by=made_by,
             checksum=digest.hexdigest(),
@@ -262,6 +284,12 @@ class NewVersion:
         size = self._database(stored).stat().st_size if stored.name else 0
         return replace(stored, size=size)
 
+    def _documents(self, stored: Stored) -> int:
+        """Return the number of documents, a long one counted once."""
+        here = ~self._removed
+        here[later_passages(self._database(stored), len(here))] = False
+        return int(here.sum())
+
     def _described(self) -> dict[str, tuple[int, str]]:
         """Return ``Meta.files``; what is shared with the version before is not read again."""
         before = self._index / "versions" / self._before
@@ -276,10 +304,14 @@ class NewVersion:
     def _added(self, kind: str) -> Path | None:
         """Return the database of the rows that this change adds, if it adds some."""
         stored = self._meta.stored[kind]
-        path = (
-            self._building / f"{kind}-{len(stored) - stored.parts[-1][0]}" if len(stored) else None
-        )
-        return path if path and path.is_file() else None
+        if not stored.parts:
+            return None
+        path = self._new(kind, len(stored) - stored.parts[-1][0])
+        return path if path.is_file() else None
+
+    def _new(self, kind: str, first: int) -> Path:
+        """Return where the rows from ``first`` on are that this change adds to a version."""
+        return self._building / f"{kind}-{first}-{self._before or 'new'}"
 
     def _add(self, kind: str, path: Path, first: int, end: int) -> None:
         """Describe the rows that a database adds."""

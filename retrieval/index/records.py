@@ -1,9 +1,10 @@
-"""How a document is kept: a JSON object; many of them are compressed together as a block."""
+"""How a document is stored: as a JSON object. Many of them are compressed together as a block."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 import zstandard
@@ -28,6 +29,7 @@ def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record
 def document_of(record: Record) -> Document:
     """Return the document of a record."""
     text, links = record["text"], record.get("links", {})
+    passage = record.get("passage", {})
     return Document(
         id=record["id"],
         title=record["title"],
@@ -39,7 +41,21 @@ def document_of(record: Record) -> Document:
             )
             for number, start, end in record["sentences"]
         ),
+        section=" > ".join(passage.get("section", ())) or None,
+        page=passage.get("page"),
     )
+
+
+def names_of(record: Record) -> list[str]:
+    """Return the titles that find a document; of a long document they find its first passage."""
+    if record.get("passage", {}).get("number", 1) > 1:
+        return []
+    return list(dict.fromkeys([record["title"], *record.get("other_titles", ())]))
+
+
+def whole_of(record: Record) -> str:
+    """Return the id of the document; of a passage, that of the whole document."""
+    return str(record.get("passage", {}).get("document", record["id"]))
 
 
 def encodable(record: Record) -> EncodableDocument:
@@ -88,10 +104,16 @@ def _split(page: Page, bounds: list[tuple[int, int]]) -> Record:
 
 
 def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> Record:
-    return {
+    record: Record = {
         "id": page.id,
         "title": page.title,
         "url": page.url,
         "text": text,
         "sentences": sentences,
     }
+    # Few documents have these, so the others are stored without the keys.
+    if page.other_titles:
+        record["other_titles"] = page.other_titles
+    if page.passage:
+        record["passage"] = asdict(page.passage)
+    return record

@@ -23,18 +23,21 @@ MOST_OF_A_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
+    """What an index contains. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
-    ``checksum`` is a digest of the indexed documents and of all vectors: two
-    builds of one source agree on it, however often they were interrupted. ``encoder``
-    is whose vectors there are, "" if there are none. ``bad_pages``: how many of the
-    source that was read last could not be read; ``superseded``: how many of it had the
-    id of a later one.
+    ``documents``: a long one, which is read in passages, counts once; in ``passages`` each of its
+    passages counts. ``date``: the day of the dump, ISO 8601, "" if unknown. ``checksum`` is a
+    digest of the indexed documents and of all vectors: two first builds of one source have the
+    same, however often they were interrupted. ``encoder``: the name of the encoder of the vectors,
+    "" without vectors. ``bad_pages``: how many pages of the source that was read last could not be
+    read; ``superseded``: how many of them had the id of a later one.
     """
 
     name: str
     source: str
+    date: str
     documents: int
+    passages: int
     sentences: int
     bytes: int
     built_at: str
@@ -94,13 +97,13 @@ class DocumentStore(Protocol):
         ...
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """Return every document whose title is one of ``names``.
+        """Return every document with one of the titles ``names``.
 
-        Case, accents, a leading article and a possessive ending are ignored on
-        both sides. Titles that equal a name but for words in parentheses
-        ("Savages (band)" for "Savages") are matched with ``disambiguation`` set.
-        Ordered by position in ``names``, exact ones first, then by document id; of a
-        name that more than ``MOST_OF_A_NAME`` documents share, only so many.
+        The titles of redirects count too; of a long document only the first passage is returned.
+        Case, accents, a leading article and a possessive ending are ignored on both sides. Titles
+        that are equal except for words in parentheses ("Savages (band)" for "Savages") match with
+        ``disambiguation`` set. Ordered by position in ``names``, exact ones first, then by document
+        id; of a name that more than ``MOST_OF_A_NAME`` documents share, only so many.
         """
         ...
 
@@ -153,7 +156,10 @@ class DocumentStore(Protocol):
         ...
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        """Yield the id and the title of every document, always in the same order."""
+        """Yield each title with the id of the document that it finds, always in the same order.
+
+        A document that redirects lead to comes several times; of a long one only the first passage.
+        """
         ...
 
 
@@ -242,8 +248,10 @@ class Index(Protocol):
         """Build an index of the corpus and put it in the place of the one that stands.
 
         ``encoder`` makes the vectors; without one there are none until ``encode``.
-        Interrupted, the same call goes on behind what was done. Pages that cannot be
-        read are left out and counted; of several with one id the last is kept.
+        After an interruption the same call continues the work. Pages that cannot be
+        read are left out and counted; of several with one id the last is used.
+        An embedded index of a source of the same kind, with vectors of the same encoder, is
+        updated: documents that did not change are not made again.
 
         Raises:
             BadSource: a file cannot be read, or there is no page that can.
@@ -276,7 +284,7 @@ class Index(Protocol):
         ...
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
-        """Take the documents with these ids out, all of them or none.
+        """Remove the documents with these ids, all of them or none; long ones in whole.
 
         Raises:
             BadSource: an id is none of the index.

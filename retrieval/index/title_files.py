@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.batches import batched
 from retrieval.files import write_array
@@ -36,7 +38,8 @@ def add_titles(folder: Path, titled: Iterable[tuple[int, str]]) -> None:
     run = build_run(_tokens(titled))
     if (folder / NAMES[0]).exists():
         run = joined(read_titles(folder), run)
-    for name, array in zip(NAMES, (run.tokens, run.starts, run.documents), strict=True):
+    arrays: list[NDArray[Any]] = [run.tokens, run.starts, run.documents]
+    for name, array in zip(NAMES, arrays, strict=True):
         write_array(folder / name, array)
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-FORMAT = 6
+FORMAT = 7
 META = "meta.json"
 BAD_PAGES = "bad_pages.txt"
 
@@ -29,8 +29,8 @@ def lacks_index(folder: Path, source: str) -> bool:
 def outdated_source(folder: Path) -> str | None:
     """Return the source of the current index if another version of ESOTERIC built it.
 
-    None where there is no index, where it is of this format, where it was changed since it
-    was built, or where it does not say what it is; whoever opens it tells.
+    None where there is no index, where it has this format, where it was changed since it was
+    built, or where it is damaged, which is an error when it is opened.
     """
     try:
         meta = json.loads((current_version(folder) / META).read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> list[str]:
 
     ``needed`` has the names that it needs, by folder. Returns the names of what was removed.
     """
-    # By its name: the folder may lie behind a link, which ``current_version`` resolves.
+    # By its name: the folder may be a link, which ``current_version`` resolves.
     keep = {"versions": [current_version(folder).name], **needed}
     others = [
         other

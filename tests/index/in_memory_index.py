@@ -104,11 +104,14 @@ class InMemoryIndex:
         """See ``Index``."""
         self.open(None)
         assert self._pages is not None
-        known = {page.id for page in self._pages}
+        known = {one for page in self._pages for one in (page.id, _whole(page))}
         for document_id in ids:
             if document_id not in known:
                 raise unknown_document(document_id)
-        return self._now([page for page in self._pages if page.id not in ids], self._encoder)
+        return self._now(
+            [page for page in self._pages if page.id not in ids and _whole(page) not in ids],
+            self._encoder,
+        )
 
     def _changed(
         self,
@@ -122,7 +125,8 @@ class InMemoryIndex:
         on_progress(BuildProgress("reading", len(new), len(new), len(new)))
         if encoder is not None:
             on_progress(BuildProgress("encoding", len(new), len(new), len(new)))
-        pages = {page.id: page for page in [*before, *new]}
+        read = {_whole(page) for page in new}
+        pages = {p.id: p for p in [*(p for p in before if _whole(p) not in read), *new]}
         info = self._now(list(pages.values()), encoder)
         return replace(info, superseded=len(new) - len({page.id for page in new}))
 
@@ -130,6 +134,10 @@ class InMemoryIndex:
         self._pages, self._encoder = pages, encoder
         self._changes += 1
         return self.open(None).info()
+
+
+def _whole(page: Page) -> str:
+    return page.passage.document if page.passage else page.id
 
 
 _: type[Index] = InMemoryIndex

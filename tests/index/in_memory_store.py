@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.corpora.corpus import Page
+from retrieval.corpora.corpus import Page, Passage
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
@@ -44,14 +44,29 @@ class InMemoryStore:
                 Sentence(page.id, n, page.text[start:end], start, end)
                 for n, (start, end) in enumerate(bounds)
             )
-            document = Document(page.id, page.title, page.url, page.text, sentences)
-            self._documents[page.id] = document
+            place = page.passage or Passage(page.id, 1)
+            self._documents[page.id] = Document(
+                page.id,
+                page.title,
+                page.url,
+                page.text,
+                sentences,
+                " > ".join(place.section) or None,
+                place.page,
+            )
+        # Redirects lead to a document too, and a title to the first passage of a long one.
+        self._titled = [
+            (page.id, title)
+            for page in pages
+            if page.passage is None or page.passage.number == 1
+            for title in (page.title, *page.other_titles)
+        ]
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
         if encoder is not None:
             self._encode(encoder)
-        tokens = TitleTokenizer().tokens([page.title for page in pages])
-        self._trie = TitleTrie.of(tokens, list(self._documents))
+        tokens = TitleTokenizer().tokens([title for _, title in self._titled])
+        self._trie = TitleTrie.of(tokens, [document_id for document_id, _ in self._titled])
         self._encoder = encoder.name if encoder is not None else ""
 
     def _encode(self, encoder: DocumentEncoder) -> None:
@@ -68,9 +83,21 @@ class InMemoryStore:
 
     def info(self) -> IndexInfo:
         """Count what there is; nothing of it lies on a disk."""
+        documents, passages = len({one for one, _ in self._titled}), len(self._documents)
         sentences = sum(len(document.sentences) for document in self._documents.values())
         return IndexInfo(
-            "memory", "memory", len(self._documents), sentences, 0, "", self._encoder, "", 0, 0
+            name="memory",
+            source="memory",
+            date="",
+            documents=documents,
+            passages=passages,
+            sentences=sentences,
+            bytes=0,
+            built_at="",
+            encoder=self._encoder,
+            checksum="",
+            bad_pages=0,
+            superseded=0,
         )
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
@@ -84,15 +111,18 @@ class InMemoryStore:
         """See ``DocumentStore``."""
         matches = []
         for name in dict.fromkeys(names):
-            found = []
-            for document in self._documents.values():
-                plain, words = split_disambiguation(document.title)
-                if title_key(document.title) == title_key(name):
-                    found.append(TitleMatch(document.id, document.title, name, None))
-                elif words is not None and title_key(plain) == title_key(name):
-                    found.append(TitleMatch(document.id, document.title, name, words))
-            found.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
-            matches += found[:MOST_OF_A_NAME]
+            found: dict[str, TitleMatch] = {}
+            for one, title in self._titled:
+                if title_key(title) == title_key(name):
+                    found.setdefault(one, TitleMatch(one, title, name, None))
+            for one, title in self._titled:
+                plain, words = split_disambiguation(title)
+                if words is not None and title_key(plain) == title_key(name):
+                    found.setdefault(one, TitleMatch(one, title, name, words))
+            ordered = sorted(
+                found.values(), key=lambda m: (m.disambiguation is not None, m.document_id)
+            )
+            matches += ordered[:MOST_OF_A_NAME]
         return matches
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
@@ -155,7 +185,7 @@ class InMemoryStore:
 
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore``."""
-        return ((document.id, document.title) for document in self._documents.values())
+        return iter(self._titled)
 
 
 def _words(text: str) -> list[str]:

@@ -24,8 +24,10 @@ from tests.index.pages import PAGES, ListCorpus
 MORE = ListCorpus(
     (Page("Zoe", "Zoë", None, "Zoë is a lake."), Page("Buoy", "Buoy", None, "A buoy."))
 )
+NEWER = ListCorpus((*MORE.pages, *PAGES[3:]), content="2")
 CHANGES: dict[str, Callable[[EmbeddedIndex], object]] = {
-    "build": lambda index: index.build(ListCorpus(PAGES, content="2"), WordEncoder()),
+    "build": lambda index: index.build(ListCorpus(PAGES, source="other"), WordEncoder()),
+    "update": lambda index: index.build(NEWER, WordEncoder()),
     "add": lambda index: index.add(MORE, WordEncoder()),
     "encode": lambda index: index.encode(WordEncoder()),
     "remove": lambda index: index.remove(["Zoe", "Twin_1"]),

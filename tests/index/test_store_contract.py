@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrieval.corpora.corpus import Page
+from retrieval.corpora.corpus import Page, Passage
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.elastic_store import ElasticStore
 from retrieval.elastic.location import ElasticLocation
@@ -559,3 +559,117 @@ def test_an_index_that_was_built_is_whole_and_has_nothing_left_over(index: Index
     assert index.unfinished() == []
     assert index.prune() == []
     assert index.open(None).info().documents == len(PAGES)
+
+
+def a_report(*passages: str, title: str = "Yearly report") -> tuple[Page, ...]:
+    """A long document whose passages are a page each, below one heading each."""
+    return tuple(
+        Page(
+            f"report.pdf#{number}",
+            title,
+            f"https://example.org/report.pdf#page={number}",
+            text,
+            passage=Passage("report.pdf", number, ("Results", f"Part {number}"), number),
+        )
+        for number, text in enumerate(passages, 1)
+    )
+
+
+def test_a_passage_says_where_it_stands_in_its_document(index: Index) -> None:
+    info = index.build(ListCorpus(a_report("Rain fell.", "Wind blew.")), WordEncoder())
+    assert (info.documents, info.passages) == (1, 2)
+    store = index.open(WordEncoder.name)
+    (second,) = store.documents(["report.pdf#2"])
+    assert (second.title, second.section, second.page) == ("Yearly report", "Results > Part 2", 2)
+    assert second.url == "https://example.org/report.pdf#page=2"
+
+
+def test_a_title_finds_only_the_first_passage_of_a_document(index: Index) -> None:
+    index.build(ListCorpus(a_report("Rain fell.", "Wind blew.")), WordEncoder())
+    store = index.open(WordEncoder.name)
+    assert [m.document_id for m in store.title_matches(["yearly report"])] == ["report.pdf#1"]
+    assert list(store.titled()) == [("report.pdf#1", "Yearly report")]
+    found = store.phrase_matches([PhraseSearch(("wind",), 5)])
+    assert [match.document_id for match in found[0]] == ["report.pdf#2"]
+
+
+def test_a_document_is_found_by_the_titles_of_redirects(index: Index) -> None:
+    pages = (
+        Page("uk", "United Kingdom", None, "An island.", other_titles=("Britain", "GB (country)")),
+        Page("gb", "GB", None, "Two letters."),
+    )
+    index.build(ListCorpus(pages), WordEncoder())
+    store = index.open(WordEncoder.name)
+    matches = store.title_matches(["britain", "gb"])
+    assert [(m.document_id, m.title, m.disambiguation) for m in matches] == [
+        ("uk", "Britain", None),
+        ("gb", "GB", None),
+        ("uk", "GB (country)", "country"),
+    ]
+    trie, node = store.titles(), store.titles().root()
+    for token in TitleTokenizer().tokens(["Britain"])[0]:
+        node = trie.step(node, token) or node
+    assert trie.ends(node) == ["uk"]
+
+
+def test_a_long_document_is_replaced_and_removed_with_all_its_passages(index: Index) -> None:
+    other = Page("note.txt", "Note", None, "Snow fell.")
+    long = a_report("Rain fell.", "Wind blew.", "Sun shone.")
+    index.build(ListCorpus((*long, other)), WordEncoder())
+    info = index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="2"), WordEncoder())
+    assert (info.documents, info.passages) == (2, 3)
+    with pytest.raises(IndexUnavailable):
+        index.open(None).documents(["report.pdf#3"])
+    short = Page("report.pdf", "Yearly report", None, "It was short.")
+    info = index.add(ListCorpus((short,), content="3"), WordEncoder())
+    assert (info.documents, info.passages) == (2, 2)
+    index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="4"), WordEncoder())
+    info = index.remove(["report.pdf"])
+    assert (info.documents, info.passages) == (1, 1)
+    assert list(index.open(None).titled()) == [("note.txt", "Note")]
+
+
+def test_a_build_of_a_newer_source_has_just_its_documents(index: Index) -> None:
+    same = Page("same", "Same", None, "It stays as it was.", other_titles=("Equal",))
+    older = (
+        same,
+        Page("changed", "Changed", None, "Old words."),
+        Page("gone", "Gone", None, "Was."),
+    )
+    newer = (
+        Page("new", "New", None, "Fresh."),
+        Page("changed", "Changed", None, "New words."),
+        same,
+    )
+    index.build(ListCorpus((*older, *a_report("Rain fell.", "Wind blew."))), WordEncoder())
+    later = (*newer, *a_report("Rain fell.", "Fog came.", "Sun shone."))
+    info = index.build(ListCorpus(later, content="2"), WordEncoder())
+    assert (info.documents, info.passages) == (4, 6)
+    store = index.open(WordEncoder.name)
+    assert sorted(store.titled()) == [
+        ("changed", "Changed"),
+        ("new", "New"),
+        ("report.pdf#1", "Yearly report"),
+        ("same", "Equal"),
+        ("same", "Same"),
+    ]
+    asked = ["changed", "same", "new", "report.pdf#1", "report.pdf#2", "report.pdf#3"]
+    texts = [document.text for document in store.documents(asked)]
+    assert texts == [
+        "New words.", "It stays as it was.", "Fresh.", "Rain fell.", "Fog came.", "Sun shone.",
+    ]  # fmt: skip
+    for wanted, query in (("changed", "New words."), ("same", "It stays as it was.")):
+        (near,) = store.nearest_sentences(WordEncoder().encode([query]), 1)
+        assert near[0].key.document_id == wanted
+    found = store.phrase_matches([PhraseSearch(("old", "was", "words"), 9)])[0]
+    assert {match.document_id for match in found} == {"changed", "same"}
+
+
+def test_of_pages_with_one_id_a_newer_build_uses_the_last_one_too(index: Index) -> None:
+    first = Page("a", "A", None, "Red words.")
+    second = Page("a", "A", None, "Blue words.")
+    index.build(ListCorpus((first,)), WordEncoder())
+    index.build(ListCorpus((second, first), content="2"), WordEncoder())
+    assert [d.text for d in index.open(None).documents(["a"])] == ["Red words."]
+    index.build(ListCorpus((first, second), content="3"), WordEncoder())
+    assert [d.text for d in index.open(None).documents(["a"])] == ["Blue words."]

@@ -32,7 +32,7 @@ from retrieval.types import (
 from tests.evidence import evidence
 
 CLAIM = "The pier is old."
-CORPUS = IndexInfo("piers", "", 3, 9, 1, "2026-01-01T00:00:00Z", "words", "", 0, 0)
+CORPUS = IndexInfo("piers", "", "", 3, 3, 9, 1, "2026-01-01T00:00:00Z", "words", "", 0, 0)
 PIER, BOAT = evidence("Pier", "It was built in 1801.", 0.9), evidence("Boat", "It is new.", 0.8)
 
 

@@ -58,7 +58,7 @@ class FakeRetriever:
 
     def info(self) -> IndexInfo:
         """Return a description of the index with the name of the corpus."""
-        return IndexInfo(self._corpus, "vital", 1, 1, 1, BUILT_AT, "", "", 0, 0)
+        return IndexInfo(self._corpus, "vital", "", 1, 1, 1, 1, BUILT_AT, "", "", 0, 0)
 
     def stale(self) -> bool:
         """Return whether the index has another name now.
