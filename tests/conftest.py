@@ -30,7 +30,7 @@ _NEEDS = {
     "web": "server",
 }
 # In the order in which the processes of a run take them: what takes longest first.
-_SLOW = ("elasticsearch", "language_model", "browser", "redis", "server", "models")
+_SLOW = ("elasticsearch", "language_model", "browser", "redis", "server", "models", "slow")
 
 
 def pytest_configure() -> None:
