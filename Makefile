@@ -7,8 +7,11 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
 
+# A file's tests run in one process, which builds what they share once.
+PROCESSES := -n 2 --dist loadfile
+
 .DEFAULT_GOAL := help
-.PHONY: help run test lint compose-config bench reproduce clean
+.PHONY: help run test test-fast lint compose-config bench reproduce clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +23,10 @@ test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PROCESSES)
+
+test-fast: $(INSTALLED_TESTS) ## run the tests that need no browser, server or model
+	$(BIN)/python -m pytest $(PROCESSES) -m fast
 
 lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff check --fix .

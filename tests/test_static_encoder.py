@@ -16,6 +16,8 @@ from retrieval.encoders.static_encoder import StaticEncoder, WordTokens, word_pi
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.models import STATIC
 
+pytestmark = pytest.mark.models
+
 TEXT = "The lamp was lit in 1884. Storms broke it twice."
 LIGHTHOUSE = EncodableDocument("Lighthouse of Vell", TEXT, ((0, 25), (26, 48)))
 SOUP = EncodableDocument(

@@ -8,6 +8,7 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
@@ -54,6 +55,7 @@ def result_with(piece: Piece, hostile: Source) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.slow
 def test_no_hostile_piece_breaks_a_page_or_an_export(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:

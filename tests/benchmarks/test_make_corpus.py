@@ -11,6 +11,8 @@ from benchmarks.synthetic_pages import Encyclopaedia
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 
+pytestmark = pytest.mark.slow
+
 REAL = [
     {"id": "Skerrow_Light", "text": "Lamps burn lamps .", "lines": "0\tLamps burn lamps ."},
     {"id": "Ann_Lee_-LRB-engineer-RRB-", "text": "Lamps .", "lines": "0\tLamps ."},

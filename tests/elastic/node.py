@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.shared import kill_server, made_once, start_server
 
 _FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
 _URL = "ESOTERIC_TEST_ELASTICSEARCH_URL"
@@ -75,23 +73,15 @@ class Node:
             *_WATERMARKS,
             *self.settings,
         ]
-        with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [
-                    str(Path(home).resolve() / "bin" / "elasticsearch"),
-                    self._version,
-                    *(part for setting in settings for part in ("-E", setting)),
-                ],
-                env={
-                    **os.environ,
-                    "ES_JAVA_HOME": str(java),
-                    "ES_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}",
-                },
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        atexit.register(self.kill)
+        self._process = start_server(
+            [
+                str(Path(home).resolve() / "bin" / "elasticsearch"),
+                self._version,
+                *(part for setting in settings for part in ("-E", setting)),
+            ],
+            self._folder / "log",
+            {"ES_JAVA_HOME": str(java), "ES_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}"},
+        )
 
     def wait(self, status: str = "yellow", nodes: int = 1) -> None:
         """Wait until the cluster answers, is at least ``status`` and has so many nodes."""
@@ -117,29 +107,25 @@ class Node:
     def kill(self) -> None:
         """End the server at once, as a crash does."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            kill_server(self._process)
             self._process = None
 
 
 def shared_url(version: str = "9.5") -> str:
-    """Return the address of a server that lives as long as the tests.
+    """Return the address of a server that all processes of the run of the tests share.
 
     Tests that need it are skipped where there is none.
     """
-    return _started(version)
-
-
-@cache
-def _started(version: str) -> str:
     if (url := os.environ.get(_URL)) and version == "9.5":
         return url.rstrip("/")
-    folder = Path(tempfile.mkdtemp(prefix="esoteric-elasticsearch-"))
-    node = Node(folder, version)
-    node.start()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    node.wait()
-    return node.url
+
+    def start(folder: Path) -> str:
+        node = Node(folder, version)
+        node.start()
+        node.wait()
+        return node.url
+
+    return made_once(f"elasticsearch-{version}", start)
 
 
 def store_url(index: str, version: str = "9.5") -> str:

@@ -26,6 +26,8 @@ from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
 from tests.index.phrases import holding
 
+pytestmark = pytest.mark.elasticsearch
+
 WAIT = 60.0
 _PASSING = {"store_unreachable", "store_red", "store_busy"}
 

@@ -27,6 +27,8 @@ from tests.elastic.node import shared_url, store_url
 from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
 
+pytestmark = pytest.mark.elasticsearch
+
 MORE = (Page("Buoy", "Buoy", None, "A buoy floats."),)
 
 

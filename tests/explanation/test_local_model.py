@@ -21,6 +21,8 @@ from tests.evidence import evidence
 from tests.explanation.test_explainer import Memory
 from tests.language_models.serve import model_file
 
+pytestmark = pytest.mark.language_model
+
 CLAIM = "Canberra is the capital of Australia."
 EVIDENCE = [
     replace(evidence("Canberra", "Canberra is the capital of Australia."), selected=True),

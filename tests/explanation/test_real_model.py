@@ -15,6 +15,8 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Judgement, Verdict
 from tests.evidence import evidence
 from tests.language_models.local_server import shared_url
 
+pytestmark = pytest.mark.language_model
+
 VERIFIERS = Judgement("verifier", NOT_ENOUGH_INFO, 0.5, "It settles nothing.", (1,))
 VERDICT = Verdict(NOT_ENOUGH_INFO, 0.5, "verifier", "It settles nothing.", (VERIFIERS,))
 

@@ -28,6 +28,8 @@ from tests.index.phrases import holding
 if TYPE_CHECKING:
     from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
+pytestmark = pytest.mark.elasticsearch
+
 ORACLE = InMemoryStore(PAGES, WordEncoder())
 QUERIES = WordEncoder().encode(["Ships come to the harbour.", "It is old."])
 IDS = [page.id for page in PAGES]

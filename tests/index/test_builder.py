@@ -428,6 +428,7 @@ def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
     assert [match.key for match in matches] == [SentenceKey("p", 3)]
 
 
+@pytest.mark.slow
 def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept_as_they_are(
     tmp_path: Path,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,16 @@ INDEXES: dict[str, Callable[[Path], Index]] = {
     "elasticsearch": elastic_index,
     "elasticsearch 8": lambda folder: elastic_index(folder, "8.19"),
 }
+ELASTIC = {"elasticsearch", "elasticsearch 8"}
+
+
+def marked(*param: Any) -> Any:
+    """A parameter, marked if it begins with the name of an index that needs a server."""
+    marks = [pytest.mark.elasticsearch] if param[0] in ELASTIC else []
+    return pytest.param(param if param[1:] else param[0], marks=marks)
+
+
+NAMES = [marked(name) for name in INDEXES]
 # How far an estimate by the bits of 384 dimensions may lie beside the inner product.
 ABOUT = 0.15
 
@@ -60,14 +71,14 @@ def built(name: str, folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentS
     return index.open(WordEncoder.name)
 
 
-@pytest.fixture(scope="module", params=list(INDEXES))
+@pytest.fixture(scope="module", params=NAMES)
 def store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> DocumentStore:
     return built(request.param, tmp_path_factory.mktemp("store"))
 
 
-@pytest.fixture(params=list(INDEXES))
+@pytest.fixture(params=NAMES)
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
     """An index that is not there yet."""
     return INDEXES[request.param](tmp_path / "index")
@@ -267,7 +278,7 @@ def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
     assert everything == sorted(everything, key=lambda match: -match.similarity)
 
 
-@pytest.mark.parametrize("name", list(INDEXES))
+@pytest.mark.parametrize("name", NAMES)
 def test_of_a_name_that_many_share_the_exact_one_and_the_first_others_are_found(
     name: str, tmp_path: Path
 ) -> None:
@@ -277,7 +288,7 @@ def test_of_a_name_that_many_share_the_exact_one_and_the_first_others_are_found(
     assert [match.document_id for match in found] == ["zz", *(f"{n:03}" for n in range(99))]
 
 
-@pytest.mark.parametrize("name", list(INDEXES))
+@pytest.mark.parametrize("name", NAMES)
 def test_equally_near_sentences_are_in_order_of_their_keys(name: str, tmp_path: Path) -> None:
     # The pages stand in no order, and the limit cuts through what is equally near.
     pages = tuple(
@@ -360,7 +371,9 @@ def change_page_by_page(index: Index) -> None:
 
 @pytest.fixture(
     scope="module",
-    params=[(name, change) for name in INDEXES for change in (change_at_once, change_page_by_page)],
+    params=[
+        marked(name, change) for name in INDEXES for change in (change_at_once, change_page_by_page)
+    ],
     ids=lambda param: f"{param[0]}, {param[1].__name__}",
 )
 def changed(

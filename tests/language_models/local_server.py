@@ -6,21 +6,16 @@ on the form of an answer, never on what it says.
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from functools import cache
-from pathlib import Path
 
 import httpx
 import pytest
 
-from settings import CHECKOUT
 from tests.elastic.node import free_port
 from tests.language_models.serve import model_file
+from tests.shared import shared_folder, start_server
 
 _READY_SECONDS = 120
 
@@ -36,21 +31,12 @@ def shared_url() -> str:
     return _started()
 
 
-@cache
+@cache  # one for each process, because a test looks at what the server is doing
 def _started() -> str:
-    folder = Path(tempfile.mkdtemp(prefix="esoteric-language-model-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     port = free_port()
-    log = folder / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.language_models.serve", str(port)],
-            cwd=CHECKOUT,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    atexit.register(_stop, process)
+    log = shared_folder() / f"language-model-{port}.log"
+    command = [sys.executable, "-m", "tests.language_models.serve", str(port)]
+    process = start_server(command, log, {})
     url = f"http://127.0.0.1:{port}"
     end = time.monotonic() + _READY_SECONDS
     while time.monotonic() < end and process.poll() is None:
@@ -61,9 +47,3 @@ def _started() -> str:
             pass
         time.sleep(0.1)
     raise AssertionError(f"the language model is not ready: {log.read_text(errors='replace')}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    # The server has nothing to save.
-    process.kill()
-    process.wait()

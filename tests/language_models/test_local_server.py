@@ -11,6 +11,8 @@ import pytest
 
 from tests.language_models.local_server import shared_url
 
+pytestmark = pytest.mark.language_model
+
 SCHEMA = {
     "type": "object",
     "properties": {

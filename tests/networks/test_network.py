@@ -26,6 +26,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_kept", tmp_path)
 
 
+@pytest.mark.models
 def test_where_onnx_runtime_fails_pytorch_computes_and_a_warning_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -47,6 +48,7 @@ def test_where_onnx_runtime_fails_pytorch_computes_and_a_warning_says_so(
     assert np.abs(ours.vectors[read] - theirs.vectors[read]).mean() < 0.06
 
 
+@pytest.mark.models
 def test_weights_that_are_missing_are_not_looked_for_by_pytorch() -> None:
     def missing() -> Mapping[str, Array]:
         raise ModelUnavailable("model_missing", "The package is missing.", "Install it.")

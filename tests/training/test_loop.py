@@ -11,6 +11,8 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from training.loop import Example, Recipe, classification_loss, labelled, train
 from training.networks.minilm import packaged_classifier, pair_tokenizer
 
+pytestmark = pytest.mark.slow
+
 RECIPE = Recipe(
     epochs=2,
     batch_size=2,

@@ -66,6 +66,7 @@ def test_messages_remain_after_all_processes_ended(tmp_path: Path) -> None:
     assert take(celery_in(tmp_path)) == ["id"]
 
 
+@pytest.mark.server
 def test_many_processes_send_and_take_at_once_without_losing_a_message(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     results: multiprocessing.Queue[Any] = context.Queue()

@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Barrier, Thread
 from typing import TypeVar
 
+import pytest
+
 from retrieval.result import ClaimResult
 from tests.app.documents import claim_document
 from worker.jobs import JobStore
@@ -55,6 +57,7 @@ def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
         store.close()
 
 
+@pytest.mark.server
 def test_the_same_claims_submitted_by_many_processes_are_one_job_each(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(3), context.Queue()
