@@ -330,7 +330,7 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
         (
             "a.html",
             lambda: b" " * 10_000_001,
-            "the file has 10 MB; at most 10 MB are read of",
+            "the file has 10.0 MB; at most 10 MB are read of",
         ),
         ("a.docx", ARTICLE.encode, "the file is damaged, or no .docx."),
         ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or no .docx"),

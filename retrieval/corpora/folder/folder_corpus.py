@@ -124,7 +124,7 @@ def _read(path: Path, child: ChildReader) -> Document:
         raise Unreadable("the file is empty.", "Remove it, or fetch it again.")
     if size > kind.largest:
         raise Unreadable(
-            f"the file has {size / 1e6:,.0f} MB; at most {kind.largest / 1e6:,.0f} MB are read"
+            f"the file has {size / 1e6:,.1f} MB; at most {kind.largest / 1e6:,.0f} MB are read"
             f" of {path.suffix.lower()} files.",
             "Divide the file, or save its text as a .txt file.",
         )
