@@ -15,7 +15,7 @@ _RECORDS_A_PAGE = 100
 def scan(
     cluster: Cluster, version: str, fields: Sequence[str], record: bool = False
 ) -> Iterator[Hit]:
-    """Yield the hits, each with its fields, and with its record if asked for.
+    """Yield the hits, each with its fields, and with its record if requested.
 
     The index does not change, so each page of hits can begin after the last id of the one before.
 

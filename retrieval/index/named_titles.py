@@ -13,7 +13,7 @@ class NamedTitles:
     """Documents by the keys of their titles, with and without words in parentheses."""
 
     def __init__(self, titled: Iterable[tuple[str, str]]) -> None:
-        """Read the ids and titles of documents; a document may come more than once."""
+        """Read the ids and titles of documents; a document may be repeated."""
         self._exact: dict[str, dict[str, str]] = {}
         self._plain: dict[str, dict[str, tuple[str, str]]] = {}
         for document_id, title in titled:

@@ -1,6 +1,6 @@
-"""What is asked of an index, whatever holds it: to be searched, built and changed.
+"""The interface of every kind of index: searching, building and changing it.
 
-``docs/decisions/0013-what-is-asked-of-an-index.md`` tells why it is this and no more.
+``docs/decisions/0013-what-is-asked-of-an-index.md`` gives the reasons for these operations.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MOST_OF_A_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What an index holds. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
+    """The contents of an index. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
     ``checksum`` is a digest of the indexed documents and of all vectors: two
-    builds of one source agree on it, however often they were interrupted. ``encoder``
-    is whose vectors there are, "" if there are none. ``bad_pages``: how many of the
-    source that was read last could not be read; ``superseded``: how many of it had the
-    id of a later one.
+    builds of the same source have the same one, also after interruptions. ``encoder``:
+    the name of the encoder of the vectors, "" without vectors. ``bad_pages``: how many pages
+    of the source that was read last could not be read; ``superseded``: how many of them
+    had the id of a later one.
     """
 
     name: str
@@ -46,9 +46,9 @@ class IndexInfo:
 
 @dataclass(frozen=True, slots=True)
 class BadPages:
-    """Pages that could not be read: the complaint about the first, and what lists them all.
+    """Pages that could not be read: the error of the first, and the file that lists them all.
 
-    Both are empty where every page could be read.
+    Both are empty if every page could be read.
     """
 
     first: str
@@ -57,9 +57,9 @@ class BadPages:
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """``done`` of ``of`` is read, in the corpus's unit, or encoded, in documents.
+    """``done`` of ``of`` is read (in the unit of the corpus) or encoded (in documents).
 
-    ``documents`` is how many these are.
+    ``documents``: the number of documents read or encoded so far.
     """
 
     step: Literal["reading", "encoding"]
@@ -78,15 +78,15 @@ def tell_nobody(_: BuildProgress) -> None:
 class DocumentStore(Protocol):
     """A read-only view of one finished version of an index.
 
-    ``tests/index/test_store_contract.py`` holds every implementation to this.
+    ``tests/index/test_store_contract.py`` tests every implementation.
     """
 
     def info(self) -> IndexInfo:
-        """Return what the index holds."""
+        """Return the description of the index."""
         ...
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Return the documents with these ids, in the order asked.
+        """Return the documents with these ids, in the order of ``ids``.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -97,19 +97,19 @@ class DocumentStore(Protocol):
         """Return every document whose title is one of ``names``.
 
         Case, accents, a leading article and a possessive ending are ignored on
-        both sides. Titles that equal a name but for words in parentheses
+        both sides. Titles that equal a name except for words in parentheses
         ("Savages (band)" for "Savages") are matched with ``disambiguation`` set.
-        Ordered by position in ``names``, exact ones first, then by document id; of a
-        name that more than ``MOST_OF_A_NAME`` documents share, only so many.
+        Ordered by position in ``names``, exact ones first, then by document id. At most
+        ``MOST_OF_A_NAME`` documents are returned for a name.
         """
         ...
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
-        """Return for each search the documents whose text holds any phrase, in BM25 order.
+        """Return for each search the documents whose text contains any phrase, in BM25 order.
 
-        Words match whatever their case and accents; equal scores are in order of
-        document ids, but which of equal ones are within a limit is left open. No
-        character of a phrase is query syntax.
+        Case and accents of words are ignored. Documents with equal scores are in order of their
+        ids, but which of them are within the limit is not defined. No character of a phrase is
+        query syntax.
         """
         ...
 
@@ -118,9 +118,8 @@ class DocumentStore(Protocol):
     ) -> NDArray[np.float32] | None:
         """Return the inner products of documents and queries, ``(len(ids), len(queries))``.
 
-        ``queries`` are unit vectors, shape ``(n, dimension)``, and so are the documents',
-        which are as exact as a byte for each dimension makes them. None from an index
-        without vectors.
+        ``queries`` are unit vectors, shape ``(n, dimension)``; the documents' vectors are unit
+        vectors too, stored with one byte for each dimension. None if the index has no vectors.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -137,11 +136,10 @@ class DocumentStore(Protocol):
         """Return the ``limit`` sentences nearest to each query, best first.
 
         ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
-        each. Similarities are estimates, by bits if need be; not every
-        sentence need be compared, but none of the documents ``without`` is
-        found. ``among``: if given, only sentences of these documents are found, and all
-        of them are compared. Ties are broken by document id, then by sentence id. An
-        index without vectors finds none.
+        each. Similarities may be estimated from one bit for each dimension, and not every
+        sentence need be compared. Sentences of the documents ``without`` are not returned.
+        ``among``: if given, exactly the sentences of these documents are compared. Ties are
+        broken by document id, then by sentence id. An index without vectors finds none.
 
         Raises:
             IndexUnavailable: no document has one of the ids ``among``, which came from this index.
@@ -158,13 +156,13 @@ class DocumentStore(Protocol):
 
 
 class Index(Protocol):
-    """An index that serves and changes. A change is seen whole or not at all.
+    """An index that can be searched and changed. Each change is atomic.
 
-    What was opened before a change goes on serving what it held.
+    A view that was opened before a change still shows the state before it.
     """
 
     def open(self, meets: str | None) -> DocumentStore:
-        """Return a view of what there is now.
+        """Return a view of the current version.
 
         ``meets`` names the text encoder whose vectors will be compared with the stored
         ones; None if none will.
@@ -176,10 +174,10 @@ class Index(Protocol):
         ...
 
     def version(self) -> str:
-        """Return what changes whenever the index does; it costs next to nothing.
+        """Return a name of the current version, which every change replaces. This is fast.
 
         Raises:
-            IndexUnavailable: a server that holds the index cannot be asked.
+            IndexUnavailable: the server of the index does not answer.
         """
         ...
 
@@ -187,22 +185,22 @@ class Index(Protocol):
         """Return whether there is no index, or one of this source that another version built.
 
         An index of another source is left to the user: building it may take hours. So is one
-        that was changed since it was built, which its source alone would not bring back.
+        that was changed since it was built: a build from its source would lose the changes.
         """
         ...
 
     def verify(self) -> None:
-        """Read all of what there is now and compare it with what was built.
+        """Read the whole index and compare it with the digests from its build.
 
         Raises:
-            IndexUnavailable: there is no index, or it is not what was built.
+            IndexUnavailable: there is no index, or it differs from them.
         """
         ...
 
     def diagnose(self) -> None:
-        """Look for damage, and for what stands in the way of a change.
+        """Look for damage, and for reasons why the index cannot be changed.
 
-        Over a network it looks only at what takes seconds; ``verify`` reads everything.
+        Over a network only quick checks are made; ``verify`` reads everything.
 
         Raises:
             IndexUnavailable: something was found, or there is no index.
@@ -218,9 +216,9 @@ class Index(Protocol):
         ...
 
     def unfinished(self) -> list[str]:
-        """Return a sentence for the user on each work that was begun and not ended.
+        """Return a sentence for the user about each unfinished build or change.
 
-        There is none while a change is made.
+        There is none while a change is being made.
         """
         ...
 
@@ -229,7 +227,7 @@ class Index(Protocol):
 
         Raises:
             EsotericError: a change is being made.
-            IndexUnavailable: there is no telling what the index that stands needs.
+            IndexUnavailable: the current version cannot be read, so its files are unknown.
         """
         ...
 
@@ -239,11 +237,11 @@ class Index(Protocol):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = tell_nobody,
     ) -> IndexInfo:
-        """Build an index of the corpus and put it in the place of the one that stands.
+        """Build an index of the corpus; it replaces the current one.
 
         ``encoder`` makes the vectors; without one there are none until ``encode``.
-        Interrupted, the same call goes on behind what was done. Pages that cannot be
-        read are left out and counted; of several with one id the last is kept.
+        After an interruption, the same call continues where it stopped. Pages that cannot be
+        read are left out and counted; of several with the same id the last is kept.
 
         Raises:
             BadSource: a file cannot be read, or there is no page that can.
@@ -257,7 +255,7 @@ class Index(Protocol):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = tell_nobody,
     ) -> IndexInfo:
-        """Add the corpus's pages; a page takes the place of one with its id.
+        """Add the pages of the corpus; a page replaces the one with the same id.
 
         Raises:
             IndexUnavailable: there is no index, or its vectors are of another encoder.
@@ -267,7 +265,7 @@ class Index(Protocol):
     def encode(
         self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
     ) -> IndexInfo:
-        """Give all documents vectors of this encoder, in place of others where there are some.
+        """Encode all documents with this encoder; the vectors replace existing ones.
 
         Raises:
             IndexUnavailable: there is no index.
@@ -276,10 +274,10 @@ class Index(Protocol):
         ...
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
-        """Take the documents with these ids out, all of them or none.
+        """Remove the documents with these ids, all of them or none.
 
         Raises:
-            BadSource: an id is none of the index.
+            BadSource: no document has one of the ids.
             IndexUnavailable: there is no index.
         """
         ...
@@ -289,6 +287,6 @@ def unknown_document(document_id: str) -> BadSource:
     """Return the error of ``Index.remove``."""
     return BadSource(
         "unknown_document",
-        f"The index holds no document with the id {document_id!r}; nothing was removed.",
+        f"The index contains no document with the id {document_id!r}; nothing was removed.",
         "Leave it out.",
     )
