@@ -26,10 +26,10 @@ _ID = "lock"
 SUFFIX = "-lock"
 _RENEWED_EVERY = 5.0  # seconds
 _DEAD_AFTER = 120.0  # seconds; after that, or with another clock, the lock is watched
-_GIVEN_BACK_WITHIN = 5.0  # seconds
+_RELEASED_WITHIN = 5.0  # seconds
 
-# The locks of this process. One that it could not delete is removed from here all the same, so that
-# it can take it again.
+# The locks of this process. A lock that it could not delete is removed from here too, so that it
+# can take it again.
 _HELD: set[str] = set()
 
 logger = logging.getLogger(__name__)
@@ -80,15 +80,15 @@ class ChangeLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._ended.set()
-        self._thread.join(timeout=_GIVEN_BACK_WITHIN)
+        self._thread.join(timeout=_RELEASED_WITHIN)
         _HELD.discard(self._token)
         if self._lost or self._thread.is_alive():
             return
         try:
             condition: dict[str, Any] = self._seen
-            hurried = self._client.options(request_timeout=_GIVEN_BACK_WITHIN, max_retries=0)
+            hurried = self._client.options(request_timeout=_RELEASED_WITHIN, max_retries=0)
             hurried.delete(index=self._lock, id=_ID, **condition)
         except (ApiError, TransportError) as failure:
             logger.debug("The lock remains until it expires: %s", failure)
@@ -199,6 +199,6 @@ def _this_process() -> dict[str, Any]:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         machine = f"{boot} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:  # no Linux: another process's number says nothing
+    except OSError:  # not Linux: numbers of processes cannot be compared
         machine = f"{platform.node()} {os.getpid()}"
     return {"machine": machine, "host": platform.node(), "pid": os.getpid()}

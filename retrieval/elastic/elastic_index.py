@@ -117,7 +117,7 @@ class ElasticIndex:
             raise damaged(meta.rebuild())
 
     def diagnose(self) -> None:
-        """See ``Index.diagnose``: whether the index answers, and whether there is room."""
+        """See ``Index.diagnose``: whether the index answers, and whether the disk has space."""
         self.version()
         report = self._cluster.ask(lambda client, _: client.health_report(feature="disk"))
         if report["indicators"]["disk"]["status"] in ("yellow", "red"):
@@ -161,14 +161,14 @@ class ElasticIndex:
         """See ``Index.build``.
 
         Raises also:
-            IndexUnavailable: Elasticsearch does not answer, or has no room.
+            IndexUnavailable: Elasticsearch does not answer, or its disk is full.
             IndexNotBuilt: another process changes the index, or something else has its name.
         """
         with self._changing() as lock:
             plan = _digest(_described(corpus, encoder))
             meta = _meta_of(corpus.name, corpus.source, corpus.date, encoder)
             meta = replace(meta, plan=plan, work=f"a build of {corpus.source}")
-            new = NewVersion.begun(self._cluster, lock, self._snapshots, meta)
+            new = NewVersion.resume_or_start(self._cluster, lock, self._snapshots, meta)
             self._read(new, corpus, encoder, on_progress)
             return new.publish()
 
@@ -186,7 +186,9 @@ class ElasticIndex:
             plan = _digest({**_described(corpus, encoder), "to": before.version})
             meta = _meta_of(before.name, before.source, before.date, encoder)
             meta = replace(meta, plan=plan, work=f"an addition of {corpus.source}", changed=True)
-            new = NewVersion.begun(self._cluster, lock, self._snapshots, meta, before.version)
+            new = NewVersion.resume_or_start(
+                self._cluster, lock, self._snapshots, meta, before.version
+            )
             self._read(new, corpus, encoder, on_progress)
             new.remove_older_passages()
             return new.publish()
@@ -205,7 +207,7 @@ class ElasticIndex:
                 bad_pages=before.bad_pages,
                 first_bad=before.first_bad,
             )
-            new = NewVersion.begun(self._cluster, lock, self._snapshots, meta)
+            new = NewVersion.resume_or_start(self._cluster, lock, self._snapshots, meta)
             new.keep_bad_pages_of(before.version)
             hits = scan(self._cluster, before.version, ["id"], record=True)
             items: Iterator[Item] = (
@@ -235,7 +237,9 @@ class ElasticIndex:
                 changed=True,
                 replaced_at="",
             )
-            new = NewVersion.begun(self._cluster, lock, self._snapshots, meta, before.version)
+            new = NewVersion.resume_or_start(
+                self._cluster, lock, self._snapshots, meta, before.version
+            )
             new.keep_bad_pages_of(before.version)
             new.remove(entries)
             return new.publish(superseded=before.superseded)
@@ -301,7 +305,7 @@ class ElasticIndex:
             BadSource: there is none that can be read.
         """
         size = corpus.size()
-        read = [0]  # how much of it when so many chunks are read
+        read = [0]  # progress after this many chunks
 
         def chunks() -> Iterator[Item]:
             for chunk, more in corpus.chunks():

@@ -38,7 +38,7 @@ _BYTES_A_REQUEST = 8_000_000
 _RETRIES = 10  # of documents that a busy server refused
 _SAVED_EVERY = timedelta(seconds=2)
 _PLACED_WITHIN = "30s"  # until a new index has a node
-# How long and how many replaced versions stay, since workers have them open.
+# How long, and how many, replaced versions are kept, because workers have them open.
 _KEPT_FOR = timedelta(hours=1)
 _KEPT_VERSIONS = 20
 
@@ -54,7 +54,7 @@ class NewVersion:
         meta: Meta,
         replaces: str | None,
     ) -> None:
-        """Continue the version that ``meta`` names; call ``begun`` instead.
+        """Continue the version that ``meta`` names; to create one, call ``resume_or_start``.
 
         ``replaces``: the serving version, which this one will replace.
         """
@@ -67,7 +67,7 @@ class NewVersion:
         self._saved_at = datetime.now(UTC)
 
     @classmethod
-    def begun(
+    def resume_or_start(
         cls,
         cluster: Cluster,
         lock: ChangeLock,
@@ -80,7 +80,7 @@ class NewVersion:
         ``copy_of``: the version to copy first, for a change of some of the documents.
 
         Raises:
-            IndexUnavailable: no node has room for it.
+            IndexUnavailable: no node has space for it.
         """
         client = cluster.patient
         serving = serving_version_or_none(cluster)
@@ -160,7 +160,7 @@ class NewVersion:
         ``superseded``: the number of the previous version, if no pages were read.
 
         Raises:
-            IndexNotBuilt: another process has begun to change the index.
+            IndexNotBuilt: another process changes the index now.
             IndexUnavailable: the titles cannot be stored on this machine.
         """
         client, version = self._client, self.meta.version

@@ -1,4 +1,4 @@
-"""Where an index is built: beside the one that serves, by one process at a time, gone on with."""
+"""Builds in a folder next to the served index, one process at a time; resumed if interrupted."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _NAME = "name"
 
 
 class IndexNotBuilt(EsotericError):
-    """The index could not be built; the one that stood before still stands."""
+    """The index could not be built or changed; the previous one is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A plan's unfinished work.
+    """The unfinished work of a plan.
 
     Attributes:
-        folder: where it lies.
-        before: whether an earlier try has left it.
-        name: its own: work of the same plan that was ended and is begun anew has another.
+        folder: its folder.
+        before: whether an earlier, interrupted run has left it.
+        name: unique; if the same plan is done again after it was finished, it has another name.
     """
 
     folder: Path
@@ -43,11 +43,11 @@ class Begun:
 
 @contextmanager
 def changing(folder: Path) -> Iterator[Callable[[Mapping[str, object]], Begun]]:
-    """Hold the index in a folder for one change; yield what begins a plan or goes on with it.
+    """Lock the index in a folder for one change; yield a function that starts or resumes a plan.
 
     Raises:
-        IndexNotBuilt: the disk is full or read-only, another change is made, or
-            ``folder`` holds something that is no index.
+        IndexNotBuilt: the disk is full or read-only, another change is being made, or
+            ``folder`` contains something other than an index.
     """
     try:
         _refuse_other_things(folder)
@@ -60,7 +60,7 @@ def changing(folder: Path) -> Iterator[Callable[[Mapping[str, object]], Begun]]:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Work that was begun: its folder, what it is in words, and how many bytes it takes."""
+    """Unfinished work: its folder, its description, and its size in bytes."""
 
     folder: Path
     what: str
@@ -68,7 +68,7 @@ class Unfinished:
 
 
 def unfinished(folder: Path) -> list[Unfinished]:
-    """Return what was begun on an index and not ended; nothing while a change is made."""
+    """Return the unfinished work on an index; nothing while a change is being made."""
     try:
         with _locked(folder):
             pass
@@ -82,9 +82,9 @@ def unfinished(folder: Path) -> list[Unfinished]:
 
 
 def remove_unfinished(folder: Path) -> list[str]:
-    """Remove what was begun on an index and not ended; return the names of its folders.
+    """Remove the unfinished work on an index; return the names of its folders.
 
-    Only for who holds the index (``changing``).
+    Call it only while the index is locked (``changing``).
 
     Raises:
         OSError: the folder cannot be written.
@@ -92,7 +92,7 @@ def remove_unfinished(folder: Path) -> list[str]:
     _remove_gone(folder)
     found = sorted(folder.glob(f"{BUILDING}*"))
     for building in found:
-        # Renamed first, so that no half of it is taken for unfinished work.
+        # Renamed first: a half removed folder must not be resumed.
         building.rename(building.with_name(f"{GONE}{building.name}"))
     _remove_gone(folder)
     return [building.name for building in found]
@@ -116,8 +116,8 @@ def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return IndexNotBuilt(
             "disk_full",
-            f"The disk that holds {folder} is full; the index that stood before still stands.",
-            "Make room and run the same command again: it goes on where it stopped.",
+            f"The disk that holds {folder} is full; the previous index is unchanged.",
+            "Free some space and run the same command again: it continues where it stopped.",
         )
     return IndexNotBuilt(
         "index_not_written",
@@ -127,12 +127,12 @@ def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
 
 
 def _refuse_other_things(folder: Path) -> None:
-    """Building removes unfinished and replaced work, so none of it may be somebody else's."""
+    """Raise ``IndexNotBuilt`` if the folder contains other files: builds remove old files there."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).is_file():
         raise IndexNotBuilt(
             "index_not_empty",
-            f"{folder} holds files that are no index.",
-            "Name a folder that is empty or not there yet.",
+            f"{folder} contains files that are not an index.",
+            "Name an empty folder, or one that does not exist yet.",
         )
 
 
@@ -151,7 +151,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
-    """What another plan left unfinished stays for its next try."""
+    """Start or resume a plan; unfinished work of other plans is kept."""
     _remove_gone(folder)
     content = json.dumps(plan, sort_keys=True).encode("utf-8")
     building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
@@ -167,7 +167,7 @@ def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
 
 
 def _plan_in(building: Path) -> dict[str, object]:
-    """Return what was written there when the work was begun; nothing if that cannot be read."""
+    """Return the plan that was written when the work started; empty if it cannot be read."""
     try:
         plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,10 +1,10 @@
-"""A vector as a bit for each of its dimensions, and the inner products that such codes tell.
+"""Vectors as one bit for each dimension, and inner products estimated from such codes.
 
 RaBitQ (Gao and Long 2024, "RaBitQ: Quantizing High-Dimensional Vectors with a
 Theoretical Error Bound for Approximate Nearest Neighbor Search", section 3): vectors
-are turned at random, which spreads what they hold over all dimensions, and their
-signs are kept. Turned by the same matrix, a query that keeps its numbers tells
-its inner product with the vector without bias, at 384 dimensions to about 0.04.
+are rotated at random, which spreads their content over all dimensions, and only their
+signs are stored. A query is rotated by the same matrix and keeps its numbers. From both,
+the inner product is estimated without bias; at 384 dimensions the error is about 0.04.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _SEED = 1
 
 
 def rotation(dimension: int) -> NDArray[np.float32]:
-    """Return a matrix that turns vectors at random, shape ``(dimension, dimension)``.
+    """Return a matrix that rotates vectors at random, shape ``(dimension, dimension)``.
 
-    It is kept with the codes: another machine's arithmetic may give another one.
+    It is stored with the codes, because another machine may compute a different one.
     """
     noise = np.random.default_rng(_SEED).standard_normal((dimension, dimension))
     turn: NDArray[np.float64] = np.linalg.qr(noise)[0]
@@ -26,24 +26,24 @@ def rotation(dimension: int) -> NDArray[np.float32]:
 
 
 def signs(turned: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the signs of turned vectors, eight to a byte, shape ``(n, dimension / 8)``."""
+    """Return the signs of rotated vectors, eight to a byte, shape ``(n, dimension / 8)``."""
     return np.packbits(turned > 0, axis=1)
 
 
 def codes(turned: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the signs of turned unit vectors and two bytes more, which ``products`` needs.
+    """Return the signs of rotated unit vectors and two more bytes, which ``products`` needs.
 
     These are the inner product of each vector with the unit vector that its signs
-    stand for, as float16.
+    represent, as float16.
     """
     own = np.abs(turned).sum(axis=1) / np.sqrt(turned.shape[1])
     return np.hstack([signs(turned), own.astype(np.float16)[:, None].view(np.uint8)])
 
 
 def products(query: NDArray[np.float32], coded: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Estimate the inner products of one turned unit vector with those that ``codes`` kept.
+    """Estimate the inner products of a rotated unit vector with those encoded by ``codes``.
 
-    Shape ``(n,)``, between -1 and 1; 0 for a vector that was nothing but zeros.
+    Shape ``(n,)``, between -1 and 1; 0 for a vector of zeros.
     """
     bits, own = coded[:, :-2], coded[:, -2:].copy().view(np.float16)[:, 0].astype(np.float32)
     estimates: NDArray[np.float32] = np.zeros(len(coded), dtype=np.float32)
@@ -52,12 +52,12 @@ def products(query: NDArray[np.float32], coded: NDArray[np.uint8]) -> NDArray[np
 
 
 def along(query: NDArray[np.float32], bits: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return the inner products of a turned vector with the unit vectors that ``signs`` stand for.
+    """Return the inner products of a rotated vector with the unit vectors that signs represent.
 
-    Shape ``(n,)``. Alone they put vectors in nearly the order of their own inner products.
+    Shape ``(n,)``. They alone sort vectors nearly as the exact inner products do.
     """
     width = bits.shape[1]
-    # What each value of each byte adds to the sum, so that no bit is looked at alone.
+    # The contribution of each value of each byte to the sum, so that no single bit is read.
     padded = np.zeros(8 * width, dtype=np.float32)
     padded[: len(query)] = query
     adds = padded.reshape(width, 8) @ _signs_of_bytes().T
@@ -67,6 +67,6 @@ def along(query: NDArray[np.float32], bits: NDArray[np.uint8]) -> NDArray[np.flo
 
 
 def _signs_of_bytes() -> NDArray[np.float32]:
-    """Return the eight signs that each byte stands for, shape ``(256, 8)``."""
+    """Return the eight signs that each byte represents, shape ``(256, 8)``."""
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     return 2 * bits.astype(np.float32) - 1

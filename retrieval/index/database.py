@@ -1,7 +1,7 @@
 """The databases of an index (SQLite): one of documents, and one of their vectors.
 
 A row has the number of its document, and never changes. An addition appends rows, so that several
-versions of an index share a database: each reads only the rows that there were when it was made.
+versions of an index share a database: each reads only the rows that existed when it was made.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-# Reasons of the system by SQLite's result codes. SQLite has no reason for a write that failed; a
-# full disk is the usual one. A database that can be read and not opened may not be locked.
+# The errno for each of SQLite's result codes. SQLite gives no reason for a failed write; the usual
+# one is a full disk. A database that can be read but not opened cannot be locked.
 _REASONS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR_WRITE: errno.ENOSPC,
@@ -26,12 +26,12 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: errno.EACCES,
     sqlite3.SQLITE_PERM: errno.EACCES,
 }
-_MOST_VALUES = 10_000  # that one statement asks for
+_MOST_VALUES = 10_000  # in one statement
 
 
 @contextmanager
 def as_the_system_says() -> Iterator[None]:
-    """Raise an error of SQLite as an ``OSError`` with its number."""
+    """Raise an error of SQLite as an ``OSError`` with an errno."""
     try:
         yield
     except sqlite3.Error as error:
@@ -41,7 +41,7 @@ def as_the_system_says() -> Iterator[None]:
 
 
 def connected(path: Path, schema: str = "") -> sqlite3.Connection:
-    """Open a database; one with a ``schema`` is made if it is missing.
+    """Open a database; with a ``schema``, create it if it is missing.
 
     Several threads may use the connection. Others see changes when they are committed.
 
@@ -57,7 +57,7 @@ def connected(path: Path, schema: str = "") -> sqlite3.Connection:
             check_same_thread=False,
             timeout=60,
         )
-        # With a write-ahead log, readers and a writer do not wait for each other.
+        # With write-ahead logging, readers and the writer do not wait for each other.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         if schema and not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
@@ -68,7 +68,7 @@ def connected(path: Path, schema: str = "") -> sqlite3.Connection:
 def rows_of(
     connection: sqlite3.Connection, question: str, values: Sequence[str] | Sequence[int]
 ) -> Iterator[Any]:
-    """Yield the answers to a question that has ``IN ?`` for the values."""
+    """Yield the rows of a query in which ``IN ?`` is replaced by the values."""
     for start in range(0, len(values), _MOST_VALUES):
         some = values[start : start + _MOST_VALUES]
         marks = ",".join("?" * len(some))
@@ -78,7 +78,7 @@ def rows_of(
 def append(path: Path, new: Path, tables: Sequence[str], first: int) -> None:
     """Append another database's rows of some tables, whose numbers begin with ``first``.
 
-    Rows that an interrupted try has appended are replaced.
+    Rows from an interrupted run are replaced.
 
     Raises:
         OSError: the disk is full or read-only, or a database is damaged.

@@ -1,4 +1,4 @@
-"""Encodes documents on all cores; interrupted, it goes on after what was done."""
+"""Encodes documents on all cores; after an interruption it continues where it stopped."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from retrieval.index.vectors import EncodedDocuments, NewVectors, as_bytes
 from retrieval.networks import runtime
 from retrieval.on_all_cores import in_order
 
-# Encoded together: enough that texts of about the same length meet, few enough that an
-# interruption loses little.
+# Encoded together: many enough for batches of similar length, few enough to lose little in an
+# interruption.
 _DOCUMENTS = 512
 
 
@@ -33,10 +33,10 @@ def encode(
     processes: int,
     on_progress: Callable[[int], None],
 ) -> None:
-    """Add the vectors of the next documents of a database, until the one before ``last``.
+    """Add the vectors of the documents of a database that have none yet, up to before ``last``.
 
-    ``turn`` is the matrix that they are turned by (``codes.rotation``). ``on_progress`` gets the
-    number of the document that is next.
+    ``turn`` is the matrix that rotates them (``codes.rotation``). ``on_progress`` receives the
+    number of the next document.
 
     Raises:
         ModelUnavailable: the encoder cannot be loaded.
@@ -62,7 +62,7 @@ class _Encoding:
     ) -> None:
         if networks:
             runtime.keep_in(networks)
-        # Where there are several processes, each of them is one of the threads.
+        # If there are several processes, each of them has one thread.
         runtime.use_threads(1 if multiprocessing.parent_process() else threads)
         self._documents = documents
         self._encoder = encoder

@@ -1,4 +1,4 @@
-"""The words of all documents, with their positions: tantivy."""
+"""Full-text search in all documents, with positions of words: tantivy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import tantivy
 
 _TOKENIZER = "words"
-_HEAP = 64_000_000  # bytes of what is not yet written
+_HEAP = 64_000_000  # bytes of memory for documents that are not written yet
 _REASONS = {
     "No space left": errno.ENOSPC,
     "File too large": errno.EFBIG,
     "quota": errno.EDQUOT,
-    # It gives no reason when a thread fails in the background; usually the disk is full.
+    # A thread failed in the background. tantivy gives no reason; the usual one is a full disk.
     "writer was killed": errno.ENOSPC,
     "Permission denied": errno.EACCES,
     "Read-only file system": errno.EROFS,
@@ -24,14 +24,14 @@ _REASONS = {
 
 
 class LexicalWriter:
-    """Adds documents to an index on the disk and removes them.
+    """Adds documents to an index on the disk, and removes them.
 
-    Changes take effect at ``commit``. Files that were committed never change, so a folder may begin
-    with hard links of another's.
+    Changes are visible after ``commit``. Committed files never change, so a new folder may
+    begin with hard links to those of another.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open or create the index in a folder that is there."""
+        """Open or create the index in an existing folder."""
         self._schema = _schema()
         self._index = _opened(folder)
         self._writer: tantivy.IndexWriter | None = None
@@ -42,7 +42,7 @@ class LexicalWriter:
         Raises:
             OSError: the disk is full or read-only.
         """
-        with _as_the_system_says():
+        with _as_os_error():
             writer = self._open()
             for number, text in enumerate(texts, first):
                 entry = tantivy.Document(text=text)
@@ -52,7 +52,7 @@ class LexicalWriter:
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove documents."""
         for number in numbers:
-            # Not by the term itself, which the library would make a signed one.
+            # Not by a term: the library would make its number signed.
             wanted = tantivy.Query.term_query(self._schema, "document", number)
             self._open().delete_documents_by_query(wanted)
 
@@ -63,14 +63,14 @@ class LexicalWriter:
             OSError: the disk is full or read-only.
         """
         if self._writer is not None:
-            with _as_the_system_says():
+            with _as_os_error():
                 self._writer.commit()
-                self._writer.wait_merging_threads()  # it cannot be used after this
+                self._writer.wait_merging_threads()  # which closes the writer
             self._writer = None
 
     def _open(self) -> tantivy.IndexWriter:
         if self._writer is None:
-            # One thread keeps the order of the documents, and with it that of equal scores.
+            # One thread keeps the order of the documents, which is the order of equal scores.
             self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         return self._writer
 
@@ -84,13 +84,13 @@ class LexicalReader:
         Raises:
             OSError: it is missing, damaged, or may not be read and locked.
         """
-        with _as_the_system_says():
+        with _as_os_error():
             self._searcher = _opened(folder).searcher()
         self._schema = _schema()
         self._analyzer = words_analyzer()
 
     def matches(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """Return up to ``limit`` documents that hold any phrase, with their BM25, best first."""
+        """Return at most ``limit`` documents with any of the phrases and their BM25, best first."""
         clauses = [
             (tantivy.Occur.Should, query)
             for terms in dict.fromkeys(tuple(self._analyzer.analyze(p)) for p in phrases)
@@ -114,18 +114,18 @@ class LexicalReader:
 
 
 @contextmanager
-def _as_the_system_says() -> Iterator[None]:
-    """Raise as ``OSError`` what tantivy reports as ValueError: what the system refused it."""
+def _as_os_error() -> Iterator[None]:
+    """Raise tantivy's ``ValueError`` for a failed operation on files as an ``OSError``."""
     try:
         yield
     except ValueError as error:
-        said = str(error)
-        reasons = (number for words, number in _REASONS.items() if words in said)
-        raise OSError(next(reasons, errno.EIO), said) from error
+        message = str(error)
+        reasons = (number for words, number in _REASONS.items() if words in message)
+        raise OSError(next(reasons, errno.EIO), message) from error
 
 
 def _schema() -> tantivy.Schema:
-    """Text with positions; the document's number to be read, and to be removed by."""
+    """Return the fields: the text with positions, and the number to read and to remove by."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", stored=False, tokenizer_name=_TOKENIZER, index_option="position")
     builder.add_unsigned_field("document", stored=False, indexed=True, fast=True)
@@ -133,7 +133,7 @@ def _schema() -> tantivy.Schema:
 
 
 def words_analyzer() -> tantivy.TextAnalyzer:
-    """Words in lower case without accents, for index and query alike."""
+    """Return the analyzer of texts and queries: words in lower case, without accents."""
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
         .filter(tantivy.Filter.lowercase())

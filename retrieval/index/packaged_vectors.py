@@ -1,11 +1,11 @@
 """Vectors of the default corpus that come with the project, so that its build encodes nothing.
 
 models/vital-vectors/
-  vectors.json   what was encoded with what (``key_of``), and the SHA-256 of
+  vectors.json   what was encoded, by which encoder (``key_of``), and the SHA-256 of
   vectors.npz    the vectors (``PackagedVectors``)
 
-Where the corpus, its split into sentences or the encoder differs, or the file is damaged, they are
-not used: the build then encodes, as it does for any other corpus.
+If the corpus, its sentences or the encoder differ, or the file is damaged, the build encodes as for
+any other corpus.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONFIG, ARRAYS = "vectors.json", "vectors.npz"
 
 @dataclass(frozen=True, slots=True)
 class PackagedVectors:
-    """Vectors as ``EncodedDocuments`` has them, and the matrix that they were turned by."""
+    """Vectors as ``EncodedDocuments`` has them, and the matrix that rotated them."""
 
     documents: NDArray[np.int8]
     signs: NDArray[np.uint8]
@@ -37,12 +37,12 @@ class PackagedVectors:
     turn: NDArray[np.float32]
 
     def encoded(self, counts: Sequence[int]) -> EncodedDocuments:
-        """Return the vectors of documents with so many sentences each."""
+        """Return the vectors; ``counts``: the number of sentences of each document."""
         return EncodedDocuments(self.documents, self.signs, self.codes, counts)
 
 
 def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
-    """Return the vectors that an encoder makes of documents, if they are packaged.
+    """Return the packaged vectors of these documents by this encoder, if there are any.
 
     ``encoder``: the encoder's name. ``documents``: the digest of the documents.
     """
@@ -50,7 +50,7 @@ def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
     try:
         config = json.loads((FOLDER / CONFIG).read_text(encoding="utf-8"))
         wanted = key_of(encoder, documents)
-        # The digest, which takes longest, only of what is wanted.
+        # The digest takes the longest time, so it is computed last.
         if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
             return None
         with np.load(arrays) as packaged:

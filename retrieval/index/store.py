@@ -1,6 +1,6 @@
-"""What is asked of an index, whatever holds it: to be searched, built and changed.
+"""The interface of every kind of index: searching, building and changing it.
 
-``docs/decisions/0013-what-is-asked-of-an-index.md`` tells why it is this and no more.
+``docs/decisions/0013-what-is-asked-of-an-index.md`` gives the reasons for these operations.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class IndexInfo:
 
 @dataclass(frozen=True, slots=True)
 class BadPages:
-    """Pages that could not be read: the complaint about the first, and what lists them all.
+    """Pages that could not be read: the error of the first, and the file that lists them all.
 
-    Both are empty where every page could be read.
+    Both are empty if every page could be read.
     """
 
     first: str
@@ -60,9 +60,9 @@ class BadPages:
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """``done`` of ``of`` is read, in the corpus's unit, or encoded, in documents.
+    """``done`` of ``of`` is read (in the unit of the corpus) or encoded (in documents).
 
-    ``documents`` is how many these are.
+    ``documents``: the number of documents read or encoded so far.
     """
 
     step: Literal["reading", "encoding"]
@@ -81,15 +81,15 @@ def tell_nobody(_: BuildProgress) -> None:
 class DocumentStore(Protocol):
     """A read-only view of one finished version of an index.
 
-    ``tests/index/test_store_contract.py`` holds every implementation to this.
+    ``tests/index/test_store_contract.py`` tests every implementation.
     """
 
     def info(self) -> IndexInfo:
-        """Return what the index holds."""
+        """Return the description of the index."""
         ...
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Return the documents with these ids, in the order asked.
+        """Return the documents with these ids, in the order of ``ids``.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -108,11 +108,11 @@ class DocumentStore(Protocol):
         ...
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
-        """Return for each search the documents whose text holds any phrase, in BM25 order.
+        """Return for each search the documents whose text contains any phrase, in BM25 order.
 
-        Words match whatever their case and accents; equal scores are in order of
-        document ids, but which of equal ones are within a limit is left open. No
-        character of a phrase is query syntax.
+        Case and accents of words are ignored. Documents with equal scores are in order of their
+        ids, but which of them are within the limit is not defined. No character of a phrase is
+        query syntax.
         """
         ...
 
@@ -121,9 +121,8 @@ class DocumentStore(Protocol):
     ) -> NDArray[np.float32] | None:
         """Return the inner products of documents and queries, ``(len(ids), len(queries))``.
 
-        ``queries`` are unit vectors, shape ``(n, dimension)``, and so are the documents',
-        which are as exact as a byte for each dimension makes them. None from an index
-        without vectors.
+        ``queries`` are unit vectors, shape ``(n, dimension)``; the documents' vectors are unit
+        vectors too, stored with one byte for each dimension. None if the index has no vectors.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
@@ -140,11 +139,10 @@ class DocumentStore(Protocol):
         """Return the ``limit`` sentences nearest to each query, best first.
 
         ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
-        each. Similarities are estimates, by bits if need be; not every
-        sentence need be compared, but none of the documents ``without`` is
-        found. ``among``: if given, only sentences of these documents are found, and all
-        of them are compared. Ties are broken by document id, then by sentence id. An
-        index without vectors finds none.
+        each. Similarities may be estimated from one bit for each dimension, and not every
+        sentence need be compared. Sentences of the documents ``without`` are not returned.
+        ``among``: if given, exactly the sentences of these documents are compared. Ties are
+        broken by document id, then by sentence id. An index without vectors finds none.
 
         Raises:
             IndexUnavailable: no document has one of the ids ``among``, which came from this index.
@@ -164,13 +162,13 @@ class DocumentStore(Protocol):
 
 
 class Index(Protocol):
-    """An index that serves and changes. A change is seen whole or not at all.
+    """An index that can be searched and changed. Each change is atomic.
 
-    What was opened before a change goes on serving what it held.
+    A view that was opened before a change still shows the state before it.
     """
 
     def open(self, meets: str | None) -> DocumentStore:
-        """Return a view of what there is now.
+        """Return a view of the current version.
 
         ``meets`` names the text encoder whose vectors will be compared with the stored
         ones; None if none will.
@@ -182,10 +180,10 @@ class Index(Protocol):
         ...
 
     def version(self) -> str:
-        """Return what changes whenever the index does; it costs next to nothing.
+        """Return a name of the current version, which every change replaces. This is fast.
 
         Raises:
-            IndexUnavailable: a server that holds the index cannot be asked.
+            IndexUnavailable: the server of the index does not answer.
         """
         ...
 
@@ -193,22 +191,22 @@ class Index(Protocol):
         """Return whether there is no index, or one of this source that another version built.
 
         An index of another source is left to the user: building it may take hours. So is one
-        that was changed since it was built, which its source alone would not bring back.
+        that was changed since it was built: a build from its source would lose the changes.
         """
         ...
 
     def verify(self) -> None:
-        """Read all of what there is now and compare it with what was built.
+        """Read the whole index and compare it with the digests from its build.
 
         Raises:
-            IndexUnavailable: there is no index, or it is not what was built.
+            IndexUnavailable: there is no index, or it differs from them.
         """
         ...
 
     def diagnose(self) -> None:
-        """Look for damage, and for what stands in the way of a change.
+        """Look for damage, and for reasons why the index cannot be changed.
 
-        Over a network it looks only at what takes seconds; ``verify`` reads everything.
+        Over a network only quick checks are made; ``verify`` reads everything.
 
         Raises:
             IndexUnavailable: something was found, or there is no index.
@@ -224,9 +222,9 @@ class Index(Protocol):
         ...
 
     def unfinished(self) -> list[str]:
-        """Return a sentence for the user on each work that was begun and not ended.
+        """Return a sentence for the user about each unfinished build or change.
 
-        There is none while a change is made.
+        There is none while a change is being made.
         """
         ...
 
@@ -235,7 +233,7 @@ class Index(Protocol):
 
         Raises:
             EsotericError: a change is being made.
-            IndexUnavailable: there is no telling what the index that stands needs.
+            IndexUnavailable: the current version cannot be read, so its files are unknown.
         """
         ...
 
@@ -245,7 +243,7 @@ class Index(Protocol):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = tell_nobody,
     ) -> IndexInfo:
-        """Build an index of the corpus and put it in the place of the one that stands.
+        """Build an index of the corpus; it replaces the current one.
 
         ``encoder`` makes the vectors; without one there are none until ``encode``.
         After an interruption the same call continues the work. Pages that cannot be
@@ -265,7 +263,7 @@ class Index(Protocol):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = tell_nobody,
     ) -> IndexInfo:
-        """Add the corpus's pages; a page takes the place of one with its id.
+        """Add the pages of the corpus; a page replaces the one with the same id.
 
         Raises:
             IndexUnavailable: there is no index, or its vectors are of another encoder.
@@ -275,7 +273,7 @@ class Index(Protocol):
     def encode(
         self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
     ) -> IndexInfo:
-        """Give all documents vectors of this encoder, in place of others where there are some.
+        """Encode all documents with this encoder; the vectors replace existing ones.
 
         Raises:
             IndexUnavailable: there is no index.
@@ -287,7 +285,7 @@ class Index(Protocol):
         """Remove the documents with these ids, all of them or none; long ones in whole.
 
         Raises:
-            BadSource: an id is none of the index.
+            BadSource: no document has one of the ids.
             IndexUnavailable: there is no index.
         """
         ...
@@ -297,6 +295,6 @@ def unknown_document(document_id: str) -> BadSource:
     """Return the error of ``Index.remove``."""
     return BadSource(
         "unknown_document",
-        f"The index holds no document with the id {document_id!r}; nothing was removed.",
+        f"The index contains no document with the id {document_id!r}; nothing was removed.",
         "Leave it out.",
     )

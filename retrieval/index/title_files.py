@@ -1,4 +1,4 @@
-"""All titles of an index as a prefix tree (``titles.title_trie``), in files that are mapped."""
+"""All titles of an index as a prefix tree (``titles.title_trie``), in memory-mapped files."""
 
 from __future__ import annotations
 

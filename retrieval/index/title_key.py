@@ -1,4 +1,4 @@
-"""What makes two titles the same."""
+"""The keys by which titles are compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def title_key(title: str) -> str:
-    """Return what titles are compared by.
+    """Return the key by which titles are compared.
 
     Case, accents, a leading article and a possessive ending are ignored:
     ``The Beatles'`` and ``beatles`` have the same key.

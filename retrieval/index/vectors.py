@@ -1,8 +1,8 @@
 """The database of the documents' vectors, and the search in it.
 
-A search compares the query's signs with those of all documents, which are in a file that is
-mapped, then the query itself with the signs of the nearest, and then with the codes of their
-sentences, which are read (``codes``).
+A search compares the query's signs with those of all documents, which are in a memory-mapped
+file. Then the query itself is compared with the signs of the nearest documents, and finally with
+the codes of their sentences, which are read from the database (``codes``).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from retrieval.index.database import as_the_system_says, connected, rows_of
 
 TABLES = ("vectors",)
 
-# ``document``: int8, the unit vector but for its length; ``signs``: of the turned vector;
-# ``codes``: of the turned vectors of the document's sentences, in order.
+# ``document``: int8, the unit vector up to its length; ``signs``: of the rotated vector;
+# ``codes``: of the rotated vectors of the document's sentences, in order.
 _SCHEMA = """
 CREATE TABLE vectors (number INTEGER PRIMARY KEY, document BLOB NOT NULL, signs BLOB NOT NULL,
     codes BLOB NOT NULL);
 """
-# Documents that the query's signs leave, and documents that the query itself leaves. Where there
-# are no more documents than the latter, all sentences are compared.
+# Numbers of documents that are left after comparing signs with signs, and after comparing the query
+# with signs. In an index with fewer documents than the second, all sentences are compared.
 _BY_SIGNS = 8000
 _BY_SENTENCES = 800
 
@@ -60,10 +60,10 @@ class NearSentences:
 
 
 class NewVectors:
-    """Vectors that a change adds, in a database of their own."""
+    """Vectors that a change adds, in a separate database."""
 
     def __init__(self, path: Path, first: int) -> None:
-        """Begin with document ``first``, or go on.
+        """Begin with document ``first``, or continue an interrupted change.
 
         Raises:
             OSError: the database cannot be written, or is damaged.
@@ -110,7 +110,7 @@ class Vectors:
     def __init__(self, path: Path, rotation: NDArray[np.float32], signs: NDArray[np.uint8]) -> None:
         """Open the database.
 
-        ``rotation``: what the vectors were turned by before their signs were taken (``codes``).
+        ``rotation``: the matrix that rotated the vectors before their signs were taken (``codes``).
         ``signs``: of all documents, shape ``(n, dimension / 8)``.
 
         Raises:
@@ -136,8 +136,8 @@ class Vectors:
     ) -> list[NearSentences]:
         """Return for each query the ``limit`` nearest sentences, and all as near as the last.
 
-        They are of the documents nearest to the query, or of those ``among`` which to search, but
-        of none ``without``.
+        Only sentences of the documents nearest to the query, or of the documents ``among``,
+        are compared; those of the documents ``without`` are left out.
         """
         turned = queries @ self._rotation
         if limit < 1 or not len(self._signs):
@@ -180,12 +180,12 @@ class Vectors:
     def _nearest_signs(self, turned: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         import faiss
 
-        # Its threads cost more than they bring: on two a scan takes many times as long. PyTorch,
-        # where it is used, counts its threads by the same OpenMP.
+        # More threads make it slower: with two, a scan takes many times as long. The number is
+        # restored afterwards, because PyTorch uses the same OpenMP.
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            # Counting is twice as quick as a heap, but takes 3 kB for each that is to be found.
+            # Counting is twice as fast as a heap, but takes 3 kB for each result.
             variant = "mc" if count == _BY_SIGNS else "hc"
             _, found = faiss.knn_hamming(signs(turned), self._signs, count, variant=variant)
         finally:
@@ -203,7 +203,7 @@ class Vectors:
         counts = np.array([len(codes) // width for codes in coded], dtype=np.int64)
         near = products(query, np.frombuffer(b"".join(coded), dtype=np.uint8).reshape(-1, width))
         numbers = np.repeat(documents, counts)
-        # Each sentence's row in all codes, less the row of its document's first.
+        # Each sentence's row in all codes, minus the row of the first one of its document.
         positions = np.arange(len(near)) - np.repeat(np.cumsum(counts) - counts, counts)
         if len(near) > limit:
             leading = np.flatnonzero(near >= np.partition(near, -limit)[-limit])
@@ -235,7 +235,7 @@ def as_bytes(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def from_bytes(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the unit vectors that ``as_bytes`` made rows of; a row of zeros stays."""
+    """Return the unit vectors from the rows of ``as_bytes``; a row of zeros stays."""
     vectors: NDArray[np.float32] = rows.astype(np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     np.divide(vectors, lengths, out=vectors, where=lengths > 0)

@@ -21,7 +21,7 @@ def lacks_index(folder: Path, source: str) -> bool:
     """Return whether there is no index, or one of this source that another version built.
 
     An index of another source is left to the user: building it may take hours. So is one
-    that was changed since it was built, which its source alone would not bring back.
+    that was changed since it was built: a build from its source would lose the changes.
     """
     return not (folder / "current").exists() or outdated_source(folder) == source
 
@@ -29,8 +29,8 @@ def lacks_index(folder: Path, source: str) -> bool:
 def outdated_source(folder: Path) -> str | None:
     """Return the source of the current index if another version of ESOTERIC built it.
 
-    None where there is no index, where it has this format, where it was changed since it was
-    built, or where it is damaged, which is an error when it is opened.
+    None if there is no index, if it has this format, if it was changed since it was built, or if
+    its description cannot be read; opening it then raises the error.
     """
     try:
         meta = json.loads((current_version(folder) / META).read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def outdated_source(folder: Path) -> str | None:
 
 
 def swap_in(folder: Path, version: Path, name: str) -> None:
-    """Move a version to its place and point ``current`` at it.
+    """Move a version into ``versions`` and point ``current`` at it.
 
     Raises:
         OSError: the folder cannot be written.
@@ -57,18 +57,18 @@ def swap_in(folder: Path, version: Path, name: str) -> None:
 
 
 def sweep(folder: Path, needed: Mapping[str, Collection[str]]) -> list[str]:
-    """Remove all versions but the current one, and what it does not need of other folders.
+    """Remove all versions but the current one, and files of other folders that it does not need.
 
-    ``needed`` has the names that it needs, by folder. Returns the names of what was removed.
+    ``needed``: the names that it needs, by folder. Returns the names of the removed files.
     """
-    # By its name: the folder may be a link, which ``current_version`` resolves.
+    # By name only, because ``current_version`` resolves links in the path.
     keep = {"versions": [current_version(folder).name], **needed}
     others = [
         other
         for kind, names in keep.items()
         if (folder / kind).is_dir()
         for other in (folder / kind).iterdir()
-        # A database has a log and an index of the log beside it while it is open.
+        # An open database has two more files: its log, and an index of the log.
         if other.name.removesuffix("-wal").removesuffix("-shm") not in names
     ]
     for other in others:

@@ -220,7 +220,7 @@ def test_documents_are_added_and_removed_and_the_index_verified(tmp_path: Path) 
     removed = esoteric(tmp_path, "index", "remove", "buoy")
     assert removed.stdout.startswith("islands: 6 documents, 13 sentences, ")
     assert removed.stderr == ""  # reported only by the command that read it
-    assert "holds no document with the id 'buoy'" in error_line(
+    assert "contains no document with the id 'buoy'" in error_line(
         esoteric(tmp_path, "index", "remove", "buoy")
     )
     assert "whole" in esoteric(tmp_path, "index", "verify").stdout

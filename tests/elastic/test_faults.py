@@ -152,7 +152,7 @@ def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
         with pytest.raises(IndexUnavailable) as caught:
             add_until_refused(index, more)
         assert caught.value.code == "store_read_only"
-        assert answers(store)  # what serves goes on serving
+        assert answers(store)  # the served version is still served
         with pytest.raises(IndexUnavailable, match="nearly full"):
             diagnose_until_refused(index)
     finally:

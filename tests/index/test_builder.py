@@ -310,7 +310,7 @@ def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
     theirs = tmp_path / "versions" / "mine.txt"
     theirs.parent.mkdir()
     theirs.write_text("mine")
-    with pytest.raises(IndexNotBuilt, match="holds files that are no index"):
+    with pytest.raises(IndexNotBuilt, match="contains files that are not an index"):
         build(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
 
@@ -330,7 +330,7 @@ def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
         assert process.stdout is not None
         said = process.stdout.read()
     assert "IndexNotBuilt The disk that holds" in said
-    assert "goes on where it stopped" in said
+    assert "continues where it stopped" in said
     assert EmbeddedStore.open(tmp_path, "words").info() == before
     assert build(tmp_path, many()).documents == 1400
 
