@@ -31,7 +31,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
-    "path",
+    *("path", "section", "page"),
 )
 
 
@@ -219,7 +219,7 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
 
 
 def _citation(item: Evidence) -> dict[str, Any]:
-    work = {"@type": "CreativeWork", "name": item.title, "text": item.sentence}
+    work = {"@type": "CreativeWork", "name": item.source, "text": item.sentence}
     url = safe_url(item.url)
     return work if url is None else {**work, "url": url}
 
@@ -237,7 +237,7 @@ def _escaped(text: str) -> str:
 
 
 def _source(item: Evidence) -> str:
-    title = _escaped(item.title)
+    title = _escaped(item.source)
     url = safe_url(item.url)
     if url is None:
         return title

@@ -53,7 +53,7 @@ def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
     led_to: dict[int, dict[SentenceKey, list[str]]] = defaultdict(lambda: defaultdict(list))
     for document in result.documents:
         if document.led_by is not None:
-            led_to[document.hop][document.led_by].append(document.title)
+            led_to[document.hop][document.led_by].append(document.source)
     sentences = CitedSentences(result)
     return {
         hop: tuple(_lead(*key, titles, sentences) for key, titles in by_sentence.items())

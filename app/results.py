@@ -66,7 +66,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
 def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
-        title=item.title,
+        title=item.source,
         url=safe_url(item.url),
         sentence=item.sentence,
         badge=STANCES[item.stance],
@@ -92,7 +92,7 @@ def _articles(result: ClaimResult) -> list[Article]:
     )
     return [
         Article(
-            title=document.title,
+            title=document.source,
             url=safe_url(document.url),
             found_by=found_by(document.found_by),
             hop=document.hop,

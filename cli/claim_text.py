@@ -35,8 +35,7 @@ def as_text(result: ClaimResult) -> str:
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
-        stance, score = item.stance.lower(), item.score
-        head = f"{number}. [{stance}, relevance {score:.2f}] {item.title}: "
+        head = f"{number}. [{item.stance.lower()}, {item.stance_confidence:.0%}] {item.source}: "
         lines += _wrapped(head + item.sentence, "   ")
         if item.url:
             lines.append(f"   {item.url}")
@@ -46,7 +45,7 @@ def as_text(result: ClaimResult) -> str:
         lines += ["", f"The search ended after hop {last.hop}: {STOPPED[last.stopped]}."]
     corpus, seconds = result.corpus, result.seconds["total"]
     searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
-    lines.append(f"{searched}; judged by {verdict.judge}; {seconds:.2f} s.")
+    lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
 
 
@@ -88,7 +87,7 @@ def _proof(result: ClaimResult) -> list[str]:
             words = f'"{texts[name].text[first:last]}"'
             entire = (name, first, last) in whole
             by = "by the title or the whole sentence" if entire else words
-            line += f" ({by}, {texts[name].title})"
+            line += f" ({by}, {texts[name].source})"
         lines += _wrapped(line, "  ")
     operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)

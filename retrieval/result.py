@@ -22,6 +22,11 @@ Offsets: TypeAlias = tuple[Whole, Whole]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
 
 
+def _source(title: str, section: str | None, page: int | None) -> str:
+    place = [] if page is None else [f"page {page}"]
+    return ", ".join([title, *place, *([section] if section else [])])
+
+
 class EvidenceSpan(NamedTuple):
     """Words of a sentence: its document, its number and their offsets in the document's text."""
 
@@ -111,6 +116,15 @@ class Evidence(_Part):
     """Whether the verdict is based on it."""
     path: tuple[SentenceKey, ...] = ()
     """The sentences that it was read together with, each as document and sentence id."""
+    section: str | None = None
+    """Headings above it in a long document, the outermost first; null where there are none."""
+    page: int | None = None
+    """Its page in a long document, from 1; null where there are no pages."""
+
+    @property
+    def source(self) -> str:
+        """The title of its document, with page and section."""
+        return _source(self.title, self.section, self.page)
 
 
 class Document(_Part):
@@ -133,7 +147,16 @@ class Document(_Part):
     led_by: SentenceKey | None = None
     """The sentence of an earlier hop that led to it, as document and sentence id."""
     text: str
-    """Its whole text."""
+    """Its whole text; of a long document, that of the passage."""
+    section: str | None = None
+    """Headings above the passage of a long document, the outermost first."""
+    page: int | None = None
+    """Page of the passage of a long document, from 1."""
+
+    @property
+    def source(self) -> str:
+        """Its title, with page and section."""
+        return _source(self.title, self.section, self.page)
 
 
 class Question(_Part):
@@ -292,6 +315,8 @@ def _evidence(item: types.Evidence) -> Evidence:
         hop=item.hop,
         selected=item.selected,
         path=item.path,
+        section=item.section,
+        page=item.page,
     )
 
 
@@ -305,6 +330,8 @@ def _document(ranked: types.RankedDocument) -> Document:
         hop=ranked.hop,
         led_by=ranked.led_by,
         text=ranked.document.text,
+        section=ranked.document.section,
+        page=ranked.document.page,
     )
 
 

@@ -90,6 +90,16 @@ class Document:
     section: str | None = None
     page: int | None = None
 
+    @property
+    def heading(self) -> str:
+        """What models read as the title: the title, with the section of a passage."""
+        return headed(self.title, self.section)
+
+
+def headed(title: str, section: str | None) -> str:
+    """Return a title with the section below it, if there is one."""
+    return f"{title}, {section}" if section else title
+
 
 @dataclass(frozen=True, slots=True)
 class TitleMatch:
@@ -174,6 +184,7 @@ class Evidence:
     ``opinion``: the probabilities of ``LABELS``, in their order. ``path``: the sentences
     that this one was read together with, first to last: those that led to it, or the
     other one of a pair. If there are any, ``opinion`` is about all of them together.
+    ``section`` and ``page``: those of its document.
     """
 
     sentence: Sentence
@@ -183,6 +194,13 @@ class Evidence:
     hop: int
     selected: bool = False
     path: tuple[SentenceKey, ...] = ()
+    section: str | None = None
+    page: int | None = None
+
+    @property
+    def heading(self) -> str:
+        """What models read as the title; see ``Document.heading``."""
+        return headed(self.title, self.section)
 
     @property
     def key(self) -> SentenceKey:

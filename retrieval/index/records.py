@@ -12,7 +12,7 @@ import zstandard
 from retrieval.corpora.corpus import Page
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.language.sentence_splitter import SentenceSplitter
-from retrieval.types import Document, Sentence
+from retrieval.types import Document, Sentence, headed
 
 Record: TypeAlias = dict[str, Any]
 
@@ -29,7 +29,6 @@ def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record
 def document_of(record: Record) -> Document:
     """Return the document of a record."""
     text, links = record["text"], record.get("links", {})
-    passage = record.get("passage", {})
     return Document(
         id=record["id"],
         title=record["title"],
@@ -41,8 +40,8 @@ def document_of(record: Record) -> Document:
             )
             for number, start, end in record["sentences"]
         ),
-        section=" > ".join(passage.get("section", ())) or None,
-        page=passage.get("page"),
+        section=_section(record),
+        page=record.get("passage", {}).get("page"),
     )
 
 
@@ -61,7 +60,7 @@ def whole_of(record: Record) -> str:
 def encodable(record: Record) -> EncodableDocument:
     """Return the parts of a record that an encoder reads."""
     bounds = tuple((start, end) for _, start, end in record["sentences"])
-    return EncodableDocument(record["title"], record["text"], bounds)
+    return EncodableDocument(headed(record["title"], _section(record)), record["text"], bounds)
 
 
 def line_of(record: Record) -> bytes:
@@ -84,6 +83,10 @@ def lines_of(block: bytes) -> list[bytes]:
         return zstandard.ZstdDecompressor().decompress(block).split(b"\n")
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
+
+
+def _section(record: Record) -> str | None:
+    return " > ".join(record.get("passage", {}).get("section", ())) or None
 
 
 def _given(page: Page, sentences: tuple[str, ...]) -> Record:

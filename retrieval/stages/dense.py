@@ -78,4 +78,4 @@ def leading_paths(state: ClaimState, leads: int) -> list[list[Evidence]]:
 
 def queries_of(claim: str, paths: Sequence[Sequence[Evidence]]) -> list[Query]:
     """Return the claim with each of the paths."""
-    return [(claim, [(item.title, item.sentence.text) for item in path]) for path in paths]
+    return [(claim, [(item.heading, item.sentence.text) for item in path]) for path in paths]

@@ -73,7 +73,7 @@ class TitleGenerator(Expander):
         leads = evidence[:SENTENCES]
         if not leads:
             return []
-        reading = self._model.read(claim, [(item.title, item.sentence.text) for item in leads])
+        reading = self._model.read(claim, [(item.heading, item.sentence.text) for item in leads])
         found = generate(reading, self._model.markup, self._titles, self._beams, seen)
         return [
             Candidate(

@@ -112,7 +112,7 @@ class PathReader(Stage):
             [
                 (
                     claim,
-                    path_text((item.title, item.sentence.text), _texts(lead, known)),
+                    path_text((item.heading, item.sentence.text), _texts(lead, known)),
                 )
                 for lead, item in pairs
             ]
@@ -160,4 +160,4 @@ class PathReader(Stage):
 def _texts(lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> list[tuple[str, str]]:
     """Return the (title, sentence) pairs of a path that ends with the lead."""
     path = [*(known[key] for key in lead.path), lead]
-    return [(item.title, item.sentence.text) for item in path]
+    return [(item.heading, item.sentence.text) for item in path]

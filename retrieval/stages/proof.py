@@ -68,7 +68,7 @@ class NaturalLogicProver(Stage):
         if not evidence:
             mutations = [Mutation(start, end, INDEPENDENCE, None) for start, end in spans]
             return _proof(mutations)
-        text = evidence_set_text([(item.title, item.sentence.text) for item in evidence])
+        text = evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
         reading = self._model.read(doc.text, spans, text)
         aligned = aligned_spans(reading, text, evidence)
         mutations = []
@@ -145,7 +145,7 @@ class _Passage:
 
 def _passages(evidence: Sequence[Evidence]) -> Iterator[_Passage]:
     """Yield the positions of titles and sentences in the ``evidence_set_text`` of the evidence."""
-    pairs = [(item.title, item.sentence.text) for item in evidence]
+    pairs = [(item.heading, item.sentence.text) for item in evidence]
     for number, item in enumerate(evidence):
         end = len(evidence_set_text(pairs[: number + 1]))
         sentence = end - len(item.sentence.text)

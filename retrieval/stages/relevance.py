@@ -40,7 +40,7 @@ class CrossEncoderRelevanceClassifier(Stage):
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
         opinions = self._model.probabilities(
-            [(claim, evidence_text(ranked.document.title, s.text)) for ranked, s in sentences]
+            [(claim, evidence_text(ranked.document.heading, s.text)) for ranked, s in sentences]
         )
         read = [
             Evidence(
@@ -49,6 +49,8 @@ class CrossEncoderRelevanceClassifier(Stage):
                 url=ranked.document.url,
                 opinion=(float(row[0]), float(row[1]), float(row[2])),
                 hop=ranked.hop,
+                section=ranked.document.section,
+                page=ranked.document.page,
             )
             for (ranked, sentence), row in zip(sentences, opinions, strict=True)
         ]
@@ -94,6 +96,8 @@ class DistilBertRelevanceClassifier(Stage):
                 url=ranked.document.url,
                 opinion=(relevant / 2, relevant / 2, 1 - relevant),
                 hop=ranked.hop,
+                section=ranked.document.section,
+                page=ranked.document.page,
             )
             for (ranked, sentence), relevant in zip(sentences, relevance, strict=True)
         ]

@@ -121,7 +121,7 @@ class UtilitySelector(Stage):
         if not evidence:
             return []
         read = evidence[: self._candidates]
-        texts = [(item.title, item.sentence.text) for item in read]
+        texts = [(item.heading, item.sentence.text) for item in read]
         useful = self._model.usefulness(claim, texts, [item.score for item in read])
         best = sorted(range(len(read)), key=lambda rank: -useful[rank])
         chosen = [read[rank] for rank in best if useful[rank] >= USEFUL] or [read[best[0]]]

@@ -90,7 +90,7 @@ class CrossEncoderJudge(Stage):
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
-    return evidence_set_text([(item.title, item.sentence.text) for item in evidence])
+    return evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
 
 
 def opinion_of(

@@ -55,8 +55,8 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
     for evidence, document, address in zip(
         result["evidence"], result["documents"], addresses, strict=True
     ):
-        evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address}
-        document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address}
+        evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address, "section": HOSTILE}
+        document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address, "section": HOSTILE}
         document["found_by"] = [HOSTILE]
     result["documents"][2]["led_by"] = [HOSTILE, 0]
     worker.finish(job, result)

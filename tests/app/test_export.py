@@ -112,7 +112,22 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "end": "48",
         "hop": "2",
         "path": "",
+        "section": "",
+        "page": "",
     }
+
+
+def test_exports_name_page_and_section_of_a_long_document_and_escape_them(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    result["evidence"][0] |= {"title": "Report", "section": "=1+1 > *All*", "page": 12}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert (row["section"], row["page"]) == ("'=1+1 > *All*", "12")
+    assert r"[Report, page 12, \=1\+1 \> \*All\*](" in fetch(client, job, "md").text
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
 
 
 def test_csv_names_the_sentences_that_one_was_read_with(

@@ -80,7 +80,7 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         "Varnby says so.",
         "",
         "Evidence, best first:",
-        f"1. [supports, relevance 0.90] Varnby: {TEXT}",
+        f"1. [supports, 70%] Varnby: {TEXT}",
         "",
         "The proof, part by part:",
         '= Varnby: the evidence says the same ("Varnby", Varnby)',
@@ -90,7 +90,7 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         "? has a theatre: nothing found yet",
         "",
         "The search ended after hop 2: the limit of hops was reached.",
-        "coast, 12 documents, built 2026-11-20; judged by by hand; 0.50 s.",
+        "coast, 12 documents, built 2026-11-20; recipe combined; judged by by hand; 0.50 s.",
     ]
 
 
