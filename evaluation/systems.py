@@ -300,24 +300,10 @@ def _answer(report: Report) -> Answer:
     return Answer(
         label=report.verdict.label,
         confidence=report.verdict.confidence,
-        evidence=tuple(
-            (item.sentence.document_id, item.sentence.sentence_id)
-            for item in report.evidence
-            if item.selected
-        ),
-        ranked=tuple(
-            ((item.sentence.document_id, item.sentence.sentence_id), item.score)
-            for item in report.evidence
-        ),
+        evidence=tuple(item.key for item in report.evidence if item.selected),
+        ranked=tuple((item.key, item.score) for item in report.evidence),
         pages=tuple(ranked.document.id for ranked in report.documents),
-        hops=tuple(
-            AnswerHop(
-                hop.sufficient,
-                hop.label,
-                tuple((key.document_id, key.sentence_id) for key in hop.best),
-            )
-            for hop in report.hops
-        ),
+        hops=tuple(AnswerHop(hop.sufficient, hop.label, hop.best) for hop in report.hops),
         seconds=report.seconds,
     )
 

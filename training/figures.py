@@ -129,7 +129,7 @@ def read_claims(classify: Classify, dev: DevClaims) -> Readings:
         sets.append((claim.text, text))
     gold = {}
     for number, (claim, items) in enumerate(zip(dev.claims, ranked, strict=True)):
-        marked = [item.opinion for item in items if _key(item) in claim.gold]
+        marked = [item.opinion for item in items if item.key in claim.gold]
         if marked:
             gold[number] = marked[0]
     alone = np.array([items[0].opinion for items in ranked], dtype=np.float32)
@@ -148,9 +148,7 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
     """
     truth = np.array([LABELS.index(claim.label) for claim in claims])
     decided = [n for n, claim in enumerate(claims) if claim.label != NOT_ENOUGH_INFO]
-    found = sum(
-        any(_key(item) in claims[n].gold for item in readings.ranked[n][:5]) for n in decided
-    )
+    found = sum(any(item.key in claims[n].gold for item in readings.ranked[n][:5]) for n in decided)
     leans = [
         (SUPPORTS if supports >= refutes else REFUTES) == claims[n].label
         for n, (supports, refutes, _) in readings.gold.items()
@@ -210,10 +208,6 @@ def _evidence(sentence: PoolSentence, opinion: NDArray[np.float32]) -> Evidence:
     text = Sentence(sentence.page, sentence.sentence_id, sentence.text, 0, len(sentence.text))
     supports, refutes, undecided = (float(p) for p in opinion)
     return Evidence(text, sentence.title, None, (supports, refutes, undecided), hop=1)
-
-
-def _key(item: Evidence) -> tuple[str, int]:
-    return item.sentence.document_id, item.sentence.sentence_id
 
 
 def temperature_of(probability: NDArray[np.floating[Any]], labels: Sequence[int]) -> float:

@@ -102,11 +102,7 @@ class RankedBaseline:
         return Answer(
             label=report.verdict.label,
             confidence=report.verdict.confidence,
-            evidence=tuple(
-                (item.sentence.document_id, item.sentence.sentence_id)
-                for item in report.evidence
-                if item.selected
-            ),
+            evidence=tuple(item.key for item in report.evidence if item.selected),
             ranked=tuple(((s.page, s.number), s.score) for s in judged.ranked),
             pages=tuple(judged.pages),
             hops=(),

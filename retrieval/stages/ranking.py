@@ -22,7 +22,31 @@ from retrieval.types import Candidate, Question
 _SCALE = 100.0
 
 
-class DenseDocumentRanker(Stage):
+class DocumentRanker(Stage):
+    """Chooses the documents whose sentences are read."""
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``candidates`` among the documents of title and text match."""
+        others = (*state.disambiguated, *state.by_text)
+        ranked = self.rank(state.questions, state.exact, others, state.by_words)
+        message = f"{count(len(ranked), 'document')} that may contain an answer"
+        return Step(replace(state, candidates=tuple(ranked)), message)
+
+    @abstractmethod
+    def rank(
+        self,
+        questions: Sequence[Question],
+        exact: Sequence[Candidate],
+        others: Sequence[Candidate],
+        kept: Sequence[Candidate],
+    ) -> list[Candidate]:
+        """Return the candidates to read, best first.
+
+        ``exact``: those with an exact title. ``kept``: those that are read in any case.
+        """
+
+
+class DenseDocumentRanker(DocumentRanker):
     """Scores each candidate by the question it answers best.
 
     The vectors of the documents, with their titles, are stored in the index; only the questions
@@ -43,11 +67,6 @@ class DenseDocumentRanker(Stage):
     def warm_up(self) -> None:
         """Load the encoder."""
         self._encoder.warm_up()
-
-    def run(self, state: ClaimState) -> Step:
-        """Find ``candidates`` among the documents of title and text match."""
-        others = (*state.disambiguated, *state.by_text)
-        return _step(state, self.rank(state.questions, state.exact, others, state.by_words))
 
     def rank(
         self,
@@ -110,7 +129,7 @@ class DenseDocumentRanker(Stage):
         return [float(score) for score in similar.max(axis=1)]
 
 
-class EachQuestionRanker(Stage):
+class EachQuestionRanker(DocumentRanker):
     """Chooses the documents nearest to each question (report, 3.3.8 and 3.3.9).
 
     The score of a document is that of the question that it answers best.
@@ -120,11 +139,6 @@ class EachQuestionRanker(Stage):
         """Keep candidates that score at least ``cutoff``, ``limit`` of them for each question."""
         self._cutoff = cutoff
         self._limit = limit
-
-    def run(self, state: ClaimState) -> Step:
-        """Find ``candidates`` among the documents of title and text match."""
-        others = (*state.disambiguated, *state.by_text)
-        return _step(state, self.rank(state.questions, state.exact, others, state.by_words))
 
     def rank(
         self,
@@ -232,8 +246,3 @@ def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
         found_by = tuple(dict.fromkeys((*first.found_by, *candidate.found_by)))
         merged[candidate.document_id] = replace(first, found_by=found_by)
     return list(merged.values())
-
-
-def _step(state: ClaimState, ranked: Sequence[Candidate]) -> Step:
-    message = f"{count(len(ranked), 'document')} that may contain an answer"
-    return Step(replace(state, candidates=tuple(ranked)), message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,32 @@ from retrieval.state import ClaimState
 from retrieval.types import Evidence
 
 
-class SemanticSentenceRanker(Stage):
+class _SentenceRanker(Stage):
+    """Compares sentences with the claim."""
+
+    def __init__(self, encoder: TextEncoder, cutoff: float) -> None:
+        """Keep sentences whose cosine with the claim is at least ``cutoff`` (report: 0.7)."""
+        self._encoder = encoder
+        self._cutoff = cutoff
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
+        ranked = self.rank(state.claim, state.relevant, state.ranked)
+        found = replace(state, ranked=tuple(ranked), evidence=with_earlier(ranked, state.evidence))
+        return Step(found, f"{count(len(found.evidence), 'sentence')} to choose from")
+
+    @abstractmethod
+    def rank(
+        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
+    ) -> list[Evidence]:
+        """Return the new ``evidence`` and that of the hops ``before``, best first."""
+
+
+class SemanticSentenceRanker(_SentenceRanker):
     """Drops sentences that are about something else and puts the best first.
 
     The report sorts by similarity alone because its classifier's scores were all near 1. Here the
@@ -25,17 +51,8 @@ class SemanticSentenceRanker(Stage):
         Only the ``limit`` most relevant ones of each hop are ranked: later ones are never selected
         and never lead to others.
         """
-        self._encoder = encoder
-        self._cutoff = cutoff
+        super().__init__(encoder, cutoff)
         self._limit = limit
-
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
-    def run(self, state: ClaimState) -> Step:
-        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
-        return _step(state, self.rank(state.claim, state.relevant, state.ranked))
 
     def rank(
         self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
@@ -67,24 +84,11 @@ class SemanticSentenceRanker(Stage):
         return sorted(both, key=lambda item: -round(item.score, 3))
 
 
-class SimilaritySentenceRanker(Stage):
+class SimilaritySentenceRanker(_SentenceRanker):
     """Keeps the sentences that are similar to the claim and puts the most similar first.
 
     The report does not order them by its classifier, whose scores are nearly all alike.
     """
-
-    def __init__(self, encoder: TextEncoder, cutoff: float) -> None:
-        """Keep sentences whose cosine with the claim is at least ``cutoff`` (report: 0.7)."""
-        self._encoder = encoder
-        self._cutoff = cutoff
-
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
-    def run(self, state: ClaimState) -> Step:
-        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
-        return _step(state, self.rank(state.claim, state.relevant, state.ranked))
 
     def rank(
         self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
@@ -102,11 +106,6 @@ class SimilaritySentenceRanker(Stage):
             )
         )
         return [item for item, _ in passing]
-
-
-def _step(state: ClaimState, ranked: Sequence[Evidence]) -> Step:
-    found = replace(state, ranked=tuple(ranked), evidence=with_earlier(ranked, state.evidence))
-    return Step(found, f"{count(len(found.evidence), 'sentence')} to choose from")
 
 
 def with_earlier(ranked: Sequence[Evidence], earlier: Sequence[Evidence]) -> tuple[Evidence, ...]:

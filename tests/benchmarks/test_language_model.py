@@ -57,7 +57,7 @@ def test_supported_against_refuted_ignores_the_third_label() -> None:
     said = np.array([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6], [0.5, 0.4, 0.1]])
     found = figures(said, np.array([0, 1, 2]))
     assert (found.accuracy, found.decided) == (0, 100)
-    assert found.said == (1, 0, 2)
+    assert found.predicted == (1, 0, 2)
 
 
 def test_a_difference_counts_the_claims_that_only_one_labels_right() -> None:
