@@ -166,7 +166,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class DocumentItem:
     """A document that was read; ``segments`` is its text, cut where evidence begins and ends."""
 
     title: str
@@ -345,8 +345,8 @@ class ResultPage:
     lowered: bool
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]
-    articles: tuple[Article, ...]
-    silent: tuple[Article, ...]
+    documents: tuple[DocumentItem, ...]
+    silent: tuple[DocumentItem, ...]
     questions: tuple[str, ...]
     hops: tuple[HopItem, ...]
     corpus: Corpus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from app.contexts import Article, Corpus, EvidenceItem, Look, ResultPage, Timing
+from app.contexts import Corpus, DocumentItem, EvidenceItem, Look, ResultPage, Timing
 from app.highlighting import Highlight, segments
 from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
@@ -26,7 +26,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     verdict = result.verdict
     sentences = CitedSentences(result)
     evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result.evidence, 1)]
-    articles = _articles(result)
+    documents = _documents(result)
     return ResultPage(
         id=job.id,
         claim=result.claim,
@@ -43,8 +43,8 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
         lowered=result.lowered_by_proof,
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
-        articles=tuple(article for article in articles if article.sentences),
-        silent=tuple(article for article in articles if not article.sentences),
+        documents=tuple(item for item in documents if item.sentences),
+        silent=tuple(item for item in documents if not item.sentences),
         questions=tuple(question.text for question in result.questions),
         hops=hop_items(result),
         corpus=Corpus(
@@ -77,7 +77,7 @@ def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceI
     )
 
 
-def _articles(result: ClaimResult) -> list[Article]:
+def _documents(result: ClaimResult) -> list[DocumentItem]:
     """Return the documents, those with the best evidence first, the others in their order."""
     highlights: dict[str, list[Highlight]] = defaultdict(list)
     for rank, item in enumerate(result.evidence, 1):
@@ -91,7 +91,7 @@ def _articles(result: ClaimResult) -> list[Article]:
         ),
     )
     return [
-        Article(
+        DocumentItem(
             title=document.source,
             url=safe_url(document.url),
             found_by=found_by(document.found_by),

@@ -35,12 +35,12 @@ STATES = {
 }
 STAGES = {
     "spans": "Find names and phrases in the claim",
-    "titles": "Look for articles with these titles",
-    "texts": "Look for articles that mention these names",
+    "titles": "Look for documents with these titles",
+    "texts": "Look for documents that mention these names",
     "questions": "Turn the claim into questions",
-    "ranking": "Choose articles that may answer them",
+    "ranking": "Choose documents that may answer them",
     "dense": "Look for sentences with a similar meaning",
-    "sentences": "Open the articles",
+    "sentences": "Open the documents",
     "relevance": "Rate each sentence",
     "paths": "Read sentences together",
     "semantic": "Pick the closest sentences",

@@ -199,7 +199,7 @@ def test_the_keyboard_is_enough(
     else:
         pytest.fail("no link to the second evidence was reached")
     press(browser, Keys.ENTER)
-    # The second article was closed; the link opens it.
+    # The second document was closed; the link opens it.
     wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
     assert browser.find_element(By.ID, "evidence-2").is_displayed()
     assert_no_complaints(browser)

@@ -301,14 +301,14 @@ def test_a_verdict_without_selected_evidence_has_no_confidence(
     assert "No relevant sentence was found." in text
 
 
-def test_evidence_is_marked_in_its_article(
+def test_evidence_is_marked_in_its_document(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store)
     worker.finish(job, claim_document(CLAIM, "REFUTES"))
     page = client.get(f"/claims/{job.id}").text
     marks = re.findall(r'id="evidence-(\d)"[^>]*>\d</a><mark class="(\w+)">(.*?)</mark>', page)
-    # In the order of the articles' texts: the best evidence's article comes first.
+    # In the order of the documents: the best evidence's document comes first.
     assert marks == [
         ("3", "unsettled", "The Lighthouse of Varn stands on a rock off the coast of Ostrea."),
         (
@@ -319,8 +319,8 @@ def test_evidence_is_marked_in_its_article(
         ("2", "refuted", "Ida Holm (1831 to 1899) was an Ostrean engineer."),
         ("4", "refuted", "She planned eleven lighthouses and two bridges."),
     ]
-    articles = re.findall(r'<details class="article"( open)?>\s*<summary><h3><bdi>(.*?)<', page)
-    assert articles == [
+    documents = re.findall(r'<details class="document"( open)?>\s*<summary><h3><bdi>(.*?)<', page)
+    assert documents == [
         (" open", "Lighthouse of Varn"),
         ("", "Ida Holm"),
         ("", "Ostrea"),
@@ -365,7 +365,7 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(
     ) in text
     assert (
         "“in 1875” Gives a different answer It was built in 1874 by the engineer Ida Holm, who"
-        " lived in it until her death. Lighthouse of Varn Show in the article: evidence 1"
+        " lived in it until her death. Lighthouse of Varn Show in the document: evidence 1"
     ) in text
     assert (
         "“was born in Varnby” Nothing found yet None of the selected sentences settles this part."
@@ -396,7 +396,7 @@ def test_a_part_that_matches_a_whole_sentence_names_the_title_too(
     )
     assert (
         f"“The Lighthouse of Varn” Says the same {built['sentence']} By the title or the whole"
-        " sentence in Lighthouse of Varn Show in the article: evidence 1"
+        " sentence in Lighthouse of Varn Show in the document: evidence 1"
     ) in words(page)
 
 

@@ -1,4 +1,4 @@
-// Opens the article that a link points into; not all browsers do this themselves.
+// Opens the document that a link points into; not all browsers do this themselves.
 function openTarget() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   if (!target) return;
