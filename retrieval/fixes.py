@@ -36,6 +36,13 @@ def install_local_command() -> str:
     return f"{python} -m pip install --no-deps -r {file}"
 
 
+def install_zim_command() -> str:
+    """Return the command line that installs what reads ZIM files, for this Python."""
+    python = shlex.quote(sys.executable)
+    file = shlex.quote(str(_CHECKOUT / "requirements-zim.txt"))
+    return f"{python} -m pip install -r {file}"
+
+
 def convert_weights_command(folder: Path) -> str:
     """Return the command line that saves a model of Hugging Face again, as safetensors."""
     converted = folder.with_name(f"{folder.name}-safetensors")
