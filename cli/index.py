@@ -27,6 +27,7 @@ from retrieval.open_index import IndexLocation, open_index
 from settings import Settings
 
 if TYPE_CHECKING:
+    from retrieval.corpora.corpus import Corpus
     from retrieval.encoders.encoder import DocumentEncoder
     from retrieval.index.store import Index, IndexInfo, ProgressListener
 
@@ -38,8 +39,8 @@ _STORE = click.option(
 _SOURCE = click.option(
     "--source",
     required=True,
-    help="vital, fever:DIR (or its zip), jsonl:FILE or folder:DIR (.txt, .md, .html, .pdf and .docx"
-    " in all subfolders).",
+    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
+    " in all subfolders); zim:FILE (of Kiwix).",
 )
 
 _VECTORS = click.option(
@@ -118,6 +119,7 @@ def add(source: str, location: IndexLocation) -> None:
     index = _index(location)
     started = time.monotonic()
     corpus = open_corpus(source)
+    _warn_unless_english(corpus)
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
@@ -225,9 +227,21 @@ def build_with_progress(
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source)
+    _warn_unless_english(corpus)
     encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         return _index(location).build(corpus, encoder, on_progress)
+
+
+def _warn_unless_english(corpus: Corpus) -> None:
+    """Warn if a corpus says that it is in another language; some name several, with commas."""
+    languages = [language.strip() for language in corpus.language.lower().split(",")]
+    if corpus.language and not any(one.split("-")[0] in {"en", "eng"} for one in languages):
+        warning = (
+            f"Warning: {corpus.name} is in the language {corpus.language!r}. The models read"
+            " English, so claims about it will be checked badly."
+        )
+        click.echo(printable(warning), err=True)
 
 
 @contextmanager

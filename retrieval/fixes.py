@@ -38,10 +38,16 @@ def install_local_command() -> str:
 
 def install_corpora_command() -> str:
     """Return the command line that installs what reads more formats, for this Python."""
-    python, file = (
-        shlex.quote(sys.executable),
-        shlex.quote(str(_CHECKOUT / "requirements-corpora.txt")),
-    )
+    return _install("requirements-corpora.txt")
+
+
+def install_zim_command() -> str:
+    """Return the command line that installs what reads ZIM files, for this Python."""
+    return _install("requirements-zim.txt")
+
+
+def _install(requirements: str) -> str:
+    python, file = shlex.quote(sys.executable), shlex.quote(str(_CHECKOUT / requirements))
     return f"{python} -m pip install -r {file}"
 
 

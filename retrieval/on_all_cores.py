@@ -96,7 +96,7 @@ _work: Callable[[Any], Any] | Exception
 def _begin(prepare: Callable[[], Callable[[Any], Any]]) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
-    _end_with_parent()
+    end_with_parent()
     try:
         _work = prepare()
     except Exception as error:  # reported with the first item, since an error here would be lost
@@ -109,7 +109,7 @@ def _worked(item: Any) -> Any:
     return _work(item)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this process when its parent ends: a killed parent cannot stop its children."""
     parent = multiprocessing.parent_process()
     if parent is not None:

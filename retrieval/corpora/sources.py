@@ -10,17 +10,21 @@ from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.corpora.vital import VitalCorpus
+from retrieval.corpora.zim.zim_corpus import ZimCorpus
 from retrieval.errors import BadSource
 
 _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "fever": FeverCorpus,
     "jsonl": JsonlCorpus,
     "folder": FolderCorpus,
+    "zim": ZimCorpus,
 }
+# For help texts and errors.
+KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE"
 
 
 def open_corpus(source: str) -> Corpus:
-    """Return the corpus that ``vital``, ``fever:DIR``, ``jsonl:FILE`` or ``folder:DIR`` names.
+    """Return the corpus that ``vital``, ``fever:DIR`` or another of ``KNOWN`` names.
 
     Raises:
         BadSource: it is none of these, or the file or folder does not exist.
@@ -33,7 +37,7 @@ def open_corpus(source: str) -> Corpus:
     raise BadSource(
         "source_unknown",
         f"{source!r} is not a source.",
-        "Use vital, fever:DIR, jsonl:FILE or folder:DIR.",
+        f"Use {KNOWN}.",
     )
 
 

@@ -177,7 +177,7 @@ def test_what_is_no_web_address_is_no_link(url: object) -> None:
 
 @pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
 def test_an_unknown_source_names_the_known_ones(source: str) -> None:
-    assert "Use vital, fever:DIR, jsonl:FILE or folder:DIR." in refusal(source)
+    assert "Use vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE." in refusal(source)
 
 
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:

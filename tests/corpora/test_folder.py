@@ -23,6 +23,8 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.corpora.pdf_files import pdf_of, stream, written
 
+pytestmark = pytest.mark.server
+
 LONG = " ".join(f"Lamp number {n} stands in the old town of Rowan." for n in range(8))
 ARTICLE = f"""<!doctype html><html lang="en"><head><title>Old lamps - The Lamp Site</title>
 <link rel="canonical" href="https://example.org/lamps"></head><body>

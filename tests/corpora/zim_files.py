@@ -1,0 +1,107 @@
+"""Writes small ZIM files with pages as Kiwix's programs write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from libzim.writer import Creator, Hint, Item, StringProvider
+
+METADATA = {
+    "Name": "wikipedia_en_all",
+    "Title": "Wikipedia",
+    "Date": "2025-10-27",
+    "Language": "eng",
+    "Source": "en.wikipedia.org",
+    "Scraper": "mwoffliner 1.16.0",
+}
+
+
+class Entry(Item):  # type: ignore[misc]  # libzim has no types for its base class
+    """An entry of any type."""
+
+    def __init__(self, path: str, title: str, content: str, kind: str = "text/html") -> None:
+        super().__init__()
+        self._path, self._title, self._content, self._kind = path, title, content, kind
+
+    def get_path(self) -> str:
+        return self._path
+
+    def get_title(self) -> str:
+        return self._title
+
+    def get_mimetype(self) -> str:
+        return self._kind
+
+    def get_contentprovider(self) -> StringProvider:
+        return StringProvider(self._content)
+
+    def get_hints(self) -> dict[Hint, int]:
+        return {Hint.FRONT_ARTICLE: self._kind == "text/html"}
+
+
+def write_zim(
+    path: Path,
+    entries: Iterable[Entry],
+    redirects: Iterable[tuple[str, str, str]] = (),
+    metadata: Mapping[str, str] = METADATA,
+    main: str = "",
+    cluster: int = 1 << 20,
+) -> Path:
+    """Write a file; ``redirects``: path, title, path of the target. ``cluster``: its bytes."""
+    creator = Creator(path).config_indexing(False, "eng").config_nbworkers(1)
+    creator.config_clustersize(cluster)
+    if main:
+        creator.set_mainpath(main)
+    with creator:
+        for entry in entries:
+            creator.add_item(entry)
+        for one in redirects:
+            creator.add_redirection(*one, {Hint.FRONT_ARTICLE: True})
+        for name, value in metadata.items():
+            creator.add_metadata(name, value)
+    return path
+
+
+def article(title: str, lead: str) -> Entry:
+    """Return an article with this lead, and a section after it."""
+    return Entry(title.replace(" ", "_"), title, newer_page(title, lead))
+
+
+def newer_page(title: str, lead: str) -> str:
+    """Return a page with headings in boxes, as files since 2025 have."""
+    return (
+        f"<html><head><title>{title}</title></head><body>"
+        f'<h1 class="firstHeading">{title}</h1><div id="mw-content-text">'
+        f'<div class="mw-content-ltr mw-parser-output">{lead}'
+        '<div class="mw-heading mw-heading2"><h2>History</h2></div><p>It was built.</p>'
+        "</div></div><div>This article is issued from Wikipedia.</div></body></html>"
+    )
+
+
+def folded_page(title: str, lead: str) -> str:
+    """Return a page with sections that fold, as files up to 2024 have."""
+    return (
+        f"<html><body><h1>{title}</h1><div id='mw-content-text'>"
+        f'<section data-mw-section-id="0" id="a">{lead}</section>'
+        '<details data-level="2" open=""><summary class="section-heading"><h2>History</h2>'
+        "</summary><p>It was built.</p></details>"
+        "<div>This article is issued from Wikipedia.</div></div></body></html>"
+    )
+
+
+def oldest_page(title: str, lead: str) -> str:
+    """Return a page as files of 2017 have."""
+    return (
+        f"<html><body><div id='content'><h1>{title}</h1><div id='mw-content-text'>{lead}"
+        "<h2>History</h2><p>It was built.</p><!--htdig_noindex--><div><div>This article is issued"
+        " from Wikipedia.</div></div><!--/htdig_noindex--></div></div></body></html>"
+    )
+
+
+def mini_page(title: str, lead: str) -> str:
+    """Return a page without sections, as ``mini`` files have."""
+    return (
+        f'<html><body><h1>{title}</h1><div id="mw-content-text"><div class="mw-parser-output">'
+        f"{lead}</div></div><div>This article is issued from Wikipedia.</div></body></html>"
+    )
