@@ -39,7 +39,8 @@ _STORE = click.option(
 _SOURCE = click.option(
     "--source",
     required=True,
-    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR; zim:FILE (of Kiwix).",
+    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR; zim:FILE (of Kiwix);"
+    " cirrus:PATH (a dump of Wikimedia's search index).",
 )
 
 _VECTORS = click.option(

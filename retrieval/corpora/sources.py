@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from retrieval.corpora.cirrus import CirrusCorpus
 from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder import FolderCorpus
@@ -18,9 +19,10 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "jsonl": JsonlCorpus,
     "folder": FolderCorpus,
     "zim": ZimCorpus,
+    "cirrus": CirrusCorpus,
 }
 # For help texts and errors.
-KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE"
+KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE or cirrus:PATH"
 
 
 def open_corpus(source: str) -> Corpus:

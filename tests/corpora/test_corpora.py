@@ -12,7 +12,7 @@ import pytest
 from retrieval.corpora import json_lines
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
-from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.sources import KNOWN, open_corpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
 
@@ -177,7 +177,7 @@ def test_what_is_no_web_address_is_no_link(url: object) -> None:
 
 @pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
 def test_an_unknown_source_names_the_known_ones(source: str) -> None:
-    assert "Use vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE." in refusal(source)
+    assert f"Use {KNOWN}." in refusal(source)
 
 
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
