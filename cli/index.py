@@ -40,7 +40,7 @@ _SOURCE = click.option(
     "--source",
     required=True,
     help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR; zim:FILE (of Kiwix);"
-    " cirrus:PATH (a dump of Wikimedia's search index).",
+    " cirrus:PATH (a dump of Wikimedia's search index); parquet:PATH.",
 )
 
 _VECTORS = click.option(

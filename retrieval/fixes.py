@@ -36,6 +36,15 @@ def install_local_command() -> str:
     return f"{python} -m pip install --no-deps -r {file}"
 
 
+def install_corpora_command() -> str:
+    """Return the command line that installs what reads more formats, for this Python."""
+    python, file = (
+        shlex.quote(sys.executable),
+        shlex.quote(str(_CHECKOUT / "requirements-corpora.txt")),
+    )
+    return f"{python} -m pip install -r {file}"
+
+
 def install_zim_command() -> str:
     """Return the command line that installs what reads ZIM files, for this Python."""
     python = shlex.quote(sys.executable)

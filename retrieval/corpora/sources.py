@@ -10,6 +10,7 @@ from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder import FolderCorpus
 from retrieval.corpora.jsonl import JsonlCorpus
+from retrieval.corpora.parquet import ParquetCorpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.corpora.zim.zim_corpus import ZimCorpus
 from retrieval.errors import BadSource
@@ -20,9 +21,10 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "folder": FolderCorpus,
     "zim": ZimCorpus,
     "cirrus": CirrusCorpus,
+    "parquet": ParquetCorpus,
 }
 # For help texts and errors.
-KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE or cirrus:PATH"
+KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
 
 def open_corpus(source: str) -> Corpus:

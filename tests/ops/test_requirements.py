@@ -12,6 +12,7 @@ from settings import CHECKOUT
 FILES = (
     "requirements.txt",
     "requirements-local.txt",
+    "requirements-corpora.txt",
     "requirements-zim.txt",
     "requirements-test.txt",
     "requirements-weights.txt",
