@@ -7,6 +7,7 @@ index. Only workers connect to an index on a server; they write what they opened
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import astuple
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from settings import Settings
 from worker.health import worker_health
 from worker.jobs import JobStore
 
-# Sources whose texts are from Wikipedia and are shown under its licence.
+# Corpora whose texts are from Wikipedia and are shown under its licence: by their kind, or by the
+# names that Kiwix and Wikimedia give to files of Wikipedia.
 _WIKIPEDIA_SOURCES = ("vital", "fever")
+_WIKIPEDIA_NAME = re.compile(r"wikipedia|[a-z]+wiki[-_]", re.IGNORECASE)
 
 
 def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
@@ -65,5 +68,7 @@ def read_corpus(index: Path) -> Corpus:
 
 
 def _corpus(name: str, source: str, documents: int, built_at: str) -> Corpus:
-    attribution = source.partition(":")[0] in _WIKIPEDIA_SOURCES
+    kind = source.partition(":")[0]
+    named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(name)
+    attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
     return Corpus(name, documents, day(built_at), attribution)

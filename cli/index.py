@@ -40,7 +40,8 @@ _SOURCE = click.option(
     "--source",
     required=True,
     help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
-    " in all subfolders); zim:FILE (of Kiwix).",
+    " in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of Wikimedia's search index);"
+    " parquet:PATH.",
 )
 
 _VECTORS = click.option(

@@ -8,13 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Protocol
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.errors import BadSource
 
 BLOCK = 1 << 20  # bytes
 LONGEST = 1 << 28  # bytes of a line; the memory of a build is bounded by it
+
+
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes; none at the end."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class LineBlock:
                 yield where, _record(where, line, keys)
 
 
-def line_blocks(name: str, stream: IO[bytes]) -> Iterator[LineBlock]:
+def line_blocks(name: str, stream: Readable) -> Iterator[LineBlock]:
     """Yield a file's lines in blocks of about ``BLOCK`` bytes.
 
     Raises:

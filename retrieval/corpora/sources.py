@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from retrieval.corpora.cirrus import CirrusCorpus
 from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.corpora.jsonl import JsonlCorpus
+from retrieval.corpora.parquet import ParquetCorpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.corpora.zim.zim_corpus import ZimCorpus
 from retrieval.errors import BadSource
@@ -18,9 +20,11 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "jsonl": JsonlCorpus,
     "folder": FolderCorpus,
     "zim": ZimCorpus,
+    "cirrus": CirrusCorpus,
+    "parquet": ParquetCorpus,
 }
 # For help texts and errors.
-KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE"
+KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
 
 def open_corpus(source: str) -> Corpus:

@@ -12,7 +12,7 @@ import pytest
 from retrieval.corpora import json_lines
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
-from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.sources import KNOWN, open_corpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
 
@@ -99,6 +99,7 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
 
 
+@pytest.mark.server
 def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "note.md").write_text(
@@ -177,7 +178,7 @@ def test_what_is_no_web_address_is_no_link(url: object) -> None:
 
 @pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
 def test_an_unknown_source_names_the_known_ones(source: str) -> None:
-    assert "Use vital, fever:DIR, jsonl:FILE, folder:DIR or zim:FILE." in refusal(source)
+    assert f"Use {KNOWN}." in refusal(source)
 
 
 def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:

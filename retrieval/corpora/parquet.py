@@ -1,0 +1,193 @@
+"""``parquet:PATH``: documents with ``id``, ``title``, ``text`` and perhaps ``url``, in columns.
+
+Wikipedias are published like this, with whole articles, which are read in passages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.json_lines import opened
+from retrieval.corpora.page_ids import bad_id
+from retrieval.corpora.passages import paragraphs, passages
+from retrieval.errors import BadSource
+from retrieval.fixes import install_corpora_command
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyarrow.parquet import ParquetFile
+
+_LIBRARY = "pyarrow"
+_ROWS = 128  # of a chunk; whole articles have 3 kB on average, and some have 500
+_BUFFER = 1 << 20  # bytes; pages of a column are read one by one, not all of them at once
+_NEEDED = ("id", "title", "text")
+
+
+class ParquetCorpus:
+    """The rows of one file, or of all ``*.parquet`` files in a folder."""
+
+    date = ""
+    language = ""
+
+    def __init__(self, place: Path) -> None:
+        """Find the files.
+
+        Raises:
+            BadSource: there are none, or pyarrow is not installed.
+        """
+        if find_spec(_LIBRARY) is None:
+            raise BadSource(
+                "library_missing",
+                f"Parquet files are read with {_LIBRARY}, which is not installed.",
+                f"Run: {install_corpora_command()}",
+            )
+        self._files = [place] if place.is_file() else sorted(place.rglob("*.parquet"))
+        if not self._files:
+            raise BadSource(
+                "source_missing",
+                f"{place} is neither a file nor a folder with .parquet files.",
+                "Give one: parquet:PATH.",
+            )
+        self.name = place.resolve().stem if place.is_file() else place.resolve().name
+        self.source = f"parquet:{place.resolve()}"
+
+    def fingerprint(self) -> str:
+        """Return a digest of the files' names and contents."""
+        digest = hashlib.sha256()
+        for path in self._files:
+            with opened(path) as stream:
+                digest.update(path.name.encode("utf-8", "surrogateescape"))
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        return digest.hexdigest()
+
+    def size(self) -> int:
+        """Return the bytes of the files."""
+        return sum(path.stat().st_size for path in self._files)
+
+    def chunks(self) -> Iterator[tuple[ParquetChunk, int]]:
+        """Yield the rows in order of the files' names."""
+        for path in self._files:
+            size = path.stat().st_size
+            given = 0
+            for chunk, part in _chunks(path):
+                yield chunk, int(size * part) - given
+                given = int(size * part)
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetChunk:
+    """Some rows of a file; ``first`` is the number of the first, from 1.
+
+    ``damage``: why no more rows of this group can be read, ``None`` if they can.
+    """
+
+    path: str
+    first: int
+    rows: RecordBatch | None
+    damage: BadPage | None = None
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield the documents of each row."""
+        if self.rows is not None:
+            columns = {name: _values(self.rows.column(name)) for name in self.rows.schema.names}
+            for at in range(self.rows.num_rows):
+                row = {name: values[at] for name, values in columns.items()}
+                yield from _read(row, f"{self.path}, row {self.first + at}")
+        if self.damage is not None:
+            yield self.damage
+
+
+def _read(row: dict[str, Any], where: str) -> Iterator[Page | BadPage]:
+    number = row["id"]
+    page_id = clean(str(number) if isinstance(number, int) else number or "")
+    for name in ("title", "text"):
+        if not isinstance(row[name], str):
+            yield BadPage(f"{where}: no text in the column {name!r}.", "Correct that row.")
+            return
+    if bad := bad_id(page_id, where):
+        yield bad
+        return
+    title = clean(row["title"]) or page_id
+    yield from passages(page_id, title, web_address(row.get("url")), paragraphs(row["text"]))
+
+
+def _chunks(path: Path) -> Iterator[tuple[ParquetChunk, float]]:
+    """Yield the rows of a file, with the part of it that has been read then."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    with opened(path) as stream:
+        try:
+            file = ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
+        except (ArrowException, OSError) as error:
+            yield _damaged(path, 1, "not a Parquet file, or damaged", error), 1.0
+            return
+        if wrong := _wrong_columns(file):
+            bad = BadPage(f"{path}: {wrong}.", "Name the columns id, title, text and url.")
+            yield ParquetChunk(str(path), 1, None, bad), 1.0
+            return
+        columns = [*_NEEDED, *(["url"] if _is_text(file, "url") else [])]
+        total, end = max(file.metadata.num_rows, 1), 0
+        for group in range(file.metadata.num_row_groups):
+            first = end + 1
+            end += file.metadata.row_group(group).num_rows
+            try:
+                for rows in file.iter_batches(_ROWS, [group], columns, use_threads=False):
+                    yield ParquetChunk(str(path), first, rows), (first - 1 + rows.num_rows) / total
+                    first += rows.num_rows
+            except (ArrowException, OSError) as error:
+                what = f"damaged; the rows up to {end} are left out"
+                yield _damaged(path, first, what, error), end / total
+
+
+def _wrong_columns(file: ParquetFile) -> str:
+    """Return what is wrong with the columns, "" if nothing is."""
+    from pyarrow.types import is_integer
+
+    schema = file.schema_arrow
+    for name in _NEEDED:
+        if len(schema.get_all_field_indices(name)) != 1:
+            return f"no column {name!r}"
+        number = name == "id" and is_integer(schema.field(name).type)
+        if not number and not _is_text(file, name):
+            return f"the column {name!r} is no text"
+    return ""
+
+
+def _is_text(file: ParquetFile, name: str) -> bool:
+    from pyarrow.types import is_large_string, is_string, is_string_view
+
+    schema = file.schema_arrow
+    if len(schema.get_all_field_indices(name)) != 1:
+        return False
+    kind = schema.field(name).type
+    return bool(is_string(kind) or is_large_string(kind) or is_string_view(kind))
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column, ``None`` for those that are not UTF-8."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:
+        values = [_value(cell) for cell in column]
+    return values
+
+
+def _value(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except UnicodeDecodeError:
+        return None
+
+
+def _damaged(path: Path, row: int, what: str, error: Exception) -> ParquetChunk:
+    reason = " ".join(str(error).split()).rstrip(".")
+    bad = BadPage(f"{path}, row {row}: {what} ({reason}).", "Fetch the file again.")
+    return ParquetChunk(str(path), row, None, bad)

@@ -1,0 +1,148 @@
+"""``parquet:PATH``: rows of files, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.corpora import parquet
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import BadSource
+
+pyarrow = pytest.importorskip("pyarrow", reason="no pyarrow, which reads and writes Parquet")
+files = pytest.importorskip("pyarrow.parquet")
+
+
+def write(path: Path, rows: list[dict[str, Any]], **options: Any) -> Path:
+    files.write_table(pyarrow.Table.from_pylist(rows), path, **options)
+    return path
+
+
+def row(number: int) -> dict[str, Any]:
+    return {"id": str(number), "url": None, "title": f"Lamp {number}", "text": f"Lamp {number}."}
+
+
+def read(path: Path) -> list[Page | BadPage]:
+    return [page for chunk, _ in open_corpus(f"parquet:{path}").chunks() for page in chunk]
+
+
+def complaints(path: Path) -> list[str]:
+    return [page.message for page in read(path) if isinstance(page, BadPage)]
+
+
+def ids(path: Path) -> list[str]:
+    return [page.id for page in read(path) if isinstance(page, Page)]
+
+
+def test_each_row_is_a_document(tmp_path: Path) -> None:
+    lamp = {"id": "1", "url": "https://example.org/z", "title": "A\nlamp", "text": "It is\n\nred."}
+    bare = {"id": "2", "url": "javascript:alert(1)", "title": "", "text": ""}
+    path = write(tmp_path / "lamps.parquet", [lamp | {"more": 1}, bare | {"more": 2}])
+    assert open_corpus(f"parquet:{path}").name == "lamps"
+    assert read(path) == [
+        Page("1", "A lamp", "https://example.org/z", "It is red."),
+        Page("2", "2", None, ""),
+    ]
+
+
+def test_ids_may_be_numbers_and_addresses_may_be_missing(tmp_path: Path) -> None:
+    path = write(tmp_path / "lamps.parquet", [{"id": 0, "title": "Lamp", "text": "It is red."}])
+    assert read(path) == [Page("0", "Lamp", None, "It is red.")]
+
+
+def test_a_folder_is_read_in_small_chunks_that_are_the_same_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "_ROWS", 2)
+    (tmp_path / "b").mkdir()
+    write(tmp_path / "b" / "1.parquet", [row(5)])
+    write(tmp_path / "a.parquet", [row(n) for n in range(5)], row_group_size=3)
+    corpus = open_corpus(f"parquet:{tmp_path}")
+    chunks = list(corpus.chunks())
+    assert [chunk.rows.num_rows for chunk, _ in chunks] == [2, 1, 2, 1]
+    assert [chunk.first for chunk, _ in chunks] == [1, 3, 4, 1]
+    assert sum(size for _, size in chunks) == corpus.size()
+    assert chunks == list(open_corpus(f"parquet:{tmp_path}").chunks())
+    assert ids(tmp_path) == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_a_bad_row_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+    rows = [row(1) | {"id": ""}, row(2) | {"text": None}, row(3) | {"id": None}, row(4)]
+    path = write(tmp_path / "lamps.parquet", rows)
+    assert ids(path) == ["4"]
+    assert complaints(path) == [
+        f"{path}, row 1: the id is empty.",
+        f"{path}, row 2: no text in the column 'text'.",
+        f"{path}, row 3: the id is empty.",
+    ]
+
+
+def test_a_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
+    texts = pyarrow.array([b"It is red.", b"\xff"]).view(pyarrow.string())
+    table = pyarrow.table({"id": ["1", "2"], "title": ["A", "B"], "text": texts})
+    path = tmp_path / "lamps.parquet"
+    files.write_table(table, path)
+    assert ids(path) == ["1"]
+    assert complaints(path) == [f"{path}, row 2: no text in the column 'text'."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([{"id": "1", "title": "A"}], "no column 'text'"),
+        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' is no text"),
+    ],
+)
+def test_a_file_with_other_columns_is_reported(
+    tmp_path: Path, rows: list[dict[str, Any]], complaint: str
+) -> None:
+    write(tmp_path / "b.parquet", [row(1)])
+    path = write(tmp_path / "a.parquet", rows)
+    assert complaints(tmp_path) == [f"{path}: {complaint}."]
+    assert ids(tmp_path) == ["1"]
+
+
+def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", [row(1)])
+    path.write_bytes(path.read_bytes()[:-20])
+    write(tmp_path / "b.parquet", [row(2)])
+    (complaint,) = complaints(tmp_path)
+    assert complaint.startswith(f"{path}, row 1: not a Parquet file, or damaged (")
+    assert ids(tmp_path) == ["2"]
+
+
+def test_a_damaged_group_of_rows_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    rows = [row(n) for n in range(6)]
+    path = write(tmp_path / "a.parquet", rows, row_group_size=2, use_dictionary=False)
+    content = bytearray(path.read_bytes())
+    column = files.read_metadata(path).row_group(1).column(3)
+    begin = column.data_page_offset
+    content[begin : begin + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(content)
+    (complaint,) = complaints(path)
+    assert complaint.startswith(f"{path}, row 3: damaged; the rows up to 4 are left out (")
+    assert ids(path) == ["0", "1", "4", "5"]
+
+
+def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
+    found = set()
+    for number in (1, 2, 1):
+        path = write(tmp_path / "lamps.parquet", [row(number)])
+        found.add(open_corpus(f"parquet:{path}").fingerprint())
+    assert len(found) == 2
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="neither a file nor a folder"):
+        open_corpus(f"parquet:{tmp_path}")
+
+
+def test_without_pyarrow_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "_LIBRARY", "no_such_library")
+    with pytest.raises(BadSource, match=r"no_such_library, which .*requirements-corpora\.txt"):
+        open_corpus(f"parquet:{tmp_path}")
