@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from settings import CHECKOUT, TABLE
 
 PACKAGES = ("app", "cli", "evaluation", "retrieval", "training", "worker")
@@ -57,6 +59,7 @@ def imports(path: Path) -> set[str]:
     return modules
 
 
+@pytest.mark.server
 def test_imports_follow_the_contracts() -> None:
     """The contracts are in ``pyproject.toml``."""
     program = Path(sys.executable).with_name("lint-imports")

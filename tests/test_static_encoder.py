@@ -29,6 +29,7 @@ def encoder() -> StaticEncoder:
     return StaticEncoder(STATIC)
 
 
+@pytest.mark.models
 def test_vectors_are_of_length_one_and_there_is_one_for_each_sentence(
     encoder: StaticEncoder,
 ) -> None:
@@ -39,6 +40,7 @@ def test_vectors_are_of_length_one_and_there_is_one_for_each_sentence(
     assert np.linalg.norm(np.concatenate(parts), axis=1) == pytest.approx(1)
 
 
+@pytest.mark.models
 def test_a_document_is_the_same_whatever_is_encoded_beside_it(encoder: StaticEncoder) -> None:
     (alone, _), (both, _) = (
         encoder.encode_documents(documents) for documents in ([SOUP], [LIGHTHOUSE, SOUP])
@@ -47,6 +49,7 @@ def test_a_document_is_the_same_whatever_is_encoded_beside_it(encoder: StaticEnc
     assert len(encoder.encode_documents([])[0]) == 0
 
 
+@pytest.mark.models
 def test_a_query_of_the_transformer_meets_what_it_is_about(encoder: StaticEncoder) -> None:
     queries = MiniLMEncoder().encode(["When was the lighthouse's lamp lit?", "How is soup cooked?"])
     whole, parts = encoder.encode_documents([LIGHTHOUSE, SOUP])
@@ -57,12 +60,14 @@ def test_a_query_of_the_transformer_meets_what_it_is_about(encoder: StaticEncode
     assert lit > broken
 
 
+@pytest.mark.models
 def test_a_text_without_a_token_has_no_direction(encoder: StaticEncoder) -> None:
     whole, parts = encoder.encode_documents([EncodableDocument(" ", "  ", ((0, 1),))])
     assert not whole.any()
     assert not parts[0].any()
 
 
+@pytest.mark.models
 def test_another_process_can_have_it(encoder: StaticEncoder) -> None:
     copy = pickle.loads(pickle.dumps(StaticEncoder(STATIC)))
     assert copy.encode_documents([SOUP])[0] == pytest.approx(encoder.encode_documents([SOUP])[0])

@@ -187,6 +187,7 @@ def test_weights_that_were_cut_off_are_not_whole(tmp_path: Path) -> None:
         read_classifier(folder)
 
 
+@pytest.mark.server
 def test_pickled_weights_are_refused_with_a_command_that_converts_them(tmp_path: Path) -> None:
     folder = write_tiny_classifier(tmp_path / "my model")
     before = model_in(folder).probabilities(PAIRS)

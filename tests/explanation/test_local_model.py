@@ -51,6 +51,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LocalModel:
     return LocalModel(NAME, models, weights, WORDINGS)
 
 
+@pytest.mark.language_model
 def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) -> None:
     kept = Memory()
     result = LocalExplainer(CHOICE, model, kept).explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
@@ -71,6 +72,7 @@ def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) ->
     assert result.notices == ()
 
 
+@pytest.mark.language_model
 def test_the_same_question_is_not_computed_again(model: LocalModel) -> None:
     kept = Memory()
     stage = LocalExplainer(CHOICE, model, kept)
@@ -80,6 +82,7 @@ def test_the_same_question_is_not_computed_again(model: LocalModel) -> None:
     assert again.usage == Usage(NAME, 0, 0, 0)
 
 
+@pytest.mark.language_model
 def test_the_verifiers_verdict_stays_where_the_model_only_adds_its_opinion(
     model: LocalModel,
 ) -> None:
@@ -89,6 +92,7 @@ def test_the_verifiers_verdict_stays_where_the_model_only_adds_its_opinion(
     assert [opinion.judge for opinion in verdict.opinions] == ["verifier 5", NAME]
 
 
+@pytest.mark.language_model
 def test_what_its_listener_on_waiting_raises_ends_the_waiting_and_the_next_claim_is_answered(
     model: LocalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +109,7 @@ def test_what_its_listener_on_waiting_raises_ends_the_waiting_and_the_next_claim
     assert len(stage.explain(CLAIM, EVIDENCE, VERIFIERS, nothing).verdict.opinions) == 2
 
 
+@pytest.mark.language_model
 def test_where_it_takes_too_long_the_verifiers_verdict_stays_with_a_notice(
     model: LocalModel,
 ) -> None:
@@ -118,6 +123,7 @@ def test_where_it_takes_too_long_the_verifiers_verdict_stays_with_a_notice(
     assert stage.problem is None
 
 
+@pytest.mark.language_model
 def test_evidence_that_is_too_long_for_the_model_is_no_fault_of_the_model(
     model: LocalModel,
 ) -> None:

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,8 @@ class InMemoryStore:
     def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
         """Split and encode the pages; of several with one id the last counts."""
         pages = list({page.id: page for page in pages}.values())
-        splitter = SentenceSplitter()
         self._documents: dict[str, Document] = {}
-        for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
+        for page, bounds in zip(pages, _splitter().split(p.text for p in pages), strict=True):
             sentences = tuple(
                 Sentence(page.id, n, page.text[start:end], start, end)
                 for n, (start, end) in enumerate(bounds)
@@ -50,7 +50,7 @@ class InMemoryStore:
         self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
         if encoder is not None:
             self._encode(encoder)
-        tokens = TitleTokenizer().tokens([page.title for page in pages])
+        tokens = _title_tokenizer().tokens([page.title for page in pages])
         self._trie = TitleTrie.of(tokens, list(self._documents))
         self._encoder = encoder.name if encoder is not None else ""
 
@@ -156,6 +156,11 @@ class InMemoryStore:
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore``."""
         return ((document.id, document.title) for document in self._documents.values())
+
+
+# Loading them takes longer than anything that is done with them here.
+_splitter = cache(SentenceSplitter)
+_title_tokenizer = cache(TitleTokenizer)
 
 
 def _words(text: str) -> list[str]:

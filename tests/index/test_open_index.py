@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.location import ElasticLocation
 from retrieval.index.embedded_index import EmbeddedIndex
@@ -37,6 +39,7 @@ print({"elasticsearch", "faiss", "numpy", "tantivy"} & set(sys.modules))
 """
 
 
+@pytest.mark.server
 def test_nothing_is_imported_before_an_index_is_opened() -> None:
     seen = subprocess.run(
         [sys.executable, "-c", _IMPORT],

@@ -372,9 +372,7 @@ def change_page_by_page(index: Index) -> None:
 @pytest.fixture(
     scope="module",
     params=[
-        marked(name, change)
-        for name in INDEXES
-        for change in (change_at_once, change_page_by_page)
+        marked(name, change) for name in INDEXES for change in (change_at_once, change_page_by_page)
     ],
     ids=lambda param: f"{param[0]}, {param[1].__name__}",
 )

@@ -76,6 +76,7 @@ def test_another_version_is_kept_beside_it_until_nothing_opened_it_for_a_month(
     assert sorted(kept.glob("*.onnx")) == sorted([other, first, third])
 
 
+@pytest.mark.server
 def test_processes_that_convert_the_same_at_once_all_get_whole_files(kept: Path) -> None:
     command = [sys.executable, "-c", _CONVERT, str(kept)]
     running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(3)]

@@ -109,7 +109,7 @@ def _etag(file: Path) -> str:
 @contextmanager
 def running(folder: Path) -> Iterator[Hub]:
     with Hub(folder) as hub:
-        thread = Thread(target=hub.serve_forever, daemon=True)
+        thread = Thread(target=hub.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield hub

@@ -14,6 +14,8 @@ from training.contrast import contrast_claims, exchanged, refuting, symmetric
 from training.figures import contrast_figures
 from training.sentence_pool import SentencePool
 
+pytestmark = pytest.mark.models
+
 PAGES = {
     "Cecilia_Bridge": [
         "The Cecilia Bridge crosses a fjord in Norway .",

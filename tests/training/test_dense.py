@@ -73,6 +73,7 @@ def test_where_nothing_is_wanted_nothing_is_lost() -> None:
     assert scores.grad.tolist() == [[0, 0], [0, 0]]
 
 
+@pytest.mark.models
 def test_the_sentences_of_a_pool_have_the_vectors_that_an_index_holds(tmp_path: Path) -> None:
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
     vectors = pool_vectors(pool, tmp_path)
@@ -82,6 +83,7 @@ def test_the_sentences_of_a_pool_have_the_vectors_that_an_index_holds(tmp_path: 
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
 
 
+@pytest.mark.models
 def test_sentences_that_come_with_a_claim_follow_each_other_gold_ones_first(
     tmp_path: Path,
 ) -> None:
