@@ -16,6 +16,9 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
 from retrieval.networks import network, runtime
+from retrieval.networks.base import Base
+from retrieval.networks.minilm import MiniLM
+from retrieval.networks.mpnet import MPNet
 from retrieval.networks.mpnet_weights import mpnet_folder
 from tests.islands import TEXTS, write_source
 from tests.shared import make_shared_folder, remove_shared_folder, shared_folder
@@ -54,15 +57,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Let a fast test, with its fixtures, start no process and open no network."""
+    """Let a fast test, with its fixtures, start no program and load no packaged model."""
+    convert = network.converted_layers
 
     def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError(f"{item.nodeid} needs a marker that says what it starts or opens")
+        raise AssertionError(f"{item.nodeid} needs a marker that says what it starts or loads")
+
+    def convert_tiny(name: str, base: Base, *arguments: Any) -> Path:
+        if isinstance(base, MiniLM | MPNet):
+            refuse()
+        return convert(name, base, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         if item.get_closest_marker("fast"):
             patch.setattr(subprocess, "Popen", refuse)
-            patch.setattr(network, "converted_layers", refuse)
+            patch.setattr(network, "converted_layers", convert_tiny)
+            patch.setattr(MiniLM, "weights", refuse)
+            patch.setattr(MPNet, "weights", refuse)
         return (yield)
 
 

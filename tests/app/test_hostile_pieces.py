@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from benchmarks.hostile.pieces import Piece, Source, read_pieces
 from retrieval.explanation.prompt import visible
+from retrieval.result import ClaimResult
 from tests.app.documents import MODEL, claim_document, opinion
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
@@ -64,7 +65,8 @@ def test_no_hostile_piece_breaks_a_page_or_an_export(
         shapes, outlines, tables = [], [], []
         for source in (HARMLESS, piece.hostile):
             job = store.submit(piece.claim, "esoteric")[0]
-            worker.finish(job, result_with(piece, source))
+            result = ClaimResult.model_validate(result_with(piece, source))
+            assert store.finish(worker.start(job), result)
             shapes.append(Shape(client.get(f"/claims/{job.id}").text).elements)
             export = f"/api/v1/claims/{job.id}/export?format="
             tokens = markdown.parse(client.get(f"{export}md").text)

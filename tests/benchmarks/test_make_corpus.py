@@ -6,17 +6,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from benchmarks import synthetic_pages
 from benchmarks.make_corpus import main
 from benchmarks.synthetic_pages import Encyclopaedia
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 
-pytestmark = pytest.mark.slow
-
 REAL = [
     {"id": "Skerrow_Light", "text": "Lamps burn lamps .", "lines": "0\tLamps burn lamps ."},
     {"id": "Ann_Lee_-LRB-engineer-RRB-", "text": "Lamps .", "lines": "0\tLamps ."},
 ]
+
+
+@pytest.fixture
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invent no more words than the names of pages need, since inventing them takes seconds."""
+    monkeypatch.setattr(synthetic_pages, "MADE_UP", 25_000)
 
 
 def made(tmp_path: Path, name: str, *options: str) -> Path:
@@ -65,6 +70,7 @@ def test_pages_mention_real_ones_and_use_their_words(encyclopaedia: Encyclopaedi
     assert any(" lamps " in text for page in pages for text, _ in page.sentences)
 
 
+@pytest.mark.usefixtures("few_words")
 def test_the_same_options_write_the_same_files_and_another_seed_others(tmp_path: Path) -> None:
     first = made(tmp_path, "first", "--pages", "50").joinpath("synthetic-001.jsonl").read_bytes()
     again = made(tmp_path, "again", "--pages", "50").joinpath("synthetic-001.jsonl").read_bytes()
@@ -72,6 +78,7 @@ def test_the_same_options_write_the_same_files_and_another_seed_others(tmp_path:
     assert first == again != other.read_bytes()
 
 
+@pytest.mark.usefixtures("few_words")
 def test_what_is_written_reads_as_fevers_pages(tmp_path: Path) -> None:
     real = tmp_path / "real"
     real.mkdir()

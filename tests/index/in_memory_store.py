@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class InMemoryStore:
         self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
         if encoder is not None:
             self._encode(encoder)
-        tokens = TitleTokenizer().tokens([title for _, title in self._titled])
+        tokens = _title_tokenizer().tokens([title for _, title in self._titled])
         self._trie = TitleTrie.of(tokens, [document_id for document_id, _ in self._titled])
         self._encoder = encoder.name if encoder is not None else ""
 
@@ -186,6 +187,10 @@ class InMemoryStore:
     def titled(self) -> Iterator[tuple[str, str]]:
         """See ``DocumentStore``."""
         return iter(self._titled)
+
+
+# Loading it takes longer than all that is done with it here.
+_title_tokenizer = cache(TitleTokenizer)
 
 
 def _words(text: str) -> list[str]:

@@ -54,11 +54,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-@pytest.fixture(scope="module")
-def parser() -> EnglishParser:
-    return EnglishParser()
-
-
 def made_from(
     pool: SentencePool, *train: AnnotatedClaim, seed: int = 0, limit: int = 1000
 ) -> list[Composition]:
