@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 60  # that opening a file or reading an article may take
 _MEMORY = 2 << 30  # bytes that the process may take
-_CLUSTERS = 64 << 20  # bytes of unpacked clusters that libzim keeps; each is read once
+_CLUSTERS = 16 << 20  # bytes of unpacked clusters that libzim keeps; one is read after another
 _LARGEST = 32 << 20  # bytes of an article
 _MOST_ENDS = 50  # of the process while it reads one chunk
 _FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")

@@ -35,7 +35,9 @@ _PRONUNCIATION_TITLES = ("Help:IPA", "Help:Pronunciation", "English pronunciatio
 _COLUMNS = frozenset({"div-col", "multicol", "mw-parser-output"})  # boxes that hold text
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 # Where the first section begins. What follows is not parsed: it is most of a long article.
-_FIRST_SECTION = re.compile(rb"<details data-level=|<section data-mw-section-id=\"[1-9]")
+_FIRST_SECTION = re.compile(
+    rb"<details data-level=|<section data-mw-section-id=\"[1-9]|<div class=\"mw-heading mw-heading2"
+)
 _ENDED = re.compile(r"[.!?…:][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 
