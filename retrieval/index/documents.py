@@ -104,12 +104,15 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Documents that a source has unchanged, and new ones that they supersede.
+    """Which documents of the version before a source has unchanged.
 
-    A source may have several pages with one id, of which the last is used.
+    Attributes:
+        mask: for each of them whether the source has it.
+        earlier: new documents that they supersede: a source may have several pages with one id, of
+            which the last is used.
     """
 
-    numbers: list[int]
+    mask: NDArray[np.bool_]
     earlier: list[int]
 
 
@@ -257,9 +260,11 @@ class NewDocuments:
         finally:
             self._connection.execute("DETACH older")
 
-    def kept(self, older: Path) -> Kept:
-        """Return the documents of another database that the source still has, unchanged."""
-        kept = {number for (number,) in self._connection.execute("SELECT number FROM kept")}
+    def kept(self, older: Path, count: int) -> Kept:
+        """Return which of another database's first ``count`` documents the source still has."""
+        kept = np.zeros(count, dtype=np.bool_)
+        numbers = (number for (number,) in self._connection.execute("SELECT number FROM kept"))
+        kept[np.fromiter(numbers, np.int64)] = True
         earlier = []
         self._connection.execute("ATTACH ? AS older", [str(older)])
         try:
@@ -267,10 +272,10 @@ class NewDocuments:
                 if before > new:
                     earlier.append(new)
                 else:
-                    kept.discard(number)
+                    kept[number] = False
         finally:
             self._connection.execute("DETACH older")
-        return Kept(sorted(kept), earlier)
+        return Kept(kept, earlier)
 
     def close(self) -> None:
         """Close the database, which is a single file then."""

@@ -24,7 +24,6 @@ from retrieval.index.codes import rotation
 from retrieval.index.database import append
 from retrieval.index.documents import (
     Documents,
-    Kept,
     NewDocuments,
     Prepared,
     later_passages,
@@ -131,18 +130,16 @@ class NewVersion:
             new.finish()
             bad, superseded = new.bad_pages(), new.superseded()
             older = self._database(before) if before.name else None
-            kept = new.kept(older) if older and all_of else Kept([], [])
+            kept = new.kept(older, first) if older and all_of else None
             replaced = new.replaced(older, first) if older and not all_of else []
             if new.end > first:
                 add_titles(self._folder, new.titles())
-        if new.end == first and not kept.numbers:
+        if new.end == first and not (kept and kept.mask.any()):
             shutil.rmtree(self._building)
             raise _empty(self._meta.source, bad)
-        if all_of:
-            gone = ~self._removed
-            gone[kept.numbers] = False
-            replaced = np.flatnonzero(gone).tolist()
-        superseded += kept.earlier
+        if kept:
+            replaced = np.flatnonzero(~self._removed & ~kept.mask).tolist()
+            superseded += kept.earlier
         added = np.zeros(new.end - first, dtype=np.bool_)
         self._removed = np.concatenate([self._removed, added])
         self._meta = replace(
