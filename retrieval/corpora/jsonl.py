@@ -11,7 +11,7 @@ from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
 from retrieval.corpora.page_ids import bad_id
-from retrieval.corpora.passages import paragraphs, passages
+from retrieval.corpora.passages import Block, paragraphs, passages
 from retrieval.errors import BadSource
 
 
@@ -67,4 +67,4 @@ class JsonlChunk:
                 continue
             title = clean(record["title"]) or page_id
             url = web_address(record.get("url"))
-            yield from passages(page_id, title, url, paragraphs(record["text"]))
+            yield from passages(page_id, title, url, map(Block, paragraphs(record["text"])))

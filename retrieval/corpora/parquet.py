@@ -1,6 +1,7 @@
 """``parquet:PATH``: documents with ``id``, ``title``, ``text`` and perhaps ``url``, in columns.
 
-Wikipedias are published like this, with whole articles, which are read in passages.
+Wikipedias are published like this, with whole articles, which are read in passages. Their headings
+are lines like any other.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.headings import sections
 from retrieval.corpora.json_lines import opened
 from retrieval.corpora.page_ids import bad_id
-from retrieval.corpora.passages import paragraphs, passages
+from retrieval.corpora.passages import passages
 from retrieval.errors import BadSource
 from retrieval.fixes import install_corpora_command
 
@@ -115,7 +117,8 @@ def _read(row: dict[str, Any], where: str) -> Iterator[Page | BadPage]:
         yield bad
         return
     title = clean(row["title"]) or page_id
-    yield from passages(page_id, title, web_address(row.get("url")), paragraphs(row["text"]))
+    blocks = sections(row["text"].split("\n"))  # no line is wrapped
+    yield from passages(page_id, title, web_address(row.get("url")), blocks)
 
 
 def _chunks(path: Path) -> Iterator[tuple[ParquetChunk, float]]:

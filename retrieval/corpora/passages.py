@@ -25,6 +25,7 @@ WHOLE = 2 * LIMIT
 _SHORT = 120  # characters of a section, about a sentence, that is not worth a passage of its own
 # A passage may end with a paragraph from this part of its size on.
 _FULL_ENOUGH = 0.6
+_ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 
@@ -43,9 +44,14 @@ class Block:
     anchor: str | None = None
 
 
-def paragraphs(text: str) -> list[Block]:
+def ends_sentence(text: str) -> bool:
+    """Return whether a paragraph ends with the mark of a sentence, and quotes or brackets."""
+    return bool(_ENDED.search(text))
+
+
+def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a text, which end with blank lines."""
-    return [Block(paragraph) for paragraph in _BLANK.split(text)]
+    return _BLANK.split(text)
 
 
 @dataclass(slots=True)
@@ -78,7 +84,7 @@ def passages(
     if following is None and not beginning.section and beginning.page is None:
         text = " ".join(beginning.paragraphs)
         if len(text) <= WHOLE:
-            yield Page(document_id, title, url, text)
+            yield _whole(document_id, title, url, beginning.paragraphs)
             return
     more = () if following is None else (following,)
     pieces = (
@@ -93,6 +99,14 @@ def passages(
     if second is not None:
         for part, sentences in chain((second,), pieces):
             yield page(part, sentences, next(numbers), alone=False)
+
+
+def _whole(document_id: str, title: str, url: str | None, paragraphs: list[str]) -> Page:
+    """Return a short document; a paragraph without a mark at its end is a sentence of its own."""
+    if all(map(ends_sentence, paragraphs[:-1])):
+        return Page(document_id, title, url, " ".join(paragraphs))
+    sentences = tuple(chain.from_iterable(_sentences(paragraphs)))
+    return Page(document_id, title, url, "", sentences)
 
 
 def _page(

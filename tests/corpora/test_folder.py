@@ -59,6 +59,16 @@ def sentences(page: Page) -> str:
     return " ".join(page.sentences or ())
 
 
+def test_a_text_file_has_the_title_and_the_sections_of_its_headings(tmp_path: Path) -> None:
+    text = f"The lamps of Rowan\n\n{LONG}\n\nRepairs\n\n{LONG}"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    pages, _ = read(tmp_path)
+    assert [(page.title, page.passage) for page in pages] == [
+        ("The lamps of Rowan", Passage("a.txt", 1)),
+        ("The lamps of Rowan", Passage("a.txt", 2, ("Repairs",))),
+    ]
+
+
 def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     pages = ["The lamp is red.\nIt is old.", "", "It burns \\(well\\)."]
     (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages, title="Lamps of Rowan"))

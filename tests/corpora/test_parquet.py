@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from retrieval.corpora import parquet
-from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 
@@ -38,14 +38,34 @@ def ids(path: Path) -> list[str]:
 
 
 def test_each_row_is_a_document(tmp_path: Path) -> None:
-    lamp = {"id": "1", "url": "https://example.org/z", "title": "A\nlamp", "text": "It is\n\nred."}
+    lamp = {
+        "id": "1",
+        "url": "https://example.org/z",
+        "title": "A\nlamp",
+        "text": "It is red.\nIt is old.",
+    }
     bare = {"id": "2", "url": "javascript:alert(1)", "title": "", "text": ""}
     path = write(tmp_path / "lamps.parquet", [lamp | {"more": 1}, bare | {"more": 2}])
     assert open_corpus(f"parquet:{path}").name == "lamps"
     assert read(path) == [
-        Page("1", "A lamp", "https://example.org/z", "It is red."),
+        Page("1", "A lamp", "https://example.org/z", "It is red. It is old."),
         Page("2", "2", None, ""),
     ]
+
+
+def test_lines_that_look_like_headings_make_sections(tmp_path: Path) -> None:
+    lead = "It stands in the old town of Rowan, beside the harbour. " * 3
+    later = "It was moved to the museum of the town in the year after. " * 3
+    text = f"{lead}\n\nHistory \n\n{later}\n\nSee also\n Lamps of the far north\n"
+    url = "https://example.org/lamp"
+    path = write(tmp_path / "lamps.parquet", [row(1) | {"text": text, "url": url}])
+    first, second = read(path)
+    assert isinstance(first, Page)
+    assert isinstance(second, Page)
+    assert (first.id, first.passage) == ("1#1", Passage("1", 1))
+    assert (second.id, second.passage) == ("1#2", Passage("1", 2, ("History",)))
+    assert (first.url, second.url) == (url, f"{url}#History")
+    assert second.sentences == (later[: len(later) // 3 - 1],) * 3
 
 
 def test_ids_may_be_numbers_and_addresses_may_be_missing(tmp_path: Path) -> None:

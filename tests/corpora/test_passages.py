@@ -32,16 +32,23 @@ def text_of(pages: Sequence[Page]) -> str:
     return " ".join(" ".join(page.sentences or ()) for page in pages)
 
 
-def test_a_short_text_stays_one_page_and_its_paragraphs_are_not_kept_apart() -> None:
-    text = "It is\n\nred. \n \n\n\nIt is old.\r\n\r\nIt burns. "
-    assert read(*paragraphs(text)) == [
-        Page("lamps", "Lamps", None, "It is red. It is old. It burns.")
+def test_a_short_text_stays_one_page() -> None:
+    text = "It is red. \n \n\n\nIt is\nold.\r\n\r\nIt burns "
+    assert read(*map(Block, paragraphs(text))) == [
+        Page("lamps", "Lamps", None, "It is red. It is old. It burns")
     ]
 
 
-@pytest.mark.parametrize("text", ["", " \n\n ", "a\u200b\n\n\u0301b", "\n\nx\n \t\n\u2028\n\ny"])
+def test_a_paragraph_of_a_short_text_that_does_not_end_like_a_sentence_is_one() -> None:
+    text = "Lamps of 1902\n\nIt is red. It is old.\n\nIt burns."
+    assert read(*map(Block, paragraphs(text))) == [
+        Page("lamps", "Lamps", None, "", ("Lamps of 1902", "It is red.", "It is old.", "It burns."))
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " \n\n ", "a.\u200b\n\n\u0301b", "\n\nx.\n \t\n\u2028\n\ny"])
 def test_a_text_without_passages_is_what_cleaning_makes_of_it(text: str) -> None:
-    (page,) = read(*paragraphs(text))
+    (page,) = read(*map(Block, paragraphs(text)))
     assert (page.text, page.sentences, page.passage) == (clean(text), None, None)
 
 

@@ -1,10 +1,12 @@
-"""Reads text files; a blank line ends a paragraph."""
+"""Reads text files; a blank line ends a paragraph, which may be a heading."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.headings import may_be_heading, sections
 from retrieval.corpora.passages import paragraphs
 
 
@@ -24,9 +26,12 @@ def text_of(path: Path) -> str:
 
 
 def read(path: Path) -> Document:
-    """Return the document, which has no title.
+    """Return the document; its title is its first paragraph, if that looks like a heading.
 
     Raises:
         Unreadable, OSError: the file cannot be read.
     """
-    return Document("", paragraphs(text_of(path)))
+    first, *others = paragraphs(text_of(path).lstrip())
+    if others and may_be_heading(clean(first)):
+        return Document(first, sections(others))
+    return Document("", sections([first, *others]))
