@@ -2,8 +2,9 @@
 
 python -m benchmarks.dumps [--pages 300000] [--work FOLDER]
 
-Both have the same synthetic pages. Prints a table. Needs libzim (requirements-zim.txt), and about
-2 GB of disk for 300,000 pages.
+Both have the same synthetic pages. The index gets static vectors, and is then updated from a newer
+dump, of whose pages 95 % are the same. Prints a table. Needs libzim (requirements-zim.txt), and
+about 3 GB of disk for 300,000 pages.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import click
 from libzim.writer import Creator, Hint, Item, StringProvider
 
+from benchmarks.newer_dump import newer, older
 from benchmarks.scale.building import timed
 from benchmarks.synthetic_pages import Encyclopaedia, SyntheticPage
 from retrieval.corpora.fever_spelling import plain_text, plain_title
@@ -30,7 +35,11 @@ SEED = 7
 SECTIONS = 4  # of an article, after its introduction
 REDIRECTED = 2  # one of so many articles has a redirect
 _RANGE = 1000  # pages that are made at once
-_HEAD = ["| source | size | pages | pages/s | peak memory |", "|---|---|---|---|---|"]
+_Page: TypeAlias = tuple[int, SyntheticPage]
+_HEAD = [
+    "| source | size | pages | words | static vectors | peak memory | a newer dump saves |",
+    "|---|---|---|---|---|---|---|",
+]
 
 
 @click.command()
@@ -45,44 +54,62 @@ def main(pages: int, work: Path | None) -> None:
     with nullcontext(work) if work else tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        zim = place / "wikipedia_en_synthetic.zim"
-        cirrus = place / "enwiki-20251027-cirrussearch-content.json.gz"
-        for path, write in ((zim, _write_zim), (cirrus, _write_cirrus)):
-            if not path.exists():
-                print(f"{path.name} ...", file=sys.stderr, flush=True)
-                partial = path.with_name(f"partial-{path.name}")
-                partial.unlink(missing_ok=True)
-                write(partial, pages)
-                partial.rename(path)
         print(f"{Settings.from_environment().threads} threads:\n")
         print("\n".join(_HEAD), flush=True)
-        for path, kind in ((zim, "zim"), (cirrus, "cirrus")):
-            print(_row(f"{kind}:{path}", path, pages, place / f"index-{kind}"), flush=True)
+        for kind, name, write in (
+            ("zim", "wikipedia_en_synthetic_{}.zim", _write_zim),
+            ("cirrus", "enwiki-{}-cirrussearch-content.json.gz", _write_cirrus),
+        ):
+            first, second = (place / name.format(day) for day in ("20251027", "20251127"))
+            versions = older(_pages(pages)), newer(_pages(pages), _changed)
+            for path, version in zip((first, second), versions, strict=True):
+                if not path.exists():
+                    print(f"{path.name} ...", file=sys.stderr, flush=True)
+                    partial = path.with_name(f"partial-{path.name}")
+                    partial.unlink(missing_ok=True)
+                    write(partial, version)
+                    partial.rename(path)
+            print(_row(kind, first, second, pages, place / f"index-{kind}"), flush=True)
 
 
-def _row(source: str, path: Path, pages: int, index: Path) -> str:
-    command = [sys.executable, "-m", "cli", "index", "build", "--vectors", "none"]
-    figures = timed([*command, "--source", source, "--to", str(index)])
+def _row(kind: str, dump: Path, newer_dump: Path, pages: int, index: Path) -> str:
+    def command(action: str, vectors: str, *options: str) -> dict[str, Any]:
+        program = [sys.executable, "-m", "cli", "index", action, "--vectors", vectors]
+        return timed([*program, "--to", str(index), *options])
+
+    shutil.rmtree(index, ignore_errors=True)
+    words = command("build", "none", "--source", f"{kind}:{dump}")
+    vectors = command("encode", "static")
+    update = command("build", "static", "--source", f"{kind}:{newer_dump}")
+    saved = 1 - update["seconds"] / (words["seconds"] + vectors["seconds"])
+    most = max(step["megabytes"] for step in (words, vectors, update))
     return (
-        f"| {source.partition(':')[0]} | {path.stat().st_size / 1e6:.0f} MB | {pages:,}"
-        f" | {pages / figures['seconds']:.0f} | {figures['megabytes']:.0f} MB |"
+        f"| {kind} | {dump.stat().st_size / 1e6:.0f} MB | {pages:,}"
+        f" | {pages / words['seconds']:,.0f} pages/s | {pages / vectors['seconds']:,.0f} pages/s"
+        f" | {most:.0f} MB | {100 * saved:.0f} % |"
     )
 
 
-def _pages(count: int) -> Iterator[SyntheticPage]:
+def _pages(count: int) -> Iterator[_Page]:
     encyclopaedia = Encyclopaedia(count, SEED)
     for start in range(0, count, _RANGE):
-        yield from encyclopaedia.pages(start, min(start + _RANGE, count))
+        pages = encyclopaedia.pages(start, min(start + _RANGE, count))
+        yield from enumerate(pages, start + 1)
+
+
+def _changed(numbered: _Page) -> _Page:
+    number, page = numbered
+    return number, replace(page, sentences=(*page.sentences, ("It was described anew .", ())))
 
 
 def _sentences(page: SyntheticPage) -> list[str]:
     return [plain_text(sentence) for sentence, _ in page.sentences]
 
 
-def _write_zim(path: Path, count: int) -> None:
+def _write_zim(path: Path, pages: Iterable[_Page]) -> None:
     creator = Creator(path).config_indexing(False, "eng")
     with _remarks_on_standard_error(), creator:
-        for number, page in enumerate(_pages(count)):
+        for number, page in pages:
             creator.add_item(_Article(page))
             if number % REDIRECTED == 0:
                 title = f"The {plain_title(page.id)}"
@@ -169,9 +196,9 @@ def _path(page: SyntheticPage) -> str:
     return plain_title(page.id).replace(" ", "_")
 
 
-def _write_cirrus(path: Path, count: int) -> None:
+def _write_cirrus(path: Path, pages: Iterable[_Page]) -> None:
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=6) as stream:
-        for number, page in enumerate(_pages(count), 1):
+        for number, page in pages:
             title, opening = plain_title(page.id), " ".join(_sentences(page))
             redirects = [{"namespace": 0, "title": f"The {title}"}] if number % REDIRECTED else []
             document = {
