@@ -1,9 +1,10 @@
-"""Measures how fast an index is built from a ZIM file and from a dump of Wikimedia's search index.
+"""Measures how fast an index is built from a ZIM file, a search dump and a Parquet file.
 
 python -m benchmarks.dumps [--pages 300000] [--work FOLDER]
 
-Both have the same synthetic pages. The index gets static vectors, and is then updated from a newer
-dump, of whose pages 95 % are the same. Prints a table. Needs libzim (requirements-zim.txt), and
+All have the same synthetic pages; the Parquet file has whole articles, but only a tenth of them.
+The index gets static vectors, and is then updated from a newer dump, of whose pages 95 % are the
+same. Prints a table. Needs libzim and pyarrow (requirements-zim.txt, requirements-corpora.txt), and
 about 3 GB of disk for 300,000 pages.
 """
 
@@ -23,11 +24,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+import pyarrow
 from libzim.writer import Creator, Hint, Item, StringProvider
+from pyarrow.parquet import ParquetWriter
 
 from benchmarks.newer_dump import newer, older
 from benchmarks.scale.building import timed
 from benchmarks.synthetic_pages import Encyclopaedia, SyntheticPage
+from retrieval.batches import batched
 from retrieval.corpora.fever_spelling import plain_text, plain_title
 from settings import Settings
 
@@ -56,12 +60,13 @@ def main(pages: int, work: Path | None) -> None:
         place.mkdir(parents=True, exist_ok=True)
         print(f"{Settings.from_environment().threads} threads:\n")
         print("\n".join(_HEAD), flush=True)
-        for kind, name, write in (
-            ("zim", "wikipedia_en_synthetic_{}.zim", _write_zim),
-            ("cirrus", "enwiki-{}-cirrussearch-content.json.gz", _write_cirrus),
+        for kind, name, write, count in (
+            ("zim", "wikipedia_en_synthetic_{}.zim", _write_zim, pages),
+            ("cirrus", "enwiki-{}-cirrussearch-content.json.gz", _write_cirrus, pages),
+            ("parquet", "articles-{}.parquet", _write_parquet, max(1, pages // 10)),
         ):
             first, second = (place / name.format(day) for day in ("20251027", "20251127"))
-            versions = older(_pages(pages)), newer(_pages(pages), _changed)
+            versions = older(_pages(count)), newer(_pages(count), _changed)
             for path, version in zip((first, second), versions, strict=True):
                 if not path.exists():
                     print(f"{path.name} ...", file=sys.stderr, flush=True)
@@ -69,7 +74,7 @@ def main(pages: int, work: Path | None) -> None:
                     partial.unlink(missing_ok=True)
                     write(partial, version)
                     partial.rename(path)
-            print(_row(kind, first, second, pages, place / f"index-{kind}"), flush=True)
+            print(_row(kind, first, second, count, place / f"index-{kind}"), flush=True)
 
 
 def _row(kind: str, dump: Path, newer_dump: Path, pages: int, index: Path) -> str:
@@ -214,6 +219,21 @@ def _write_cirrus(path: Path, pages: Iterable[_Page]) -> None:
             }
             stream.write(json.dumps({"index": {"_type": "_doc", "_id": str(number)}}) + "\n")
             stream.write(json.dumps(document) + "\n")
+
+
+def _write_parquet(path: Path, pages: Iterable[_Page]) -> None:
+    columns = pyarrow.schema([(name, pyarrow.string()) for name in ("id", "title", "text")])
+    with ParquetWriter(path, columns) as writer:
+        for some in batched(pages, _RANGE):
+            rows = [_row_of(number, page) for number, page in some]
+            writer.write_table(pyarrow.Table.from_pylist(rows, columns))
+
+
+def _row_of(number: int, page: SyntheticPage) -> dict[str, str]:
+    opening = " ".join(_sentences(page))
+    sections = (f"Section {n}\n\n" + "\n\n".join([opening] * 3) for n in range(SECTIONS))
+    text = "\n\n".join([opening, *sections])
+    return {"id": str(number), "title": plain_title(page.id), "text": text}
 
 
 if __name__ == "__main__":
