@@ -1,51 +1,71 @@
-"""Building an index of a newer dump, beside building it from nothing."""
+"""Building an index of a newer dump, compared with building it from nothing.
+
+If ``ESOTERIC_STORE`` is on Elasticsearch, the same is measured there, in indexes of their own.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.elastic.builds import remove
 from benchmarks.row import Row
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.corpora.sources import open_corpus
-from settings import CHECKOUT
+from retrieval.elastic.location import ElasticLocation
+from settings import CHECKOUT, Settings
 
 PAGES = 5_000
 # Of 100 pages one is gone, one is new, and three have another sentence: 95 are unchanged.
 GONE, NEW, CHANGED = {20}, {50}, {10, 40, 70}
+VECTORS = ("minilm", "static")
 
 
 def measure() -> list[Row]:
     """Build an index of pages of ``vital``, and then of a newer version of the same pages."""
     pages = list(readable_pages(open_corpus("vital")))[:PAGES]
+    settings = Settings.from_environment()
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for vectors in VECTORS:
+            rows += _compared(pages, folder, str(folder / vectors), vectors, vectors)
+            if isinstance(settings.store, ElasticLocation):
+                store = f"{os.environ['ESOTERIC_STORE'].rstrip('/')}-update"
+                location = ElasticLocation.read(store, settings.store_api_key, settings.store_ca)
+                what = f"{vectors}, Elasticsearch"
+                remove(location)
+                rows += _compared(pages, folder, store, vectors, what)
+                remove(location)
+    return rows
+
+
+def _compared(pages: list[Page], folder: Path, store: str, vectors: str, what: str) -> list[Row]:
+    """Build an index of the older pages and then of the newer ones at the same store."""
+    dump = folder / "dump.jsonl"
     older = [page for number, page in enumerate(pages) if number % 100 not in NEW]
     newer = [
         f"{page.text} It was described anew." if number % 100 in CHANGED else page.text
         for number, page in enumerate(pages)
     ]
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        dump = Path(folder) / "dump.jsonl"
-        for vectors in ("minilm", "static"):
-            index = Path(folder) / vectors
-            _write(dump, older, [page.text for page in older])
-            first = _seconds(dump, index, vectors)
-            kept = [n for n in range(len(pages)) if n % 100 not in GONE]
-            _write(dump, [pages[n] for n in kept], [newer[n] for n in kept])
-            second = _seconds(dump, index, vectors)
-            rows.append(Row(f"first build of {len(older):,} pages, {vectors}", f"{first:.1f} s"))
-            rows.append(
-                Row(
-                    f"build of a newer dump, 95 % unchanged, {vectors}: time saved",
-                    f"{100 * (1 - second / first):.0f} %",
-                    "80 %" if vectors == "minilm" else "",
-                )
-            )
-    return rows
+    kept = [number for number in range(len(pages)) if number % 100 not in GONE]
+    _write(dump, older, [page.text for page in older])
+    first = _seconds(dump, store, vectors)
+    _write(dump, [pages[number] for number in kept], [newer[number] for number in kept])
+    second = _seconds(dump, store, vectors)
+    return [
+        Row(f"first build of {len(older):,} pages, {what}", f"{first:.1f} s"),
+        Row(
+            f"build of a newer dump, 95 % unchanged, {what}: time saved",
+            f"{100 * (1 - second / first):.0f} %",
+            "80 %" if vectors == "minilm" else "",
+        ),
+    ]
 
 
 def _write(dump: Path, pages: list[Page], texts: list[str]) -> None:
@@ -55,11 +75,11 @@ def _write(dump: Path, pages: list[Page], texts: list[str]) -> None:
             stream.write(encoded_line(record))
 
 
-def _seconds(dump: Path, index: Path, vectors: str) -> float:
+def _seconds(dump: Path, store: str, vectors: str) -> float:
     command = [sys.executable, "-m", "cli", "index", "build", "--source", f"jsonl:{dump}"]
     started = time.perf_counter()
     subprocess.run(
-        [*command, "--to", str(index), "--vectors", vectors],
+        [*command, "--to", store, "--vectors", vectors],
         cwd=CHECKOUT,
         capture_output=True,
         check=True,
