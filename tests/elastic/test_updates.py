@@ -89,11 +89,7 @@ def contents(index: ElasticIndex, pages: Sequence[Page]) -> list[object]:
     return [info, sorted(store.titled()), store.documents([page.id for page in pages])]
 
 
-OLDER = (
-    *PAGES,
-    *a_report("Rain fell.", "Wind blew.", "Sun shone."),
-    *a_report("Snow fell.", "It was cold.")[:0],
-)
+OLDER = (*PAGES, *a_report("Rain fell.", "Wind blew.", "Sun shone."))
 NEWER = (
     *(page for page in PAGES if page.id not in {"Zoe", "Twin_1"}),
     Page("Zoe", "Zoë", None, "Zoë is a lake."),
@@ -154,7 +150,8 @@ def test_of_two_pages_with_one_id_the_later_one_is_used_if_one_is_unchanged(
     first, second = Page("a", "A", None, "Red words."), Page("a", "A", None, "Blue words.")
     encoded(index, [first])
     for pages in ([second, first], [first, second]):
-        assert encoded(index, pages) == ["Blue words."] if pages[1] is first else ["Red words."]
+        # The index has the first one.
+        assert encoded(index, pages) == ["Blue words."]
         store = index.open(None)
         assert [d.text for d in store.documents(["a"])] == [pages[1].text]
         assert store.info().superseded == 1
