@@ -168,6 +168,12 @@ def test_a_build_of_another_kind_of_source_or_with_other_vectors_takes_nothing_o
     assert len(other.texts) == len(PAGES)
     index.build(ListCorpus(PAGES, source="folder:c"), None)
     assert len(encoded(index, PAGES, source="folder:c")) == len(PAGES)
+    # As if another machine had turned the vectors differently.
+    client, version = Elasticsearch(shared_url()), index.version()
+    meta: Any = client.indices.get_mapping(index=version)[version]["mappings"]["_meta"]
+    meta["esoteric"]["rotation"][0] += 1
+    client.indices.put_mapping(index=version, meta=meta)
+    assert len(encoded(index, PAGES, source="folder:c")) == len(PAGES)
     monkeypatch.setattr(elastic_index, "FORMAT", 99)
     assert len(encoded(index, PAGES, source="folder:d")) == len(PAGES)
 
