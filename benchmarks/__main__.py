@@ -3,7 +3,8 @@
 The table is written to docs/benchmarks.md; figures with a target are written to the README too. To
 run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``update``,
 ``commands``, ``service``, ``wiring``, ``networks``, ``verifiers``, ``first_run``). Quote medians
-and ratios, not single times.
+and ratios, not single times. If ``ESOTERIC_STORE`` is on Elasticsearch, ``update`` measures that
+too.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures as on a processor with AVX2 and nothing newer; it needs a
 processor with CPUID faulting (``processor``).

@@ -1,7 +1,11 @@
-"""Building an index of a newer dump, beside building it from nothing."""
+"""Building an index of a newer dump, compared with building it from nothing.
+
+If ``ESOTERIC_STORE`` is on Elasticsearch, the same is measured there, in indexes of their own.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,38 +14,54 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.elastic.builds import remove
 from benchmarks.newer_dump import newer, older
 from benchmarks.row import Row
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.corpora.sources import open_corpus
-from settings import CHECKOUT
+from retrieval.elastic.location import ElasticLocation
+from settings import CHECKOUT, Settings
 
 PAGES = 5_000
+VECTORS = ("minilm", "static")
 
 
 def measure() -> list[Row]:
     """Build an index of pages of ``vital``, and then of a newer version of the same pages."""
     pages = list(readable_pages(open_corpus("vital")))[:PAGES]
-    before = list(older(pages))
+    settings = Settings.from_environment()
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        dump = Path(folder) / "dump.jsonl"
-        for vectors in ("minilm", "static"):
-            index = Path(folder) / vectors
-            _write(dump, before)
-            first = _seconds(dump, index, vectors)
-            _write(dump, newer(pages, _changed))
-            second = _seconds(dump, index, vectors)
-            rows.append(Row(f"first build of {len(before):,} pages, {vectors}", f"{first:.1f} s"))
-            rows.append(
-                Row(
-                    f"build of a newer dump, 95 % unchanged, {vectors}: time saved",
-                    f"{100 * (1 - second / first):.0f} %",
-                    "80 %" if vectors == "minilm" else "",
-                )
-            )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for vectors in VECTORS:
+            rows += _compared(pages, folder, str(folder / vectors), vectors, vectors)
+            if isinstance(settings.store, ElasticLocation):
+                store = f"{os.environ['ESOTERIC_STORE'].rstrip('/')}-update"
+                location = ElasticLocation.read(store, settings.store_api_key, settings.store_ca)
+                what = f"{vectors}, Elasticsearch"
+                remove(location)
+                rows += _compared(pages, folder, store, vectors, what)
+                remove(location)
     return rows
+
+
+def _compared(pages: list[Page], folder: Path, store: str, vectors: str, what: str) -> list[Row]:
+    """Build an index of the older pages and then of the newer ones at the same store."""
+    dump = folder / "dump.jsonl"
+    before = list(older(pages))
+    _write(dump, before)
+    first = _seconds(dump, store, vectors)
+    _write(dump, newer(pages, _changed))
+    second = _seconds(dump, store, vectors)
+    return [
+        Row(f"first build of {len(before):,} pages, {what}", f"{first:.1f} s"),
+        Row(
+            f"build of a newer dump, 95 % unchanged, {what}: time saved",
+            f"{100 * (1 - second / first):.0f} %",
+            "80 %" if vectors == "minilm" else "",
+        ),
+    ]
 
 
 def _changed(page: Page) -> Page:
@@ -55,11 +75,11 @@ def _write(dump: Path, pages: Iterable[Page]) -> None:
             stream.write(encoded_line(record))
 
 
-def _seconds(dump: Path, index: Path, vectors: str) -> float:
+def _seconds(dump: Path, store: str, vectors: str) -> float:
     command = [sys.executable, "-m", "cli", "index", "build", "--source", f"jsonl:{dump}"]
     started = time.perf_counter()
     subprocess.run(
-        [*command, "--to", str(index), "--vectors", vectors],
+        [*command, "--to", store, "--vectors", vectors],
         cwd=CHECKOUT,
         capture_output=True,
         check=True,

@@ -17,6 +17,7 @@ from benchmarks.scale import building
 from retrieval.elastic.cluster import Cluster
 from retrieval.elastic.elastic_index import ElasticIndex
 from retrieval.elastic.location import ElasticLocation
+from retrieval.elastic.meta import all_versions
 from retrieval.index.embedded_index import EmbeddedIndex
 from settings import CHECKOUT
 
@@ -72,7 +73,7 @@ def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) ->
     """Build the index on Elasticsearch again and wait until the node has merged it."""
     doing("Elasticsearch build")
     index = ElasticIndex(location, snapshots)
-    index.prune()  # so that no earlier build is continued
+    remove(location)
     figures = _built(work, url)
     version, client = index.version(), Cluster(location).patient
     titles = snapshots / location.index / version
@@ -90,6 +91,13 @@ def elastic(work: Path, location: ElasticLocation, url: str, snapshots: Path) ->
         vector_bytes=measured["dense_vector"].get("off_heap", {}).get("total_size_bytes"),
         **figures,
     )
+
+
+def remove(location: ElasticLocation) -> None:
+    """Remove an index, so that the next build neither continues an earlier one nor updates it."""
+    cluster = Cluster(location)
+    for version in all_versions(cluster):
+        cluster.patient.indices.delete(index=version)
 
 
 def _built(work: Path, store: str) -> dict[str, Any]:

@@ -95,6 +95,11 @@ class Corpus(Protocol):
         ...
 
 
+def kind_of(source: str) -> str:
+    """Return ``jsonl`` of ``jsonl:FILE``."""
+    return source.partition(":")[0]
+
+
 def readable_pages(corpus: Corpus) -> Iterator[Page]:
     """Yield the pages that can be read; if two have the same id, both."""
     for chunk, _ in corpus.chunks():

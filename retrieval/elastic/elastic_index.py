@@ -18,7 +18,7 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError
 
 from retrieval.batches import batched
-from retrieval.corpora.corpus import Corpus
+from retrieval.corpora.corpus import Corpus, kind_of
 from retrieval.elastic.change_lock import ChangeLock, being_changed
 from retrieval.elastic.cluster import Cluster, document_refused, problem, read_only
 from retrieval.elastic.elastic_store import ElasticStore
@@ -43,6 +43,7 @@ from retrieval.elastic.meta import (
 )
 from retrieval.elastic.new_version import NewVersion, bad_pages_file, checksum_of, drop, settle
 from retrieval.elastic.scan import scan
+from retrieval.elastic.unchanged import Before
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.fixes import esoteric_command
@@ -169,7 +170,7 @@ class ElasticIndex:
             meta = _meta_of(corpus.name, corpus.source, corpus.date, encoder)
             meta = replace(meta, plan=plan, work=f"a build of {corpus.source}")
             new = NewVersion.resume_or_start(self._cluster, lock, self._snapshots, meta)
-            self._read(new, corpus, encoder, on_progress)
+            self._read(new, corpus, encoder, on_progress, self._updated_by(meta))
             return new.publish()
 
     def add(
@@ -189,7 +190,7 @@ class ElasticIndex:
             new = NewVersion.resume_or_start(
                 self._cluster, lock, self._snapshots, meta, before.version
             )
-            self._read(new, corpus, encoder, on_progress)
+            self._read(new, corpus, encoder, on_progress, None)
             new.remove_older_passages()
             return new.publish()
 
@@ -275,6 +276,19 @@ class ElasticIndex:
         except (ApiError, TransportError) as error:
             raise problem(error, self._location) from error
 
+    def _updated_by(self, new: Meta) -> Before | None:
+        """Return the current version if a build may take unchanged documents from it.
+
+        Nothing removes it meanwhile: whoever removes versions holds the lock of the index.
+        """
+        serving = serving_version_or_none(self._cluster)
+        meta = all_versions(self._cluster).get(serving) if serving is not None else None
+        if meta is None or meta.format != FORMAT or not _same_rotation(meta):
+            return None
+        if kind_of(meta.source) != kind_of(new.source) or meta.encoder != new.encoder:
+            return None
+        return Before(self._location, meta.version, meta.dimension)
+
     def _entries_of(self, version: str, ids: Sequence[str]) -> list[str]:
         """Return the ids of documents, of long ones those of all passages.
 
@@ -298,8 +312,11 @@ class ElasticIndex:
         corpus: Corpus,
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener,
+        before: Before | None,
     ) -> None:
         """Write the corpus's pages, without those that an earlier try has written.
+
+        ``before``: the version that unchanged documents are taken from.
 
         Raises:
             BadSource: there is none that can be read.
@@ -313,7 +330,7 @@ class ElasticIndex:
                 yield chunk
 
         on_progress(BuildProgress("reading", 0, size, 0))
-        for number in new.write(chunks(), encoder, self._processes):
+        for number in new.write(chunks(), encoder, self._processes, before):
             on_progress(BuildProgress("reading", read[number + 1], size, new.meta.pages))
         if not new.meta.pages:
             new.discard()

@@ -98,11 +98,14 @@ def analysed(text: str) -> str:
     return " ".join(_analyzer().analyze(text))
 
 
-def entry_of(record: Record) -> dict[str, Any]:
-    """Return the entry of a document without vectors."""
+def entry_of(record: Record, *vectors: NDArray[Any]) -> dict[str, Any]:
+    """Return the entry of a document.
+
+    ``vectors``: that of the document, int8, and the codes of its sentences, uint8; or none.
+    """
     titles = names_of(record)
     plain = [short for short, words in map(split_disambiguation, titles) if words is not None]
-    return {
+    entry = {
         "record": record,
         "id": record["id"],
         "whole": key_of(whole_of(record)),
@@ -111,8 +114,14 @@ def entry_of(record: Record) -> dict[str, Any]:
         "plain_key": [key_of(title_key(short)) for short in plain],
         "words": analysed(record["text"]),
         "numbers": [number for number, _, _ in record["sentences"]],
-        "digest": digest_of(record),
+        "digest": digest_of(record, *vectors),
     }
+    if vectors:
+        code, sentence_codes = vectors
+        entry |= {"code": packed(code), "sentence_codes": packed(sentence_codes)}
+        if code.any():  # nothing is near a vector of zeros
+            entry["vector"] = code.tolist()
+    return entry
 
 
 def entries_with_vectors(
@@ -126,19 +135,8 @@ def entries_with_vectors(
     ``documents``: unit vectors, shape ``(n, dimension)``; ``sentences``: those of each document's
     sentences, ``(m, dimension)``. ``turn``: the rotation of the vectors (``codes.rotation``).
     """
-    entries = []
-    for record, code, own in zip(records, as_bytes(documents), sentences, strict=True):
-        coded = codes(own @ turn)
-        entry = entry_of(record)
-        entry |= {
-            "code": packed(code),
-            "sentence_codes": packed(coded),
-            "digest": digest_of(record, code, coded),
-        }
-        if code.any():  # nothing is near a vector of zeros
-            entry["vector"] = code.tolist()
-        entries.append(entry)
-    return entries
+    rows = zip(records, as_bytes(documents), sentences, strict=True)
+    return [entry_of(record, code, codes(own @ turn)) for record, code, own in rows]
 
 
 def digest_of(record: Mapping[str, Any], *arrays: NDArray[Any]) -> str:

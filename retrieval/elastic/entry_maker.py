@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from retrieval.corpora.corpus import Chunk, Page
 from retrieval.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vectors, entry_of
+from retrieval.elastic.unchanged import Before, UnchangedEntries
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.index.codes import rotation
 from retrieval.index.records import Record, encodable, records_of
@@ -46,12 +47,18 @@ class EntryMaker:
     """Makes the entries of items; each process has its own."""
 
     def __init__(
-        self, encoder: DocumentEncoder | None, plan: str, threads: int, networks: Path | None
+        self,
+        encoder: DocumentEncoder | None,
+        plan: str,
+        threads: int,
+        networks: Path | None,
+        before: Before | None = None,
     ) -> None:
         """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
 
         ``threads``: how many the encoder may use if there is only one process. ``networks``: the
-        folder of converted networks.
+        folder of converted networks. ``before``: the version that unchanged documents are taken
+        from.
         """
         if networks:
             runtime.keep_in(networks)
@@ -61,6 +68,7 @@ class EntryMaker:
         self._plan = plan
         self._splitter = shared_splitter()
         self._turn = rotation(encoder.dimension) if encoder is not None else None
+        self._unchanged = UnchangedEntries(before) if before is not None else None
 
     def __call__(self, item: Item) -> MadeEntries:
         """Return the entries of an item."""
@@ -74,7 +82,12 @@ class EntryMaker:
                 bad.append(reason)
             else:
                 pages.append(page)
-        return MadeEntries(self._entries(records_of(pages, self._splitter)), len(pages), bad)
+        unchanged = self._unchanged.of(pages) if self._unchanged else [None] * len(pages)
+        changed = [page for page, entry in zip(pages, unchanged, strict=True) if entry is None]
+        new = iter(self._entries(records_of(changed, self._splitter)))
+        # In the order of the pages: of two with one id, the later one is used.
+        entries = [next(new) if entry is None else self._planned(entry) for entry in unchanged]
+        return MadeEntries(entries, len(pages), bad)
 
     def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
         if self._encoder is None or self._turn is None:
@@ -84,7 +97,10 @@ class EntryMaker:
         else:
             whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
             entries = entries_with_vectors(records, whole, sentences, self._turn)
-        return [entry | {"plan": self._plan} for entry in entries]
+        return [self._planned(entry) for entry in entries]
+
+    def _planned(self, entry: dict[str, Any]) -> dict[str, Any]:
+        return entry | {"plan": self._plan}
 
 
 def _too_long(page: Page) -> str:

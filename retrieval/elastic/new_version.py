@@ -25,6 +25,7 @@ from retrieval.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
 from retrieval.elastic.entry_maker import EntryMaker, Item, MadeEntries
 from retrieval.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
 from retrieval.elastic.scan import scan
+from retrieval.elastic.unchanged import Before
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import EsotericError
 from retrieval.index.store import IndexInfo
@@ -121,11 +122,18 @@ class NewVersion:
         self._saved_at = datetime.now(UTC)
 
     def write(
-        self, items: Iterable[Item], encoder: DocumentEncoder | None, processes: int
+        self,
+        items: Iterable[Item],
+        encoder: DocumentEncoder | None,
+        processes: int,
+        before: Before | None = None,
     ) -> Iterator[int]:
-        """Write the entries of the items that are not written yet; yield each item's number."""
-        done = self.meta.items
-        make = partial(EntryMaker, encoder, self.meta.plan, processes, runtime.kept_folder())
+        """Write the entries of the items that are not written yet; yield each item's number.
+
+        ``before``: the version that unchanged documents are taken from.
+        """
+        done, networks = self.meta.items, runtime.kept_folder()
+        make = partial(EntryMaker, encoder, self.meta.plan, processes, networks, before)
         rest = islice(iter(items), done, None)
         for number, made in enumerate(in_order(make, rest, processes), start=done):
             self._send({"_id": key_of(e["id"]), "_source": e} for e in made.entries)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.corpora.corpus import Chunk, Corpus
+from retrieval.corpora.corpus import Chunk, Corpus, kind_of
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Begun, changing, remove_unfinished, unfinished
@@ -202,7 +202,7 @@ class EmbeddedIndex:
         version = current_version(self._folder)
         try:
             meta = read_meta(self._folder, version)
-            same = _kind(meta.source) == _kind(corpus.source) and meta.encoder == encoder
+            same = kind_of(meta.source) == kind_of(corpus.source) and meta.encoder == encoder
             if not same or 2 * meta.passages <= len(meta.stored[DOCUMENTS]):
                 return None
             meta.verify(self._folder, version)  # a build is what repairs a damaged index
@@ -244,11 +244,6 @@ def _preparation(folder: Path, before: Path | None) -> Preparation:
     removed = np.load(before / REMOVED)
     name = read_meta(folder, before).stored[DOCUMENTS].name
     return Preparation(Documents(folder / DATABASES / name, len(removed), removed))
-
-
-def _kind(source: str) -> str:
-    """Return ``jsonl`` of ``jsonl:FILE``."""
-    return source.partition(":")[0]
 
 
 def _described(corpus: Corpus) -> dict[str, object]:

@@ -21,9 +21,19 @@ def records_of(pages: Sequence[Page], splitter: SentenceSplitter) -> list[Record
     """Return the records of pages; those that the source has not split are split."""
     split = splitter.split(page.text for page in pages if page.sentences is None)
     return [
-        _given(page, page.sentences) if page.sentences is not None else _split(page, next(split))
+        record_of(page, () if page.sentences is not None else _numbered(next(split)))
         for page in pages
     ]
+
+
+def record_of(page: Page, sentences: Sequence[Sequence[int]]) -> Record:
+    """Return the record of a page with its sentences as a record has them.
+
+    They are not used if the source has split the page.
+    """
+    if page.sentences is not None:
+        return _given(page, page.sentences)
+    return _record(page, page.text, sentences)
 
 
 def document_of(record: Record) -> Document:
@@ -102,11 +112,11 @@ def _given(page: Page, sentences: tuple[str, ...]) -> Record:
     return _record(page, text, bounds) | ({"links": links} if links else {})
 
 
-def _split(page: Page, bounds: list[tuple[int, int]]) -> Record:
-    return _record(page, page.text, [(n, start, end) for n, (start, end) in enumerate(bounds)])
+def _numbered(bounds: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    return [(number, start, end) for number, (start, end) in enumerate(bounds)]
 
 
-def _record(page: Page, text: str, sentences: list[tuple[int, int, int]]) -> Record:
+def _record(page: Page, text: str, sentences: Sequence[Sequence[int]]) -> Record:
     record: Record = {
         "id": page.id,
         "title": page.title,

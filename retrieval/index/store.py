@@ -248,8 +248,8 @@ class Index(Protocol):
         ``encoder`` makes the vectors; without one there are none until ``encode``.
         After an interruption the same call continues the work. Pages that cannot be
         read are left out and counted; of several with one id the last is used.
-        An embedded index of a source of the same kind, with vectors of the same encoder, is
-        updated: documents that did not change are not made again.
+        An index of a source of the same kind, with vectors of the same encoder, is updated:
+        documents that did not change are not made again.
 
         Raises:
             BadSource: a file cannot be read, or there is no page that can.
