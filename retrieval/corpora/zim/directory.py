@@ -52,7 +52,9 @@ class Directory:
 
     def leading_to(self, article: int) -> tuple[int, ...]:
         """Return the entries that redirect to an article."""
-        begin, end = np.searchsorted(self.targets, [article, article + 1])
+        # Numbers of another type would make NumPy convert all targets for each article.
+        bounds = np.array([article, article + 1], self.targets.dtype)
+        begin, end = np.searchsorted(self.targets, bounds)
         return tuple(self.redirects[begin:end].tolist())
 
 
