@@ -166,14 +166,32 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentItem:
-    """A document that was read; ``segments`` is its text, cut where evidence begins and ends."""
+class PassageItem:
+    """A passage of a document that was read, or the whole document.
+
+    ``title``: its document's. ``heading``: page and section, or "Passage 3", empty for a whole
+    document. ``segments``: its text, cut where evidence begins and ends.
+    """
 
     title: str
+    heading: str
     url: str | None
     found_by: str
     hop: int
     segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentItem:
+    """A document that was read; ``sentences``: how many of its sentences are evidence.
+
+    ``passages``: those with evidence, or all if none has any; one if the document is not cut.
+    ``more``: the others.
+    """
+
+    title: str
+    passages: tuple[PassageItem, ...]
+    more: tuple[PassageItem, ...]
     sentences: int
 
 
@@ -238,8 +256,8 @@ class ProofItem:
 class Lead:
     """A sentence that led to other documents.
 
-    ``sentence`` is empty where only its document is known. ``led_to``: titles of these documents.
-    ``more``: how many others there are.
+    ``sentence`` is empty where only its document is known. ``led_to``: titles of these documents,
+    each once, however many of its passages were read. ``more``: how many others there are.
     """
 
     sentence: str

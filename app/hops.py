@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from app.contexts import HopItem, Lead, Saying
+from app.passages import WholeDocument, whole_document
 from app.sentences import CitedSentences, words_at
 from retrieval.result import ClaimResult, Offsets
 from retrieval.types import SentenceKey
@@ -20,7 +21,7 @@ _OF_NAMES = ("Not named before it:", "Now named:", "Not named in the selected se
 
 def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
     """Return the hops in order."""
-    claim, leads = result.claim, _leads(result)
+    claim, leads, further = result.claim, _leads(result), _further_passages(result)
     before, covered, still_open = _OF_PARTS if result.proof else _OF_NAMES
     items = []
     was: tuple[Offsets, ...] = ()
@@ -30,7 +31,7 @@ def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
                 number=hop.hop,
                 before=_saying(before, claim, was),
                 leads=leads.get(hop.hop, ()),
-                documents=hop.documents,
+                documents=hop.documents - further[hop.hop],
                 sentences=hop.sentences,
                 sufficient=hop.sufficient,
                 covered=_saying(covered, claim, [span for span in was if span not in hop.missing]),
@@ -48,15 +49,26 @@ def _saying(before: str, claim: str, spans: Sequence[Offsets]) -> Saying | None:
     return Saying(before, quoted, ".") if quoted else None
 
 
+def _further_passages(result: ClaimResult) -> Counter[int]:
+    """Return for each hop how many of its documents are further passages of the same documents."""
+    read = Counter(document.hop for document in result.documents)
+    wholes = {(document.hop, whole_document(document)) for document in result.documents}
+    return read - Counter(hop for hop, _ in wholes)
+
+
 def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
     """Return for each hop the sentences that led to its documents, best documents first."""
-    led_to: dict[int, dict[SentenceKey, list[str]]] = defaultdict(lambda: defaultdict(list))
+    led_to: dict[int, dict[SentenceKey, dict[WholeDocument, None]]]
+    led_to = defaultdict(lambda: defaultdict(dict))
     for document in result.documents:
         if document.led_by is not None:
-            led_to[document.hop][document.led_by].append(document.source)
+            led_to[document.hop][document.led_by][whole_document(document)] = None
     sentences = CitedSentences(result)
     return {
-        hop: tuple(_lead(*key, titles, sentences) for key, titles in by_sentence.items())
+        hop: tuple(
+            _lead(*key, [whole.title for whole in wholes], sentences)
+            for key, wholes in by_sentence.items()
+        )
         for hop, by_sentence in led_to.items()
     }
 

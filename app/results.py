@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from app.contexts import Corpus, DocumentItem, EvidenceItem, Look, ResultPage, Timing
-from app.highlighting import Highlight, segments
+from app.contexts import Corpus, EvidenceItem, ResultPage, Timing
+from app.documents import document_items
 from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
-from app.wording import STAGES, STANCES, VERDICTS, confidence, day, found_by, moment, seconds
-from retrieval.result import ClaimResult, Evidence
+from app.wording import STAGES, STANCES, VERDICTS, confidence, day, moment, seconds
+from retrieval.result import Evidence
 from worker.jobs import Job
 
 
@@ -26,7 +24,7 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     verdict = result.verdict
     sentences = CitedSentences(result)
     evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result.evidence, 1)]
-    documents = _documents(result)
+    documents = document_items(result)
     return ResultPage(
         id=job.id,
         claim=result.claim,
@@ -75,29 +73,3 @@ def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceI
         selected=item.selected,
         read_with=tuple(sentences.cited(*key) for key in item.path),
     )
-
-
-def _documents(result: ClaimResult) -> list[DocumentItem]:
-    """Return the documents, those with the best evidence first, the others in their order."""
-    highlights: dict[str, list[Highlight]] = defaultdict(list)
-    for rank, item in enumerate(result.evidence, 1):
-        look: Look = STANCES[item.stance].look
-        highlights[item.document].append(Highlight(rank, item.start, item.end, look))
-    ranked = sorted(
-        result.documents,
-        key=lambda document: min(
-            (h.rank for h in highlights.get(document.id, ())),
-            default=len(result.evidence) + 1,
-        ),
-    )
-    return [
-        DocumentItem(
-            title=document.source,
-            url=safe_url(document.url),
-            found_by=found_by(document.found_by),
-            hop=document.hop,
-            segments=segments(document.text, highlights.get(document.id, ())),
-            sentences=len(highlights.get(document.id, ())),
-        )
-        for document in ranked
-    ]

@@ -341,3 +341,67 @@ def document_with_a_long_proof() -> dict[str, Any]:
         hop(3, [born], 2, 0, "nothing new"),
     ]
     return result
+
+
+REPORT_CLAIM = "The harbour of Varnby earned four million crowns in 1931."
+_EARNED = "The harbour earned four million crowns, a tenth more than in the year before."
+_FISH = "Fish brought a quarter of it."
+_PLAN = "For the next year the board expects four million crowns again."
+_BOARD = "The board had seven members. It met each month in the old customs house."
+
+
+def document_with_passages() -> dict[str, Any]:
+    """Return a result with evidence in two of four passages of a report, and in an article."""
+    found = [
+        evidence("report.pdf#7", f"{_EARNED} {_FISH}", _EARNED, "SUPPORTS", 0.97),
+        evidence("report.pdf#4", _PLAN, _PLAN, "SUPPORTS", 0.5),
+        evidence(
+            "Varnby",
+            VARNBY,
+            "It has a harbour, a theatre and a museum of whaling.",
+            "NOT ENOUGH INFO",
+            0.2,
+            sentence_id=1,
+        ),
+    ]
+    read = [
+        document("report.pdf#7", f"{_EARNED} {_FISH}", 0.8, ["text"]),
+        document("Varnby", VARNBY, 0.7, ["title"]),
+        document("report.pdf#9", _BOARD, 0.5, ["dense"], 2, ("report.pdf#7", 0)),
+        document("report.pdf#4", _PLAN, 0.4, ["dense"], 2, ("report.pdf#7", 0)),
+        document("report.pdf#1", "Printed in Varnby in 1932.", 0.3, ["title"]),
+        document("rules.html#2", "Ships pay by their weight.", 0.2, ["dense"]),
+        document("rules.html#1", "These are the rules of the harbour.", 0.2, ["dense"]),
+    ]
+    places: dict[str, tuple[str, str | None, int | None]] = {
+        "report.pdf#7": ("Annual report 1931", "Results > Revenue", 12),
+        "report.pdf#9": ("Annual report 1931", "The board", 15),
+        "report.pdf#4": ("Annual report 1931", "Results > Outlook", 3),
+        "report.pdf#1": ("Annual report 1931", None, 1),
+        "rules.html#2": ("Rules of the harbour", "Dues", None),
+        "rules.html#1": ("Rules of the harbour", None, None),
+    }
+    for one, name in [*((item, "document") for item in found), *((one, "id") for one in read)]:
+        if one[name] not in places:
+            continue
+        one["title"], one["section"], one["page"] = places[one[name]]
+        file = one[name].partition("#")[0]
+        anchor = f"#page={one['page']}" if one["page"] else "#dues" if one["section"] else ""
+        one["url"] = f"https://varnby.example/{file}{anchor}"
+    found[1]["path"] = [["report.pdf#7", 0]]
+    result = claim_document(REPORT_CLAIM)
+    result |= {"evidence": found, "documents": read, "questions": []}
+    result["verdict"]["rationale"] = f"“Annual report 1931” supports it: “{_EARNED}”"
+    result["verdict"]["opinions"] = []
+    earned = mutation(
+        REPORT_CLAIM,
+        "four million crowns",
+        "equivalence",
+        "report.pdf#7",
+        0,
+        _EARNED,
+        "four million crowns",
+    )
+    result |= {"proof": [earned], "proof_label": "SUPPORTS"}
+    result["hops"] = [hop(1, [], 5, 2), hop(2, [], 2, 1, "decided")]
+    return result

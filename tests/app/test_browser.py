@@ -19,8 +19,10 @@ from retrieval.result import ClaimResult
 from tests.app.browser import open_chromium
 from tests.app.documents import (
     LONG_CLAIM,
+    REPORT_CLAIM,
     claim_document,
     document_with_a_long_proof,
+    document_with_passages,
     document_without_evidence,
 )
 from tests.app.web_process import WebProcess
@@ -205,6 +207,22 @@ def test_the_keyboard_is_enough(
     assert_no_complaints(browser)
 
 
+def test_the_link_of_evidence_opens_the_passage_that_contains_it(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(REPORT_CLAIM, "esoteric")[0]
+    worker.finish(job, document_with_passages())
+    browser.get(f"{web.address}/claims/{job.id}")
+    browser.execute_script("document.querySelector('.document').open = false")
+    browser.find_element(By.CSS_SELECTOR, "#item-2 a[href='#evidence-2']").click()
+    wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
+    passage = "document.getElementById('evidence-2').closest('.passage')"
+    assert browser.execute_script(f"return {passage}.querySelector('h4').innerText") == (
+        "Page 3, Results > Outlook"
+    )
+    assert_no_complaints(browser)
+
+
 def test_everything_works_without_scripts(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
@@ -240,7 +258,7 @@ def test_everything_works_without_scripts(
 def test_no_page_is_wider_than_its_window(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand, width: int
 ) -> None:
-    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefg"}
+    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefgh"}
     result = claim_document(f"a {LONG}")
     result["documents"][1]["text"] += LONG
     result["evidence"][0] |= {"title": LONG, "sentence": LONG}
@@ -259,6 +277,10 @@ def test_no_page_is_wider_than_its_window(
     for read in proved["documents"]:
         read["title"] = LONG
     worker.finish(jobs["g"], proved)
+    passages = document_with_passages()
+    for item in (*passages["evidence"], *passages["documents"]):
+        item["section"] = LONG
+    worker.finish(jobs["h"], passages)
     run = worker.start(jobs["e"])
     worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
     resize(browser, width)
@@ -274,10 +296,11 @@ def test_no_page_is_wider_than_its_window(
 def test_what_can_be_pressed_is_large_enough(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    job = store.submit(LONG_CLAIM, "esoteric")[0]
+    job, passages = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM))
     worker.finish(job, document_with_a_long_proof())
+    worker.finish(passages, document_with_passages())
     resize(browser, 320)
-    for path in ("/", "/claims", f"/claims/{job.id}", "/nothing"):
+    for path in ("/", "/claims", f"/claims/{job.id}", f"/claims/{passages.id}", "/nothing"):
         browser.get(web.address + path)
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
@@ -301,9 +324,13 @@ def test_what_can_be_pressed_is_large_enough(
 def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    done, pending = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, "Snow is white."))
+    done, passages, pending = (
+        store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM, "Snow is white.")
+    )
     worker.finish(done, document_with_a_long_proof())
-    for path in ("/", "/claims", f"/claims/{done.id}", f"/claims/{pending.id}", "/nothing"):
+    worker.finish(passages, document_with_passages())
+    claims = [f"/claims/{job.id}" for job in (done, passages, pending)]
+    for path in ("/", "/claims", *claims, "/nothing"):
         browser.get(web.address + path)
         levels = browser.execute_script(
             "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app.links import is_wikipedia, safe_url
 from retrieval.errors import EsotericError
-from tests.app.documents import claim_document, document_with_proof
+from tests.app.documents import claim_document, document_with_passages, document_with_proof
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import JobStore
 
@@ -114,6 +114,25 @@ def test_hostile_progress_errors_and_forms_do_nothing(
     assert_harmless(client.get(f"/claims/{job.id}").text)
     assert_harmless(client.post("/claims", data={"claim": HOSTILE + "\x07"}).text)
     assert_harmless(client.get(f"/{HOSTILE}").text)
+
+
+def test_markup_in_the_heading_of_a_section_is_shown_as_text(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_passages()
+    heading = "<h1 onclick=alert(1)>Results</h1> & <script>alert(2)</script>"
+    for item in (*result["evidence"], *result["documents"]):
+        item["section"] = heading
+    job = store.submit(result["claim"], "esoteric")[0]
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert_harmless(page)
+    shown = (
+        "&lt;h1 onclick=alert(1)&gt;Results&lt;/h1&gt; &amp;"
+        " &lt;script&gt;alert(2)&lt;/script&gt;</bdi>"
+    )
+    assert f"<bdi>Annual report 1931, page 12, {shown}</a>" in page
+    assert f"<h4><bdi>Page 12, {shown}</h4>" in page
 
 
 def test_text_in_either_direction_is_kept_from_its_surroundings(

@@ -21,6 +21,7 @@ from tests.app.documents import (
     claim_document,
     document_kept_from_before,
     document_with_a_long_proof,
+    document_with_passages,
     document_with_proof,
     document_without_evidence,
 )
@@ -328,6 +329,81 @@ def test_evidence_is_marked_in_its_document(
     ]
     for rank in "1234":
         assert f'href="#evidence-{rank}"' in page
+
+
+def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_passages()
+    job = submitted(store, result["claim"])
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    place = "Annual report 1931, page 12, Results > Revenue"
+    text = words(page)
+    for before, after in (
+        (
+            "crowns, a tenth more than in the year before.",
+            "Show in the document: evidence 1 The",
+        ),
+        (
+            "read alone The harbour earned four million crowns, a tenth more than in the year before.",
+            "Show in the document: evidence 1 Evidence 2 Supports",
+        ),
+        ("77% confident, read together with", "For the next year the board expects"),
+        ("in the year before.” in", "led to Annual report 1931. 1 document read"),
+    ):
+        assert f"{before} {place} {after}" in text
+    assert "whaling. Varnby Show in the document: evidence 3" in text
+    assert (
+        '<a href="https://varnby.example/report.pdf#page=12" rel="external noopener nofollow">'
+        "<bdi>Annual report 1931, page 12, Results &gt; Revenue</bdi></a>"
+    ) in page
+
+
+def test_the_passages_of_a_document_are_shown_together_in_its_order(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_passages()
+    job = submitted(store, result["claim"])
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text.split('id="documents"')[1].split('id="search"')[0]
+    headings = re.findall(r"<(summary|h4)>(.*?)</\1>", page, re.DOTALL)
+    assert [(tag, words(inner)) for tag, inner in headings] == [
+        ("summary", "Annual report 1931 2 sentences marked in 2 passages"),
+        ("h4", "Page 3, Results > Outlook"),
+        ("h4", "Page 12, Results > Revenue"),
+        ("summary", "2 more passages read, without evidence"),
+        ("h4", "Page 1"),
+        ("h4", "Page 15, The board"),
+        ("summary", "Varnby 1 sentence marked"),
+        ("summary", "1 more document read, without evidence"),
+        ("summary", "Rules of the harbour 2 passages"),
+        ("h4", "Passage 1"),
+        ("h4", "Dues"),
+    ]
+    assert re.findall(r'href="(\S*?)" rel="external noopener nofollow"><bdi>Source: ', page) == [
+        "https://varnby.example/report.pdf#page=3",
+        "https://varnby.example/report.pdf#page=12",
+        "https://varnby.example/report.pdf#page=1",
+        "https://varnby.example/report.pdf#page=15",
+        "https://en.wikipedia.org/wiki/Varnby",
+        "https://varnby.example/rules.html",
+        "https://varnby.example/rules.html#dues",
+    ]
+
+
+def test_documents_whose_ids_only_look_like_passages_stay_apart(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    result["evidence"] = []
+    for number, read in enumerate(result["documents"], 1):
+        read["id"] = f"Pier #{number}"
+    job = submitted(store)
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert page.count('<details class="document"') == 4
+    assert "<h4>" not in page
 
 
 def test_a_claim_without_evidence_says_so(
