@@ -346,7 +346,7 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
             "Show in the document: evidence 1 The",
         ),
         (
-            "read alone The harbour earned four million crowns, a tenth more than in the year before.",
+            "alone The harbour earned four million crowns, a tenth more than in the year before.",
             "Show in the document: evidence 1 Evidence 2 Supports",
         ),
         ("77% confident, read together with", "For the next year the board expects"),
