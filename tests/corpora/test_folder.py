@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ import docx
 import pypdf
 import pytest
 
+from retrieval.corpora import child_process
+from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.folder import child, files, folder_corpus, formats, word
 from retrieval.corpora.folder.document import Unreadable
@@ -411,23 +414,23 @@ def test_a_process_that_is_ended_loses_only_its_file(
     monkeypatch.setattr(child, "SECONDS", 20)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
-    with child.ChildReader() as reader:
+    with ChildProcess(child.__name__) as process:
         kind = formats.BY_SUFFIX[".pdf"]
-        reader.read(tmp_path / "b.pdf", kind)
-        assert reader._process is not None
-        Timer(0.5, reader._process.kill).start()
+        child.read(process, tmp_path / "b.pdf", kind)
+        assert process.pid is not None
+        Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
         with pytest.raises(Unreadable, match="the process that read the file was ended"):
-            reader.read(tmp_path / "a.pdf", kind)
-        assert reader.read(tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+            child.read(process, tmp_path / "a.pdf", kind)
+        assert child.read(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
 
 
 def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(endless())
     program = (
         "import sys; from pathlib import Path; from retrieval.corpora.folder.child import *;"
-        "from retrieval.corpora.folder.formats import BY_SUFFIX; reader = ChildReader();"
-        "reader._start(); print(reader._process.pid, flush=True);"
-        "reader.read(Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
+        "from retrieval.corpora.folder.formats import BY_SUFFIX;"
+        "process = ChildProcess('retrieval.corpora.folder.child'); process._start();"
+        "print(process.pid, flush=True); read(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "a.pdf")], stdout=subprocess.PIPE
@@ -450,7 +453,7 @@ def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
 def test_a_file_that_needs_too_much_memory_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "MEMORY", 400 << 20)
+    monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
     run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
     (tmp_path / "a.docx").write_bytes(word_with(run * 600))
     assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)

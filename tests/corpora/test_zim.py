@@ -17,7 +17,7 @@ from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.leftovers import REMOVED, without_leftovers
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.zim import child, zim_corpus
-from retrieval.corpora.zim.child import ChildReader, Damaged, Wanted, end_shared_reader
+from retrieval.corpora.zim.child import Damaged, Wanted, ZimReader, end_shared_reader
 from retrieval.corpora.zim.directory import ZimFile
 from retrieval.corpora.zim.introduction import introduction
 from retrieval.corpora.zim.zim_corpus import Paths
@@ -257,7 +257,7 @@ def test_articles_after_one_that_ends_the_process_are_read(tmp_path: Path) -> No
     articles = [article(f"Pier {n}", f"<p>{n} {'x' * 60_000}</p>") for n in range(9)]
     path = write_zim(tmp_path / "wiki.zim", articles)
     wanted = [Wanted(entry, ()) for entry in ZimFile(path).directory().articles.tolist()]
-    reader = ChildReader(path)
+    reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
     assert reader.pid is not None
@@ -273,7 +273,7 @@ def test_an_article_that_takes_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_zim(tmp_path / "wiki.zim", [article("Pier", "<p>Old.</p>")])
-    reader = ChildReader(path)
+    reader = ZimReader(path)
     reader.facts()
     assert reader.pid is not None
     os.kill(reader.pid, signal.SIGSTOP)
