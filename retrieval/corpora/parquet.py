@@ -58,8 +58,8 @@ class ParquetCorpus:
         if not self._files:
             raise BadSource(
                 "source_missing",
-                f"{place} is neither a file nor a folder with .parquet files.",
-                "Give one: parquet:PATH.",
+                f"{place} contains no .parquet files.",
+                "Give a file, or a folder of them: parquet:PATH.",
             )
         self.name = place.resolve().stem if place.is_file() else place.resolve().name
         self.source = f"parquet:{place.resolve()}"
@@ -227,7 +227,7 @@ def _wrong_columns(file: ParquetFile) -> str:
             return f"no column {name!r}"
         number = name == "id" and is_integer(schema.field(name).type)
         if not number and not _is_text(file, name):
-            return f"the column {name!r} is no text"
+            return f"the column {name!r} does not contain text"
     return ""
 
 

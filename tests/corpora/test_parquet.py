@@ -98,7 +98,7 @@ def test_a_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     ("rows", "complaint"),
     [
         ([{"id": "1", "title": "A"}], "no column 'text'"),
-        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' is no text"),
+        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' does not contain text"),
     ],
 )
 def test_a_file_with_other_columns_is_reported(
@@ -208,7 +208,7 @@ def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="neither a file nor a folder"):
+    with pytest.raises(BadSource, match="contains no"):
         open_corpus(f"parquet:{tmp_path}")
 
 

@@ -33,8 +33,12 @@ class FolderCorpus:
         """Find the files.
 
         Raises:
-            BadSource: the folder is missing, or contains none that can be read.
+            BadSource: it is not a folder, or contains none that can be read.
         """
+        if not folder.is_dir():
+            raise BadSource(
+                "source_missing", f"{folder} is not a folder.", "Give a folder: folder:DIR."
+            )
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
         self._folder = folder
