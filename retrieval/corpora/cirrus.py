@@ -46,6 +46,7 @@ _ACTIONS = {"index", "create"}
 _PARAGRAPH = 2000  # most characters of the beginning of a text without an introduction
 _ENDS = 1 << 20  # bytes at each end of a file that its fingerprint contains
 _PIECE = 1 << 16  # bytes
+_START = 256  # bytes of a file that show its format
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class CirrusCorpus:
         if not self._files:
             raise BadSource(
                 "source_missing",
-                f"{place} is neither a file nor a folder with .json.gz or .json.bz2 files.",
+                f"{place} contains no .json.gz or .json.bz2 files.",
                 "Give a dump of Wikimedia's search index, or the folder of its parts: cirrus:PATH.",
             )
         name = place.resolve().name
@@ -188,13 +189,18 @@ class _Unpacked:
 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[_Unpacked]:
+    """Open a file; its first bytes say how it is compressed, whatever its name is."""
     with opened(path) as stream:
-        if path.name.endswith(".gz"):
+        start = stream.peek(_START)[:_START]
+        if start.startswith(b"\x1f\x8b"):
             yield _Unpacked(stream, gzip.GzipFile(fileobj=stream))
-        elif path.name.endswith(".bz2"):
+        elif start.startswith(b"BZh"):
             yield _Unpacked(stream, bz2.BZ2File(stream))
         else:
-            yield _Unpacked(stream, stream)
+            unpacked = _Unpacked(stream, stream)
+            if b"\0" in start:
+                unpacked.damage = "the file is not a dump, or is damaged"
+            yield unpacked
 
 
 def _is_article(record: dict[str, Any]) -> bool:

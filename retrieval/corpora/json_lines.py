@@ -118,7 +118,10 @@ def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | 
     except (ValueError, RecursionError):
         if not line.endswith(b"\n"):
             return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
-        return BadPage(f"{where}: not JSON.", "Correct or remove that line.")
+        hint = "Correct or remove that line."
+        if line.strip() in (b"[", b"{"):  # of a file with one value on many lines
+            hint = "Write each object on one line, without a list around them."
+        return BadPage(f"{where}: not JSON.", hint)
     if not isinstance(record, dict):
         return BadPage(f"{where}: not a JSON object.", "Correct that line.")
     for key in keys:

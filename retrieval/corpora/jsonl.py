@@ -14,6 +14,8 @@ from retrieval.corpora.page_ids import bad_id
 from retrieval.corpora.passages import Block, paragraphs, passages
 from retrieval.errors import BadSource
 
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"PK\x03\x04", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
+
 
 class JsonlCorpus:
     """The documents of one file."""
@@ -25,10 +27,14 @@ class JsonlCorpus:
         """Find the file.
 
         Raises:
-            BadSource: there is none.
+            BadSource: it is a folder, or is compressed.
         """
-        if not path.is_file():
-            raise BadSource("source_missing", f"{path} is not a file.", "Give one: jsonl:FILE.")
+        if path.is_dir():
+            raise BadSource("source_missing", f"{path} is a folder.", "Give a file: jsonl:FILE.")
+        with opened(path) as stream:
+            start = stream.read(4)
+        if start.startswith(_COMPRESSED):
+            raise BadSource("source_not_json", f"{path} is compressed.", "Unpack it first.")
         self.name = path.stem
         self.source = f"jsonl:{path.resolve()}"
         self._path = path

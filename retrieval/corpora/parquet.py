@@ -10,9 +10,12 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval.corpora import child_process
+from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.headings import sections
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
 _LIBRARY = "pyarrow"
 _ROWS = 128  # of a chunk; whole articles have 3 kB on average, and some have 500
 _BUFFER = 1 << 20  # bytes; pages of a column are read one by one, not all of them at once
+_LARGEST = 64_000_000  # bytes of a chunk
+_SECONDS = 60  # that reading a chunk may take
 _NEEDED = ("id", "title", "text")
+_SMALLER = "Write the file again with shorter texts."
 
 
 class ParquetCorpus:
@@ -54,8 +60,8 @@ class ParquetCorpus:
         if not self._files:
             raise BadSource(
                 "source_missing",
-                f"{place} is neither a file nor a folder with .parquet files.",
-                "Give one: parquet:PATH.",
+                f"{place} contains no .parquet files.",
+                "Give a file, or a folder of them: parquet:PATH.",
             )
         self.name = place.resolve().stem if place.is_file() else place.resolve().name
         self.source = f"parquet:{place.resolve()}"
@@ -75,12 +81,13 @@ class ParquetCorpus:
 
     def chunks(self) -> Iterator[tuple[ParquetChunk, int]]:
         """Yield the rows in order of the files' names."""
-        for path in self._files:
-            size = path.stat().st_size
-            given = 0
-            for chunk, part in _chunks(path):
-                yield chunk, int(size * part) - given
-                given = int(size * part)
+        with ChildProcess(__name__) as child:
+            for path in self._files:
+                size = path.stat().st_size
+                given = 0
+                for chunk, part in _chunks(path, child):
+                    yield chunk, int(size * part) - given
+                    given = int(size * part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +128,54 @@ def _read(row: dict[str, Any], where: str) -> Iterator[Page | BadPage]:
     yield from passages(page_id, title, web_address(row.get("url")), blocks)
 
 
-def _chunks(path: Path) -> Iterator[tuple[ParquetChunk, float]]:
-    """Yield the rows of a file, with the part of it that has been read then."""
-    from pyarrow import ArrowException
+def _chunks(path: Path, child: ChildProcess) -> Iterator[tuple[ParquetChunk, float]]:
+    """Yield the rows of a file, with the part of it that has been read then.
+
+    Another process reads them (``child_process``): a small file may unpack to gigabytes.
+    """
+    read = 1
+    try:
+        child.send((path, _ROWS))
+        while (answer := child.receive(_SECONDS)) is not None:
+            if isinstance(answer, BadSource):
+                raise answer
+            chunk, part = answer
+            yield chunk, part
+            read = chunk.first + (chunk.rows.num_rows if chunk.rows is not None else 0)
+    except ChildEnded as error:
+        why = (
+            f"reading it takes more than {_SECONDS} seconds"
+            if isinstance(error, ChildTooSlow)
+            else "the process that read it was ended, perhaps for lack of memory"
+        )
+        message = f"{path}, row {read}: the rest of the file is left out, because {why}."
+        yield ParquetChunk(str(path), read, None, BadPage(message, _SMALLER)), 1.0
+
+
+def serve(connection: Connection) -> None:
+    """Read the files that a connection names, until it is closed; ``None`` ends each."""
+    while True:
+        try:
+            for answer in _rows(*connection.recv()):
+                connection.send(answer)
+        except BadSource as error:
+            connection.send(error)
+        else:
+            connection.send(None)
+
+
+def _rows(path: Path, count: int) -> Iterator[tuple[ParquetChunk, float]]:
+    """Yield what ``_chunks`` does, in chunks of ``count`` rows."""
+    import pyarrow
     from pyarrow.parquet import ParquetFile
 
+    # The others reserve memory that they do not use, which counts as used.
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    pyarrow.set_cpu_count(1)
     with opened(path) as stream:
         try:
             file = ParquetFile(stream, buffer_size=_BUFFER, pre_buffer=False)
-        except (ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError) as error:
             yield _damaged(path, 1, "not a Parquet file, or damaged", error), 1.0
             return
         if wrong := _wrong_columns(file):
@@ -142,12 +188,36 @@ def _chunks(path: Path) -> Iterator[tuple[ParquetChunk, float]]:
             first = end + 1
             end += file.metadata.row_group(group).num_rows
             try:
-                for rows in file.iter_batches(_ROWS, [group], columns, use_threads=False):
-                    yield ParquetChunk(str(path), first, rows), (first - 1 + rows.num_rows) / total
+                for rows in file.iter_batches(count, [group], columns, use_threads=False):
+                    for chunk in _within_limit(str(path), first, rows):
+                        yield chunk, (first - 1 + rows.num_rows) / total
                     first += rows.num_rows
-            except (ArrowException, OSError) as error:
+            except MemoryError:
+                message = (
+                    f"{path}, row {first}: the rows up to {end} are left out, because they need"
+                    f" more than {child_process.MEMORY >> 20:,} MiB of memory."
+                )
+                yield ParquetChunk(str(path), first, None, BadPage(message, _SMALLER)), end / total
+            except (pyarrow.ArrowException, OSError) as error:
                 what = f"damaged; the rows up to {end} are left out"
                 yield _damaged(path, first, what, error), end / total
+
+
+def _within_limit(path: str, first: int, rows: RecordBatch) -> Iterator[ParquetChunk]:
+    """Yield rows as one chunk, or row by row without those that are too large."""
+    if rows.nbytes <= _LARGEST:
+        yield ParquetChunk(path, first, rows)
+        return
+    for at in range(rows.num_rows):
+        size = rows.slice(at, 1).nbytes
+        if size <= _LARGEST:
+            yield ParquetChunk(path, first + at, rows.take([at]))
+        else:
+            message = (
+                f"{path}, row {first + at}: the row has {size / 1e6:,.0f} MB; at most"
+                f" {_LARGEST / 1e6:,.0f} MB are read."
+            )
+            yield ParquetChunk(path, first + at, None, BadPage(message, _SMALLER))
 
 
 def _wrong_columns(file: ParquetFile) -> str:
@@ -160,7 +230,7 @@ def _wrong_columns(file: ParquetFile) -> str:
             return f"no column {name!r}"
         number = name == "id" and is_integer(schema.field(name).type)
         if not number and not _is_text(file, name):
-            return f"the column {name!r} is no text"
+            return f"the column {name!r} does not contain text"
     return ""
 
 

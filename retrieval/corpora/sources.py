@@ -23,6 +23,10 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "cirrus": CirrusCorpus,
     "parquet": ParquetCorpus,
 }
+_BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "parquet"} | {
+    ".gz": "cirrus",
+    ".bz2": "cirrus",
+}
 # For help texts and errors.
 KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
@@ -36,13 +40,13 @@ def open_corpus(source: str) -> Corpus:
     if source == "vital":
         return VitalCorpus()
     kind, colon, path = source.partition(":")
-    if kind in _BY_PATH and colon and path:
-        return _BY_PATH[kind](_place(path))
-    raise BadSource(
-        "source_unknown",
-        f"{source!r} is not a source.",
-        f"Use {KNOWN}.",
-    )
+    if kind not in _BY_PATH or not colon or not path:
+        raise BadSource("source_unknown", f"{source!r} is not a source.", f"Use {_meant(source)}.")
+    place = _place(path)
+    # A ZIM file in parts has a name that no file has.
+    if kind != "zim" and not place.exists():
+        raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
+    return _BY_PATH[kind](place)
 
 
 def written_out(source: str) -> str:
@@ -53,6 +57,16 @@ def written_out(source: str) -> str:
     """
     kind, colon, path = source.partition(":")
     return f"{kind}:{_place(path).resolve()}" if kind in _BY_PATH and colon and path else source
+
+
+def _meant(source: str) -> str:
+    """Return the sources that may be meant: the right one for a path without its kind."""
+    if source in _BY_PATH or not source:
+        return KNOWN
+    if Path(source).is_dir():
+        return f"folder:{source}"
+    kind = _BY_SUFFIX.get(Path(source).suffix)
+    return f"{kind}:{source}" if kind else KNOWN
 
 
 def _place(path: str) -> Path:

@@ -128,12 +128,24 @@ def test_what_comes_before_the_end_of_a_cut_off_file_is_read(tmp_path: Path, pac
     assert "cut off" in bad.message
 
 
-def test_a_file_that_is_not_compressed_as_its_name_says_is_reported(tmp_path: Path) -> None:
-    path = tmp_path / NAME
-    path.write_bytes(lines(lamp(1)))
-    (bad,) = read(path)
+@pytest.mark.parametrize("name", [NAME, "lamps.json", "lamps.json.bz2"])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, bytes])
+def test_a_file_is_unpacked_as_its_content_says_whatever_its_name_is(
+    tmp_path: Path, name: str, pack: Any
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(pack(lines(lamp(1))))
+    assert texts(path) == ["It is lamp 1."]
+
+
+def test_a_file_of_another_format_is_reported_once_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"ZIM\x04\0\0" + b"\n" * 1000)
+    (tmp_path / "b.json").write_bytes(lines(lamp(1)))
+    bad, page = read(tmp_path)
     assert isinstance(bad, BadPage)
-    assert bad.message.startswith(f"{path}, line 1: the file is damaged here")
+    assert bad.message == f"{path}, line 1: the file is not a dump, or is damaged."
+    assert isinstance(page, Page)
 
 
 def test_a_bad_line_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -159,7 +171,7 @@ def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_dump_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="neither a file nor a folder"):
+    with pytest.raises(BadSource, match="contains no"):
         open_corpus(f"cirrus:{tmp_path}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -181,11 +182,51 @@ def test_an_unknown_source_names_the_known_ones(source: str) -> None:
     assert f"Use {KNOWN}." in refusal(source)
 
 
-def test_an_empty_or_missing_place_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("w.zim", "zim"), ("w.jsonl", "jsonl"), ("w.json.gz", "cirrus"), ("w.parquet", "parquet")],
+)
+def test_a_path_without_a_kind_is_answered_with_the_one_that_is_meant(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    assert f"Use {kind}:{name}." in refusal(name)
+    assert f"Use folder:{tmp_path}." in refusal(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["fever", "jsonl", "folder", "zim", "cirrus", "parquet"])
+def test_a_path_that_does_not_exist_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "none.zim"
+    assert f"{path} does not exist. Check the path." in refusal(f"{kind}:{path}")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "zim"])
+def test_a_folder_is_refused_where_a_file_is_wanted(kind: str, tmp_path: Path) -> None:
+    assert f"{tmp_path} is a folder. Give a file: {kind}:FILE." in refusal(f"{kind}:{tmp_path}")
+
+
+def test_a_file_is_refused_where_a_folder_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.txt"
+    path.write_text("It is red.", encoding="utf-8")
+    assert f"{path} is not a folder. Give a folder: folder:DIR." in refusal(f"folder:{path}")
+
+
+def test_compressed_json_lines_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.jsonl"
+    path.write_bytes(gzip.compress(b"{}"))
+    assert f"{path} is compressed. Unpack it first." in refusal(f"jsonl:{path}")
+
+
+def test_json_that_is_not_in_lines_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.json"
+    path.write_text('[\n{"id": "1", "title": "a", "text": "b"}\n]', encoding="utf-8")
+    first, *_ = complaints(f"jsonl:{path}")
+    assert first.hint == "Write each object on one line, without a list around them."
+    assert [page.id for page in pages_of(f"jsonl:{path}")] == ["1"]
+
+
+def test_an_empty_place_is_refused(tmp_path: Path) -> None:
     assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
-    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}/none")
     assert "contains no text, Markdown, HTML, PDF or Word files" in refusal(f"folder:{tmp_path}")
-    assert "is not a file" in refusal(f"jsonl:{tmp_path}/none.jsonl")
 
 
 @pytest.mark.parametrize("number", ["100001", "9" * 5000])

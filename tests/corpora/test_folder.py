@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ import docx
 import pypdf
 import pytest
 
+from retrieval.corpora import child_process
+from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.folder import child, files, folder_corpus, formats, word
 from retrieval.corpora.folder.document import Unreadable
@@ -334,21 +337,25 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
         ("a.pdf", lambda: pdf_of(["", ""]), "it seems to be scanned pictures. Run OCR first"),
         ("a.pdf", lambda: pdf_of(["It is red."])[:400], "the file is damaged"),
         ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
-        ("a.pdf", ARTICLE.encode, "the file is no PDF."),
+        ("a.pdf", ARTICLE.encode, "the file is not a PDF."),
         ("a.pdf", lambda: b"", "the file is empty."),
         ("a.txt", lambda: b"", "the file is empty."),
-        ("a.html", lambda: pdf_of(["It is red."]), "the file is not HTML; it holds binary data."),
+        (
+            "a.html",
+            lambda: pdf_of(["It is red."]),
+            "the file is not HTML; it contains binary data.",
+        ),
         ("a.html", lambda: b"<html><body></body></html>", "the file has no main text."),
         (
             "a.html",
             lambda: b" " * 10_000_001,
             "the file has 10.0 MB; at most 10 MB are read of",
         ),
-        ("a.docx", ARTICLE.encode, "the file is damaged, or no .docx."),
-        ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or no .docx"),
+        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx."),
+        ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
         ("a.docx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "encrypted, or a .doc of Word 2003"),
         ("a.docx", lambda: word_with(""), "the file has no text."),
-        ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or no .docx"),
+        ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or is not a .docx"),
         (
             "a.docx",
             lambda: word_with("<w:p><w:r><w:t>&a9;</w:t></w:r></w:p>", BOMB),
@@ -421,23 +428,23 @@ def test_a_process_that_is_ended_loses_only_its_file(
     monkeypatch.setattr(child, "SECONDS", 20)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
-    with child.ChildReader() as reader:
+    with ChildProcess(child.__name__) as process:
         kind = formats.BY_SUFFIX[".pdf"]
-        reader.read(tmp_path / "b.pdf", kind)
-        assert reader._process is not None
-        Timer(0.5, reader._process.kill).start()
+        child.read(process, tmp_path / "b.pdf", kind)
+        assert process.pid is not None
+        Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
         with pytest.raises(Unreadable, match="the process that read the file was ended"):
-            reader.read(tmp_path / "a.pdf", kind)
-        assert reader.read(tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+            child.read(process, tmp_path / "a.pdf", kind)
+        assert child.read(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
 
 
 def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(endless())
     program = (
         "import sys; from pathlib import Path; from retrieval.corpora.folder.child import *;"
-        "from retrieval.corpora.folder.formats import BY_SUFFIX; reader = ChildReader();"
-        "reader._start(); print(reader._process.pid, flush=True);"
-        "reader.read(Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
+        "from retrieval.corpora.folder.formats import BY_SUFFIX;"
+        "process = ChildProcess('retrieval.corpora.folder.child'); process._start();"
+        "print(process.pid, flush=True); read(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "a.pdf")], stdout=subprocess.PIPE
@@ -460,7 +467,7 @@ def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
 def test_a_file_that_needs_too_much_memory_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "MEMORY", 400 << 20)
+    monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
     run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
     (tmp_path / "a.docx").write_bytes(word_with(run * 600))
     assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)

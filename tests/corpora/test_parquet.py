@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from retrieval.corpora import parquet
+from retrieval.corpora import child_process, parquet
+from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 
 pyarrow = pytest.importorskip("pyarrow", reason="no pyarrow, which reads and writes Parquet")
 files = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.server
 
 
 def write(path: Path, rows: list[dict[str, Any]], **options: Any) -> Path:
@@ -113,7 +118,7 @@ def test_a_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     ("rows", "complaint"),
     [
         ([{"id": "1", "title": "A"}], "no column 'text'"),
-        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' is no text"),
+        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' does not contain text"),
     ],
 )
 def test_a_file_with_other_columns_is_reported(
@@ -147,6 +152,73 @@ def test_a_damaged_group_of_rows_is_reported_and_the_others_are_read(tmp_path: P
     assert ids(path) == ["0", "1", "4", "5"]
 
 
+def test_a_row_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    rows = [row(1), row(2) | {"text": "o" * 64_000_000}, row(3)]
+    path = write(tmp_path / "a.parquet", rows, compression="zstd")
+    assert path.stat().st_size < 100_000
+    assert complaints(path) == [f"{path}, row 2: the row has 64 MB; at most 64 MB are read."]
+    assert ids(path) == ["1", "3"]
+
+
+def test_rows_that_need_too_much_memory_are_reported_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_process, "MEMORY", 300 << 20)
+    long = "o" * 10_000_000  # 40 rows of it need 400 MB, and some kilobytes of the file
+    rows = [row(n) | {"text": long if n in {2, 3} else "It is red."} for n in range(6)]
+    table = pyarrow.Table.from_pylist(rows[:2] + rows[2:4] * 20 + rows[4:])
+    path = tmp_path / "a.parquet"
+    with files.ParquetWriter(path, table.schema, compression="zstd") as writer:
+        for begin, count in ((0, 2), (2, 40), (42, 2)):
+            writer.write_table(table.slice(begin, count))
+    assert path.stat().st_size < 50_000
+    write(tmp_path / "b.parquet", [row(7)])
+    (complaint,) = complaints(tmp_path)
+    assert complaint == (
+        f"{path}, row 3: the rows up to 42 are left out, because they need more than 300 MiB of"
+        " memory."
+    )
+    assert ids(tmp_path) == ["0", "1", "4", "5", "7"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (signal.SIGKILL, "the process that read it was ended, perhaps for lack of memory"),
+        (signal.SIGSTOP, "reading it takes more than 0.3 seconds"),
+    ],
+)
+def test_the_rest_of_a_file_is_left_out_if_its_process_ends_or_is_too_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, why: str
+) -> None:
+    processes: list[ChildProcess] = []
+
+    class Noted(ChildProcess):
+        def __init__(self, module: str) -> None:
+            super().__init__(module)
+            processes.append(self)
+
+    monkeypatch.setattr(parquet, "ChildProcess", Noted)
+    # More than a pipe holds, so that the process waits.
+    path = write(tmp_path / "a.parquet", [row(n) | {"text": "red " * 300} for n in range(5000)])
+    write(tmp_path / "b.parquet", [row(7)])
+    found: list[Page | BadPage] = []
+    for chunk, _ in open_corpus(f"parquet:{tmp_path}").chunks():
+        found += chunk
+        if len(found) == 128:
+            assert processes[0].pid is not None
+            os.kill(processes[0].pid, sent)
+            monkeypatch.setattr(parquet, "_SECONDS", 0.3)
+        if isinstance(found[-1], BadPage):
+            monkeypatch.undo()
+    (bad,) = (page for page in found if isinstance(page, BadPage))
+    assert bad.message == (
+        f"{path}, row {len(found) - 1}: the rest of the file is left out, because {why}."
+    )
+    assert isinstance(found[-1], Page)
+    assert found[-1].id == "7"
+
+
 def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
     found = set()
     for number in (1, 2, 1):
@@ -156,7 +228,7 @@ def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="neither a file nor a folder"):
+    with pytest.raises(BadSource, match="contains no"):
         open_corpus(f"parquet:{tmp_path}")
 
 

@@ -1,5 +1,7 @@
 """``zim:FILE``: introductions, redirects, and files that are damaged."""
 
+# ruff: noqa: RUF001 - phonetic spelling and other signs are meant
+
 from __future__ import annotations
 
 import os
@@ -17,7 +19,7 @@ from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.leftovers import REMOVED, without_leftovers
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.zim import child, zim_corpus
-from retrieval.corpora.zim.child import ChildReader, Damaged, Wanted, end_shared_reader
+from retrieval.corpora.zim.child import Damaged, Wanted, ZimReader, end_shared_reader
 from retrieval.corpora.zim.directory import ZimFile
 from retrieval.corpora.zim.introduction import introduction
 from retrieval.corpora.zim.zim_corpus import Paths
@@ -118,10 +120,71 @@ def test_elements_that_are_nested_very_deeply_are_read() -> None:
         (f"Rowan ({REMOVED} or {REMOVED} ⓘ; born 1) is", "Rowan (born 1) is"),
         (f"Rowan [{REMOVED}] is", "Rowan is"),
         ("Rowan (a tree; old), f(x) and (listen)", "Rowan (a tree; old), f(x) and"),
+        ("Rowan (/ˈroʊən/ ⓘ ROH-ən; French: [ʁo.ɑ̃]) is", "Rowan is"),
+        ("Rowan (; ROH-ən) is", "Rowan is"),
+        ("Rowan (UK: /ˈrəʊ/, US: /ˈroʊ/; Gaelic: Caorann) is", "Rowan (Gaelic: Caorann) is"),
+        ("Rowan (non-EU) and (UK) use km/h and/or printf() of x[i]", None),
+        ("Rowan is old.[citation needed] It[who?] is [sic] red.", "Rowan is old. It is [sic] red."),
+        (
+            "Coordinates: 51°30′N 0°7′W / 51.5°N 0.1°W / 51.5; -0.1 10 Old Street is",
+            "10 Old Street is",
+        ),
     ],
 )
-def test_nothing_is_left_of_a_pronunciation(text: str, plain: str) -> None:
-    assert without_leftovers(text) == plain
+def test_nothing_is_left_of_pronunciation_marks_and_coordinates(
+    text: str, plain: str | None
+) -> None:
+    assert without_leftovers(text) == (text if plain is None else plain)
+
+
+@pytest.mark.parametrize(
+    ("html", "plain"),
+    [
+        ("10<sup>6</sup> km<sup>2</sup>", "10⁶ km²"),
+        ("6.0×10<sup>−23</sup> of <sup>14</sup>C, Fe<sup>2+</sup>", "6.0×10⁻²³ of ¹⁴C, Fe²⁺"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("the 19<sup>th</sup>, M<sup>c</sup>Lee and Lamp<sup>™</sup>", "the 19th, McLee and Lamp™"),
+        ("2<sup><i>n</i></sup>, e<sup><i>x</i></sup>, 2<sup>0.5</sup>", "2ⁿ, e^x, 2^0.5"),
+        ("10<sup>10<sup>100</sup></sup>", "10^(10¹⁰⁰)"),
+        ("6 <sup>1</sup>&frasl;<sub>2</sub> m", "6 1\N{FRACTION SLASH}2 m"),
+        ("It is old<sup>[3]</sup>.", "It is old."),
+        ("a<sup><p>b", "a"),
+    ],
+)
+def test_what_is_above_the_line_is_not_joined_to_a_number(html: str, plain: str) -> None:
+    assert introduction(newer_page("Pier", f"<p>{html}</p>").encode()).startswith(plain)
+
+
+@pytest.mark.parametrize(
+    ("tex", "plain"),
+    [
+        (r"{\displaystyle E=mc^{2}}", "E=mc²"),
+        (r"{\displaystyle \alpha \times x^{k}}", "α×x^k"),
+        (r"{\displaystyle {\frac {a}{b}}}", r"{\frac {a}{b}}"),
+        ("x" * 201, ""),
+    ],
+)
+def test_a_formula_is_written_in_plain_characters(tex: str, plain: str) -> None:
+    lead = (
+        '<p>Its law <span class="mwe-math-element"><span style="display: none;"><math'
+        f' alttext="{tex}"><mi>E</mi><annotation>{tex}</annotation></math></span><img'
+        f' class="mwe-math-fallback-image-inline" alt="{tex}"></span> is old.</p>'
+    )
+    written = f"{plain} " if plain else ""
+    assert introduction(newer_page("Pier", lead).encode()) == f"Its law {written}is old."
+
+
+def test_a_table_of_contents_in_a_lead_does_not_end_it() -> None:
+    lead = '<p>It is old.</p><div class="toc"><h2>Contents</h2></div><p>It is red.</p>'
+    assert introduction(newer_page("Pier", lead).encode()) == "It is old. It is red."
+
+
+def test_hidden_text_and_missing_pictures_are_not_read() -> None:
+    lead = (
+        '<p>It is <span style="visibility:hidden;">0</span>5 m long.'
+        '<span class="mw-broken-media">File:Pier.jpg</span></p>'
+    )
+    assert introduction(newer_page("Pier", lead).encode()) == "It is 5 m long."
 
 
 def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Path) -> None:
@@ -215,7 +278,7 @@ def test_a_file_in_parts_is_read_whole(tmp_path: Path, named: str) -> None:
 
 def test_what_is_no_zim_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "wiki.zim"
-    assert "is not a file" in refusal(path)
+    assert "does not exist" in refusal(path)
     path.write_bytes(b"")
     assert "is not a ZIM file" in refusal(path)
     path.write_bytes(b"PK\x03\x04" * 100)
@@ -257,7 +320,7 @@ def test_articles_after_one_that_ends_the_process_are_read(tmp_path: Path) -> No
     articles = [article(f"Pier {n}", f"<p>{n} {'x' * 60_000}</p>") for n in range(9)]
     path = write_zim(tmp_path / "wiki.zim", articles)
     wanted = [Wanted(entry, ()) for entry in ZimFile(path).directory().articles.tolist()]
-    reader = ChildReader(path)
+    reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
     assert reader.pid is not None
@@ -273,7 +336,7 @@ def test_an_article_that_takes_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_zim(tmp_path / "wiki.zim", [article("Pier", "<p>Old.</p>")])
-    reader = ChildReader(path)
+    reader = ZimReader(path)
     reader.facts()
     assert reader.pid is not None
     os.kill(reader.pid, signal.SIGSTOP)

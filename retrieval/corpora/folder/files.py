@@ -81,5 +81,5 @@ def lacking_libraries(folder: Path, lacking: Counter[str]) -> list[BadPage]:
 
 
 def shown(path: Path | str) -> str:
-    """Return a path as it can be printed; bytes of its name that are no UTF-8 are escaped."""
+    """Return a path as it can be printed; bytes of its name that are not UTF-8 are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.folder.child import ChildReader
+from retrieval.corpora.folder import child as reader
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.files import find_files, shown
 from retrieval.corpora.folder.formats import BY_SUFFIX, Format
@@ -32,8 +33,12 @@ class FolderCorpus:
         """Find the files.
 
         Raises:
-            BadSource: the folder is missing, or contains none that can be read.
+            BadSource: it is not a folder, or contains none that can be read.
         """
+        if not folder.is_dir():
+            raise BadSource(
+                "source_missing", f"{folder} is not a folder.", "Give a folder: folder:DIR."
+            )
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
         self._folder = folder
@@ -89,7 +94,7 @@ class FolderChunk:
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the pages of each file: one, or the passages of a long document."""
-        with ChildReader() as child:
+        with ChildProcess(reader.__name__) as child:
             for path in self.paths:
                 try:
                     document = _read(path, child)
@@ -117,7 +122,7 @@ class FolderChunk:
             )
 
 
-def _read(path: Path, child: ChildReader) -> Document:
+def _read(path: Path, child: ChildProcess) -> Document:
     kind: Format = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:
@@ -129,7 +134,7 @@ def _read(path: Path, child: ChildReader) -> Document:
             "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
-    return child.read(path, kind) if kind.library else kind.reader()(path)
+    return reader.read(child, path, kind) if kind.library else kind.reader()(path)
 
 
 def _size(path: Path) -> int:

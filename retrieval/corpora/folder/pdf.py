@@ -28,12 +28,12 @@ def read(path: Path) -> Document:
     """Return the document; pages that cannot be read are listed in it.
 
     Raises:
-        Unreadable: it is no PDF, is encrypted or damaged, or has no text.
+        Unreadable: it is not a PDF, is encrypted or damaged, or has no text.
         OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
-            raise Unreadable("the file is no PDF.", "Give it the suffix of its format.")
+            raise Unreadable("the file is not a PDF.", "Give it the suffix of its format.")
         try:
             reader = pypdf.PdfReader(stream)
             locked = reader.is_encrypted and not reader.decrypt("")

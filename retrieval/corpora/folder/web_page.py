@@ -26,14 +26,14 @@ def read(path: Path) -> Document:
     """Return the document.
 
     Raises:
-        Unreadable: it is no HTML, or has no main text.
+        Unreadable: it is not HTML, or has no main text.
         OSError: the file cannot be read.
     """
     content = path.read_bytes()
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if content.startswith((b"%PDF-", b"PK\x03\x04")) or (b"\0" in content and not wide):
         raise Unreadable(
-            "the file is not HTML; it holds binary data.", "Give it the suffix of its format."
+            "the file is not HTML; it contains binary data.", "Give it the suffix of its format."
         )
     tree = trafilatura.load_html(content)
     if tree is None:

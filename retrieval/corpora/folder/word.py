@@ -40,7 +40,7 @@ def read(path: Path) -> Document:
     """Return the document.
 
     Raises:
-        Unreadable: it is no .docx, is encrypted or damaged, is too large, or has no text.
+        Unreadable: it is not a .docx, is encrypted or damaged, is too large, or has no text.
         OSError: the file cannot be read.
     """
     _check_size(path)
@@ -54,7 +54,7 @@ def read(path: Path) -> Document:
         if "unknown error" in str(error):  # all that lxml says without memory
             raise MemoryError from error
         raise Unreadable(
-            f"the file is damaged, or no .docx ({_first_line(error)}).", _DAMAGED
+            f"the file is damaged, or is not a .docx ({_first_line(error)}).", _DAMAGED
         ) from error
     paragraphs = list(_elements(body))
     title = _title(document, paragraphs, styles)
@@ -79,7 +79,7 @@ def _check_size(path: Path) -> None:
             with zipfile.ZipFile(stream) as archive:
                 size = sum(member.file_size for member in archive.infolist())
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise Unreadable("the file is damaged, or no .docx.", _DAMAGED) from error
+            raise Unreadable("the file is damaged, or is not a .docx.", _DAMAGED) from error
     if size > _LARGEST:
         raise Unreadable(
             f"the file unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read.",

@@ -1,31 +1,25 @@
-"""Reads a ZIM file in a process of its own: a damaged file may crash libzim, or take all memory.
+"""Reads a ZIM file in a process of its own (``child_process``): a damaged one may crash libzim.
 
-Only that process is lost; it starts anew with the next article.
+After an article that ends the process, another process continues with the next article.
 """
 
 from __future__ import annotations
 
 import atexit
-import multiprocessing
-import os
-import resource
-import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.errors import BadSource
-from retrieval.on_all_cores import end_with_parent
 
 if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
 
 _SECONDS = 60  # that opening a file or reading an article may take
-_MEMORY = 2 << 30  # bytes that the process may take
 _CLUSTERS = 16 << 20  # bytes of unpacked clusters that libzim keeps; one is read after another
 _LARGEST = 32 << 20  # bytes of an article
 _MOST_ENDS = 50  # of the process while it reads one chunk
@@ -66,34 +60,29 @@ class Damaged:
     reason: str
 
 
-class _Ended(Exception):
-    """The process ended, or took too long and was ended."""
-
-
-class ChildReader:
-    """The process for one file; it starts when it is needed."""
+class ZimReader:
+    """Reads one file."""
 
     def __init__(self, path: Path) -> None:
         """Start nothing yet."""
         self._path = path
-        self._process: SpawnProcess | None = None
-        self._connection: Connection | None = None
+        self._child = ChildProcess(__name__)
 
     @property
     def pid(self) -> int | None:
         """The number of the process, if there is one."""
-        return self._process.pid if self._process is not None else None
+        return self._child.pid
 
     def facts(self) -> Facts:
         """Return what the file says of itself.
 
         Raises:
-            BadSource: libzim cannot open it.
+            BadSource: libzim cannot open it, or the process does not start.
         """
         try:
             self._send(None)
-            facts = self._received()
-        except _Ended as error:
+            facts = self._child.receive(_SECONDS)
+        except ChildEnded as error:
             raise _damaged(self._path, "the process that read it was ended") from error
         assert isinstance(facts, Facts)
         return facts
@@ -102,7 +91,8 @@ class ChildReader:
         """Yield an answer for each of ``wanted``, in order.
 
         Raises:
-            BadSource: libzim cannot open the file, or it is damaged in very many places.
+            BadSource: libzim cannot open the file, it is damaged in very many places, or the
+                process does not start.
         """
         done = ends = 0
         try:
@@ -110,10 +100,10 @@ class ChildReader:
                 try:
                     self._send(wanted[done:])
                     while done < len(wanted):
-                        answer = self._received()
+                        answer = self._child.receive(_SECONDS)
                         done += 1
                         yield answer
-                except _Ended:
+                except ChildEnded:
                     ends += 1
                     if ends > _MOST_ENDS:
                         raise _damaged(self._path, "very many articles cannot be read") from None
@@ -125,56 +115,29 @@ class ChildReader:
 
     def end(self) -> None:
         """End the process, if there is one."""
-        if self._connection is not None:
-            self._connection.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-        self._connection = self._process = None
+        self._child.end()
 
     def _send(self, wanted: Sequence[Wanted] | None) -> None:
-        if self._connection is None:
-            self._start()
-            refusal = self._received()
+        if self._child.pid is None:
+            self._child.send(self._path)
+            refusal = self._child.receive(_SECONDS)
             if refusal:
                 self.end()
                 raise _damaged(self._path, refusal)
-        assert self._connection is not None
-        try:
-            self._connection.send(wanted)
-        except OSError as error:
-            self.end()
-            raise _Ended from error
-
-    def _received(self) -> Any:
-        assert self._connection is not None
-        try:
-            if self._connection.poll(_SECONDS):
-                return self._connection.recv()
-        except (EOFError, OSError):
-            pass
-        self.end()
-        raise _Ended
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other, self._path), daemon=True)
-        self._process.start()
-        other.close()
+        self._child.send(wanted)
 
 
-_reader: tuple[Path, ChildReader] | None = None
+_reader: tuple[Path, ZimReader] | None = None
 
 
-def shared_reader(path: Path) -> ChildReader:
+def shared_reader(path: Path) -> ZimReader:
     """Return this process's reader of a file; that of another file is ended."""
     global _reader
     if _reader is None or _reader[0] != path:
         if _reader is None:
             atexit.register(end_shared_reader)
         end_shared_reader()
-        _reader = path, ChildReader(path)
+        _reader = path, ZimReader(path)
     return _reader[1]
 
 
@@ -192,33 +155,24 @@ def _damaged(path: Path, reason: str) -> BadSource:
     )
 
 
-def _serve(connection: Connection, path: Path) -> None:
-    """Answer requests: first whether the file can be opened, then ``Facts`` and articles."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
-    end_with_parent()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):  # a library's remarks on a file are not for the user
-        os.dup2(nowhere, stream)
-    with suppress(ValueError, OSError):  # some systems do not know these limits
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+def serve(connection: Connection) -> None:
+    """Answer for the file that comes first: whether it can be opened, ``Facts``, and articles."""
     from libzim.reader import Archive, set_cluster_cache_max_size
 
     set_cluster_cache_max_size(_CLUSTERS)
     try:
-        archive = Archive(path)
+        archive = Archive(connection.recv())
     except Exception as error:  # libzim's own, of several kinds
         connection.send(_reason(error))
         return
     connection.send("")
-    with suppress(EOFError, OSError):  # the parent needs no more
-        while True:
-            wanted = connection.recv()
-            if wanted is None:
-                connection.send(_facts(archive))
-            else:
-                for one in wanted:
-                    connection.send(_article(archive, one))
+    while True:
+        wanted = connection.recv()
+        if wanted is None:
+            connection.send(_facts(archive))
+        else:
+            for one in wanted:
+                connection.send(_article(archive, one))
 
 
 def _facts(archive: Archive) -> Facts:

@@ -215,9 +215,9 @@ def _parts(place: Path) -> tuple[Path, list[Path]]:
         if re.fullmatch(re.escape(place.name) + "[a-z]{2}", path.name)
     )
     if not parts or not place.name.endswith(".zim"):
-        raise BadSource(
-            "source_missing", f"{place} is not a file.", "Give the one of Kiwix: zim:FILE."
-        )
+        if place.is_dir():
+            raise BadSource("source_missing", f"{place} is a folder.", "Give a file: zim:FILE.")
+        raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
     for number, path in enumerate(parts):
         expected = f"{place.name}{chr(97 + number // 26)}{chr(97 + number % 26)}"
         if path.name != expected:

@@ -14,6 +14,8 @@ from lxml import etree
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.leftovers import REMOVED, without_leftovers
+from retrieval.corpora.raised import raised, with_fractions
+from retrieval.corpora.zim.formulas import formula
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _PARAGRAPHS = frozenset({"p"})
@@ -27,13 +29,16 @@ _NOTES = {"ambox", "bandeau", "dablink", "hatnote", "metadata", "rellink", "shor
 _NAVIGATION = {"infobox", "navbox", "sidebar", "toc", "vertical-navbox", "gallery", "thumb"}
 _PLACES = {"coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault"}
 _FOOTNOTES = {"mw-cite-backlink", "mw-ref", "reference", "references", "reflist"}
-_NOT_IN_EXTRACTS = {"error", "mw-editsection", "noexcerpt", "nomobile", "noprint", "sortkey"}
+_NOT_IN_EXTRACTS = {"error", "mw-editsection", "noexcerpt", "nomobile", "noprint", "sortkey"} | {
+    "mw-broken-media"
+}
 _LEFT_OUT_CLASSES = _NOTES | _NAVIGATION | _PLACES | _FOOTNOTES | _NOT_IN_EXTRACTS
 _LEFT_OUT_IDS = frozenset({"coordinates", "toc", "siteSub", "contentSub", "siteNotice"})
 _PRONUNCIATION_CLASSES = frozenset({"IPA", "IPA-label", "ext-phonos", "haudio", "respell"})
 _PRONUNCIATION_TITLES = ("Help:IPA", "Help:Pronunciation", "English pronunciation respelling")
 _COLUMNS = frozenset({"div-col", "multicol", "mw-parser-output"})  # boxes that hold text
-_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_FORMULAS = frozenset({"mwe-math-element", "mwe-math-fallback-image-inline"})
 # Where the first section begins. What follows is not parsed: it is most of a long article.
 _FIRST_SECTION = re.compile(
     rb"<details data-level=|<section data-mw-section-id=\"[1-9]|<div class=\"mw-heading mw-heading2"
@@ -70,6 +75,7 @@ class _Lead:
     blocks: list[_Block] = field(default_factory=list)
     _words: list[str] = field(default_factory=list)
     _open: list[bool] = field(default_factory=list)  # for each open block: is it an item?
+    _above: list[int] = field(default_factory=list)  # where text above the line begins in _words
 
     def read(self, root: Any) -> None:
         """Read what is in an element."""
@@ -83,7 +89,7 @@ class _Lead:
                 if element is left_out:
                     left_out = None
                 else:
-                    self._end(element.tag)
+                    self._end(element)
                 self._add(element.tail)
             elif _ends_lead(element):
                 break
@@ -102,11 +108,17 @@ class _Lead:
             self._open.append(tag in _ITEMS)
         elif tag in {"br", "div"}:
             self._add(" ")
+        elif tag == "sup":
+            self._above.append(len(self._words))
 
-    def _end(self, tag: str) -> None:
-        if tag in _ITEMS or tag in _PARAGRAPHS:
+    def _end(self, element: Any) -> None:
+        if element.tag in _ITEMS or element.tag in _PARAGRAPHS:
             self._flush()
             self._open.pop()
+        elif element.tag == "sup" and self._above:
+            begin = self._above.pop()
+            text = " ".join("".join(self._words[begin:]).split())
+            self._words[begin:] = [raised(text, element.find(".//i") is not None)]
 
     def _add(self, text: str | None) -> None:
         if text and self._open:
@@ -114,8 +126,9 @@ class _Lead:
 
     def _flush(self) -> None:
         if self._words:
-            text = clean(without_leftovers("".join(self._words)))
+            text = clean(without_leftovers(with_fractions("".join(self._words))))
             self._words.clear()
+            self._above.clear()
             if text and text.rstrip(":") != "Coordinates":
                 self.blocks.append(_Block(text, any(self._open)))
 
@@ -127,6 +140,9 @@ class _Lead:
         spoken = classes & _PRONUNCIATION_CLASSES or get("lang", "").endswith("-fonipa")
         if spoken or title.startswith(_PRONUNCIATION_TITLES):
             return REMOVED
+        if classes & _FORMULAS:
+            written = element.xpath("self::img/@alt | .//img/@alt | .//@alttext")
+            return formula(written[0]) if written else ""
         if (
             element.tag in _LEFT_OUT_TAGS
             or classes & _LEFT_OUT_CLASSES
@@ -178,8 +194,9 @@ def _with_text(element: Any) -> bool:
 
 def _ends_lead(element: Any) -> bool:
     tag = element.tag
-    if tag == "div":  # newer pages have headings in boxes
-        return len(element) > 0 and element[0].tag in _HEADINGS
+    if tag == "div":  # newer pages have headings in boxes; a table of contents has one too
+        is_heading = len(element) > 0 and element[0].tag in _HEADINGS
+        return is_heading and "toc" not in element.get("class", "").split()
     if tag == "section":
         return bool(element.get("data-mw-section-id", "0") != "0")
     return tag in _HEADINGS or tag == "details"

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.page_ids import bad_id
-from retrieval.corpora.zim.child import Article, ChildReader, Damaged, Facts, Wanted, shared_reader
+from retrieval.corpora.zim.child import Article, Damaged, Facts, Wanted, ZimReader, shared_reader
 from retrieval.corpora.zim.directory import Directory, ZimFile
 from retrieval.errors import BadSource
 from retrieval.fixes import install_zim_command
@@ -56,7 +56,7 @@ class ZimCorpus:
                     f"Run: {install_zim_command()}",
                 )
         self._file = ZimFile(place)
-        reader = ChildReader(self._file.path)
+        reader = ZimReader(self._file.path)
         try:
             facts = reader.facts()
         finally:

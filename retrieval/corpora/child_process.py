@@ -1,0 +1,157 @@
+"""Reads files in a process of its own, which may take only so much time and memory.
+
+A small hostile file may unpack to gigabytes or never come to an end, and a damaged one may crash a
+library; only the process that reads it is lost. It starts when it is needed, and anew after it was
+ended.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import subprocess
+import sys
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+from retrieval.errors import BadSource
+
+MEMORY = 2 << 30  # bytes that the process may take
+_STARTING = 60  # seconds that it may take to start, on a busy computer
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    f" from {__name__} import serve; serve(sys.argv[2], *map(int, sys.argv[3:]))"
+)
+
+
+class ChildEnded(Exception):
+    """The process ended, perhaps for lack of memory."""
+
+
+class ChildTooSlow(ChildEnded):
+    """The process did not answer in time, and was ended."""
+
+
+class ChildProcess:
+    """A process that answers requests with the function ``serve(connection)`` of a module."""
+
+    def __init__(self, module: str) -> None:
+        """Start nothing yet."""
+        self._module = module
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> ChildProcess:
+        """Return this object."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self.end()
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, if there is one."""
+        return self._process.pid if self._process is not None else None
+
+    def send(self, request: object) -> None:
+        """Send a request, which must pickle.
+
+        Raises:
+            ChildEnded: the process has ended.
+            BadSource: it does not start.
+        """
+        connection = self._connection or self._start()
+        try:
+            connection.send(request)
+        except OSError as error:
+            self.end()
+            raise ChildEnded from error
+
+    def receive(self, seconds: float) -> Any:
+        """Return the next answer, after so many seconds at most.
+
+        Raises:
+            ChildEnded: there is none; the process has ended.
+        """
+        if self._connection is None:
+            raise ChildEnded
+        try:
+            if not self._connection.poll(seconds):
+                self.end()
+                raise ChildTooSlow
+            return self._connection.recv()
+        except (EOFError, OSError) as error:
+            self.end()
+            raise ChildEnded from error
+
+    def end(self) -> None:
+        """End the process, if there is one."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+        self._connection = self._process = None
+
+    def _start(self) -> Connection:
+        # Not by ``multiprocessing``, which runs the main program of the user again.
+        connection, other = Pipe()
+        with other:
+            arguments = [json.dumps(sys.path), self._module, str(other.fileno()), str(MEMORY)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, *arguments],
+                stdin=subprocess.PIPE,  # its end tells the process that this one has ended
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # a library's remarks on a file are not for the user
+                pass_fds=[other.fileno()],
+                start_new_session=True,  # Ctrl-C is for this process, which then ends that one
+            )
+        self._connection = connection
+        try:
+            ready = connection.poll(_STARTING) and connection.recv()
+        except (EOFError, OSError):
+            ready = False
+        if not ready:
+            self.end()
+            raise BadSource(
+                "reader_not_started",
+                "The process that reads the files did not start.",
+                "There may be too little memory. Run the same command again.",
+            )
+        return connection
+
+
+def serve(module: str, handle: int, memory: int) -> None:
+    """Answer the requests of a connection until it is closed, with so many bytes of memory."""
+    global MEMORY
+    MEMORY = memory  # for messages
+    Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
+    logging.disable()
+    warnings.simplefilter("ignore")
+    with suppress(ValueError, OSError):  # some systems do not know these limits
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # Not of addresses: a ZIM file of 100 GB is mapped.
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    with Connection(handle) as connection, suppress(EOFError, OSError):
+        connection.send(True)
+        import_module(module).serve(connection)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent ends: a killed parent cannot stop its children."""
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)
