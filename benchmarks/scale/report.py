@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from benchmarks.processor import described
 from benchmarks.scale.baselines import ASKED
 from benchmarks.scale.serving import CLAIMS
 from settings import CHECKOUT, Settings
@@ -129,9 +130,9 @@ Written by
 
     {COMMAND}
 
-on {datetime.now(UTC):%Y-%m-%d}: {Settings.from_environment().threads} threads, Python
-{platform.python_version()}, {platform.system()} {platform.machine()}. The pages
-are synthetic (`benchmarks/make_corpus.py`): with the number, length and word frequencies of an
+on {datetime.now(UTC):%Y-%m-%d}: {described()},
+{Settings.from_environment().threads} threads, Python {platform.python_version()}. The pages are
+synthetic (`benchmarks/make_corpus.py`): with the number, length and word frequencies of an
 encyclopaedia's, in FEVER's format, whose sentences are split already; splitting other texts takes
 most of the time of their lexical part. Among them are {real:,} real ones, which the {CLAIMS}
 claims are about. Times grow with all pages; evidence recall only shows which real pages are still
@@ -146,6 +147,7 @@ measured": too little memory or time.
 "Documents found": spans, titles, texts, questions, ranking and dense search of the first hop.
 At the rate of the largest index measured the transformer's vectors for the last column would take
 {hours:.0f} hours.
+What this means for today's Wikipedia is in [corpora](corpora.md).
 "Resident" counts parts of the index's files that the system maps and releases when it needs memory.
 
 {plots}
