@@ -1,6 +1,6 @@
-"""The web application: pages, the HTTP API and health checks.
+"""The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.api`` and ``app.health`` are the blueprints. ``app.contexts``
+``app.pages``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints. ``app.contexts``
 defines the data that each template gets.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from flask import Flask
 from jinja2 import StrictUndefined
 
-from app import api, health, pages
+from app import api, files, health, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.guard import MOST_BYTES, install_guard
@@ -42,6 +42,7 @@ def create_app(settings: Settings) -> Flask:
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it

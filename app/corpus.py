@@ -17,7 +17,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.fixes import esoteric_command
 from settings import Settings
 from worker.health import worker_health
-from worker.jobs import JobStore
+from worker.jobs import JobStore, SearchedCorpus
 
 # Corpora whose texts are from Wikipedia and are shown under its licence: by their kind, or by the
 # names that Kiwix and Wikimedia give to files of Wikipedia.
@@ -25,7 +25,7 @@ _WIKIPEDIA_SOURCES = ("vital", "fever")
 _WIKIPEDIA_NAME = re.compile(r"wikipedia|[a-z]+wiki[-_]", re.IGNORECASE)
 
 
-def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
+def searched_corpus(settings: Settings, store: JobStore) -> SearchedCorpus:
     """Return the corpus that claims are checked against.
 
     Raises:
@@ -43,11 +43,10 @@ def searched_corpus(settings: Settings, store: JobStore) -> Corpus:
             "The worker does not report its corpus, because it runs an older version.",
             "Restart the worker.",
         )
-    corpus = health.corpus
-    return _corpus(corpus.name, corpus.source, corpus.documents, corpus.built_at)
+    return health.corpus
 
 
-def read_corpus(index: Path) -> Corpus:
+def read_corpus(index: Path) -> SearchedCorpus:
     """Return the corpus of the embedded index in this folder.
 
     Raises:
@@ -57,7 +56,7 @@ def read_corpus(index: Path) -> Corpus:
     build = f"Build it: {esoteric_command('index build --source vital')}"
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
-        return _corpus(
+        return SearchedCorpus(
             str(meta["name"]), str(meta["source"]), int(meta["documents"]), str(meta["built_at"])
         )
     except FileNotFoundError as error:
@@ -67,8 +66,9 @@ def read_corpus(index: Path) -> Corpus:
         raise IndexUnavailable("index_damaged", message, build) from error
 
 
-def _corpus(name: str, source: str, documents: int, built_at: str) -> Corpus:
-    kind = source.partition(":")[0]
-    named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(name)
+def corpus_item(corpus: SearchedCorpus) -> Corpus:
+    """Return what pages show of a corpus."""
+    kind = corpus.source.partition(":")[0]
+    named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
-    return Corpus(name, documents, day(built_at), attribution)
+    return Corpus(corpus.name, corpus.documents, day(corpus.built_at), attribution)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from app.contexts import DocumentItem, Look, PassageItem
 from app.highlighting import Highlight, segments
@@ -13,10 +13,11 @@ from app.wording import STANCES, found_by
 from retrieval.result import ClaimResult, Document
 
 
-def document_items(result: ClaimResult) -> list[DocumentItem]:
+def document_items(result: ClaimResult, files: Mapping[str, str]) -> list[DocumentItem]:
     """Return the documents, those with the best evidence first, the others in their order.
 
-    The passages of a long document are one item, in the order of its text.
+    The passages of a long document are one item, in the order of its text. ``files``: addresses for
+    documents that have none, by their ids.
     """
     highlights: dict[str, list[Highlight]] = defaultdict(list)
     for rank, item in enumerate(result.evidence, 1):
@@ -30,10 +31,12 @@ def document_items(result: ClaimResult) -> list[DocumentItem]:
         together.values(),
         key=lambda read: min((h.rank for one in read for h in highlights[one.id]), default=last),
     )
-    return [_item(read, highlights) for read in ranked]
+    return [_item(read, highlights, files) for read in ranked]
 
 
-def _item(read: Iterable[Document], highlights: dict[str, list[Highlight]]) -> DocumentItem:
+def _item(
+    read: Iterable[Document], highlights: dict[str, list[Highlight]], files: Mapping[str, str]
+) -> DocumentItem:
     in_order = sorted(read, key=lambda document: passage_number(document) or 0)
     marked = [document for document in in_order if highlights[document.id]]
     silent = [document for document in in_order if not highlights[document.id]]
@@ -44,7 +47,7 @@ def _item(read: Iterable[Document], highlights: dict[str, list[Highlight]]) -> D
             PassageItem(
                 title=document.title,
                 heading=_heading(document, several),
-                url=safe_url(document.url),
+                url=safe_url(document.url) or files.get(document.id),
                 found_by=found_by(document.found_by),
                 hop=document.hop,
                 segments=segments(document.text, highlights[document.id]),

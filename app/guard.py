@@ -67,7 +67,8 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
 
     @app.after_request
     def set_headers(response: Response) -> Response:
-        response.headers.update(_HEADERS)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)  # a view may set a stricter one
         if request.endpoint == "static" and "v" in request.args:
             response.headers["Cache-Control"] = f"public, max-age={_YEAR}, immutable"
         else:

@@ -10,8 +10,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
 from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, StoppedPage, render
-from app.corpus import searched_corpus
+from app.corpus import corpus_item, searched_corpus
 from app.errors import RequestRefused, status_of
+from app.files import file_links
 from app.openapi import describe
 from app.progress import progress_page
 from app.results import result_page
@@ -80,7 +81,9 @@ def claim(job_id: str) -> str:
     store = services().store
     job = store.get(job_id)
     if job.state == "done":
-        return render(result_page(job, url_for(".claim", job_id=job.id, _external=True), LONGEST))
+        assert job.result is not None  # a job that is done has one
+        permalink = url_for(".claim", job_id=job.id, _external=True)
+        return render(result_page(job, permalink, LONGEST, file_links(job.id, job.result)))
     if job.state in ("queued", "running"):
         health = worker_health(store)
         asked = asked_model(services().settings, health)
@@ -140,7 +143,7 @@ def _home(text: str, problem: Problem | None) -> str:
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     try:
-        corpus = searched_corpus(services().settings, services().store)
+        corpus = corpus_item(searched_corpus(services().settings, services().store))
     except IndexUnavailable as error:
         corpus_problem = error.problem
     return render(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.contexts import Corpus, EvidenceItem, ResultPage, Timing
 from app.documents import document_items
 from app.hops import hop_items
@@ -14,8 +16,13 @@ from retrieval.result import Evidence
 from worker.jobs import Job
 
 
-def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
-    """Return the page of a job that is done."""
+def result_page(
+    job: Job, permalink: str, most_characters: int, files: Mapping[str, str]
+) -> ResultPage:
+    """Return the page of a job that is done.
+
+    ``files``: addresses for documents that have none, by their ids.
+    """
     result = job.result
     finished = job.finished_at
     # A job that is done has both.
@@ -23,8 +30,10 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     assert finished is not None
     verdict = result.verdict
     sentences = CitedSentences(result)
-    evidence = [_evidence(rank, item, sentences) for rank, item in enumerate(result.evidence, 1)]
-    documents = document_items(result)
+    evidence = [
+        _evidence(rank, item, sentences, files) for rank, item in enumerate(result.evidence, 1)
+    ]
+    documents = document_items(result, files)
     return ResultPage(
         id=job.id,
         claim=result.claim,
@@ -61,11 +70,13 @@ def result_page(job: Job, permalink: str, most_characters: int) -> ResultPage:
     )
 
 
-def _evidence(rank: int, item: Evidence, sentences: CitedSentences) -> EvidenceItem:
+def _evidence(
+    rank: int, item: Evidence, sentences: CitedSentences, files: Mapping[str, str]
+) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
         title=item.source,
-        url=safe_url(item.url),
+        url=safe_url(item.url) or files.get(item.document),
         sentence=item.sentence,
         badge=STANCES[item.stance],
         confidence=confidence(item.stance_confidence),

@@ -1,0 +1,132 @@
+"""The user's own files that a result was read from: their addresses, and their content.
+
+An index of ``folder:DIR`` knows no addresses, so pages link to the files themselves, if the web
+server has the folder. Whoever can open the page of a claim can open the files of its documents, and
+no others: an address names a document of a result, not a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import cast
+from urllib.parse import quote
+
+from flask import Blueprint, send_file, url_for
+from flask.typing import ResponseReturnValue
+
+from app.corpus import searched_corpus
+from app.errors import RequestRefused
+from app.openapi import describe
+from app.passages import whole_document
+from app.services import services
+from retrieval.errors import IndexUnavailable, Problem
+from retrieval.result import ClaimResult, Document
+
+blueprint = Blueprint("files", __name__)
+
+_FOLDER = "folder:"
+# A file may be hostile: it runs no scripts, loads nothing, and has no rights on this server.
+_NO_RIGHTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a file of a format is sent; ``download``: browsers cannot show it."""
+
+    mimetype: str
+    download: bool = False
+
+
+_HTML = _Kind("text/html")
+_PDF = _Kind("application/pdf")
+_TEXT = _Kind("text/plain")
+_WORD = _Kind("application/vnd.openxmlformats-officedocument.wordprocessingml.document", True)
+_KINDS = {
+    ".docx": _WORD,
+    ".htm": _HTML,
+    ".html": _HTML,
+    ".markdown": _TEXT,
+    ".md": _TEXT,
+    ".pdf": _PDF,
+    ".txt": _TEXT,
+}
+
+
+@blueprint.get("/claims/<job_id>/files/<int:number>")
+@describe(HTTP_200=(None, "The file"), HTTP_404=(None, "No such claim, or no file"))
+def show(job_id: str, number: int) -> ResponseReturnValue:
+    """Return the file that a document of a result was read from; ``number`` counts from 1."""
+    result = services().store.get(job_id).result
+    folder = _folder(result) if result is not None else None
+    path = None
+    if result is not None and folder is not None and 0 < number <= len(result.documents):
+        path = _file(folder, result.documents[number - 1])
+    if path is None:
+        raise RequestRefused(
+            HTTPStatus.NOT_FOUND,
+            Problem(
+                "no_file",
+                "This server does not have the file of this document.",
+                "Open it in the folder that the corpus was built from.",
+            ),
+        )
+    kind = _KINDS[path.suffix.lower()]
+    sent = send_file(path, kind.mimetype, kind.download, download_name=path.name)
+    if kind is not _PDF:  # the viewers of browsers need rights of their own
+        sent.headers["Content-Security-Policy"] = _NO_RIGHTS
+    # Of a whole response ``describe`` would read the content into memory.
+    content = cast("Iterator[bytes]", iter(sent.response))
+    return content, sent.status_code, sent.headers
+
+
+def file_links(job_id: str, result: ClaimResult) -> dict[str, str]:
+    """Return the addresses of files by the ids of documents, at their pages and sections."""
+    folder = _folder(result)
+    if folder is None:
+        return {}
+    links = {}
+    for number, document in enumerate(result.documents, 1):
+        path = _file(folder, document)
+        if path is not None:
+            address = url_for("files.show", job_id=job_id, number=number)
+            links[document.id] = address + _place(path, document)
+    return links
+
+
+def _folder(result: ClaimResult) -> Path | None:
+    """Return the folder that the corpus of a result was built from, if it is still searched."""
+    try:
+        corpus = searched_corpus(services().settings, services().store)
+    except IndexUnavailable:
+        return None
+    if corpus.name != result.corpus.name or not corpus.source.startswith(_FOLDER):
+        return None
+    return Path(corpus.source.removeprefix(_FOLDER))
+
+
+def _file(folder: Path, document: Document) -> Path | None:
+    """Return the file of a document, if it is a file of a known format inside the folder."""
+    name = Path(whole_document(document).id)
+    hidden = any(part.startswith(".") for part in name.parts)
+    if hidden or name.is_absolute() or name.suffix.lower() not in _KINDS:
+        return None
+    try:
+        path = (folder / name).resolve()
+        inside = path.is_relative_to(folder.resolve())
+        return path if inside and path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
+
+
+def _place(path: Path, document: Document) -> str:
+    """Return the fragment of an address that leads to a page, or to the words of a heading."""
+    suffix = path.suffix.lower()
+    if suffix == ".pdf" and document.page is not None:
+        return f"#page={document.page}"
+    if _KINDS[suffix] is _HTML and document.section is not None:
+        words = quote(document.section.rpartition(" > ")[2], safe="").replace("-", "%2D")
+        return f"#:~:text={words}"
+    return ""
