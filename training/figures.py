@@ -22,6 +22,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence
 from training.candidates import CandidateFinder
 from training.contrast import Contrast, refuting, symmetric
 from training.data import TrainingData
+from training.loop import device_of
 from training.networks.batches import STEP
 from training.sentence_pool import PoolSentence, SentencePool
 
@@ -53,10 +54,10 @@ def probabilities(
             pad_to_multiple_of=STEP,
             return_tensors="pt",
             return_token_type_ids=False,
-        )
-        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        ).to(device_of(model))
+        with torch.inference_mode(), torch.autocast(device_of(model).type, dtype=torch.bfloat16):
             logits = model(**inputs).logits
-        result[part] = torch.softmax(logits.float(), dim=-1).numpy()
+        result[part] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
     return result
 
 

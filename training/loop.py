@@ -1,4 +1,4 @@
-"""One training loop for every model: resumable, deterministic, CPU only."""
+"""One training loop for every model: resumable, deterministic, on a GPU where torch sees one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -19,7 +20,7 @@ from transformers import PreTrainedTokenizerBase
 
 from retrieval.types import LABELS, Label
 from training.networks.batches import STEP
-from training.weights import weights_digest
+from training.weights import MovingAverage, weights_digest
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -64,8 +65,9 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
 class Recipe:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
-    Training ends after ``steps`` steps if ``epochs`` have more. The learning rate falls as if
-    training continued to the end, so that the next phase begins before it is near 0.
+    The learning rate falls linearly to ``last_rate``: 0, or the rate at which a next phase begins.
+    ``smoothing``: label smoothing of the loss. With ``averaging``, the trained weights are the
+    moving average of those of all steps; it is the weight of the average before a step.
     """
 
     epochs: int
@@ -75,7 +77,9 @@ class Recipe:
     warmup: float
     max_tokens: int
     seed: int
-    steps: int | None = None
+    last_rate: float = 0.0
+    smoothing: float = 0.0
+    averaging: float | None = None
 
 
 def train(
@@ -97,18 +101,17 @@ def train(
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(recipe.seed)
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
-    total = steps_per_epoch * recipe.epochs
-    last = total if recipe.steps is None else min(recipe.steps, total)
+    last = steps_per_epoch * recipe.epochs
     optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: recipe.learning_rate * _warm_then_linear(step, total, recipe.warmup)
-    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, recipe, last))
+    average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)
     origin = {
         "recipe": asdict(recipe),
         "examples": examples_digest(examples),
         "start": weights_digest(model),
     }
-    step, history = _resume(run / "checkpoint.pt", model, optimizer, schedule, origin)
+    checkpoint = run / "checkpoint.pt"
+    step, history = _resume(checkpoint, model, optimizer, schedule, average, origin)
     first = recipe.epochs if step == last else step // steps_per_epoch
     for epoch in range(first, math.ceil(last / steps_per_epoch)):
         batches = _batches(examples, recipe, epoch)
@@ -122,6 +125,8 @@ def train(
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
+            if average is not None:
+                average.add(model)
             step += 1
             losses.append(loss.item())
             if step % 50 == 0:
@@ -134,14 +139,26 @@ def train(
                     minutes_left=pace * (last - step) / 60,
                 )
             if step % checkpoint_every == 0:
-                _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)
+                _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
         model.train(False)
+        if average is not None and step == last:
+            average.load_into(model)
         figures = evaluate(model)
         history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
-        _save(run / "checkpoint.pt", model, optimizer, schedule, step, history, origin)
+        _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
     model.train(False)
     return history
+
+
+def best_device() -> torch.device:
+    """Return the GPU if torch sees one, otherwise the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return the device of the model's weights."""
+    return next(model.parameters()).device
 
 
 def switch_off_dropout(model: nn.Module) -> None:
@@ -152,9 +169,9 @@ def switch_off_dropout(model: nn.Module) -> None:
 
 
 def classification_loss(
-    model: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int
+    model: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int, smoothing: float = 0.0
 ) -> Loss[Example]:
-    """Return the cross entropy of the output of ``model`` for claims and evidence.
+    """Return the cross entropy of the output of ``model``, with label smoothing.
 
     Called with the tokenizer's tensors, the model returns an object with
     ``logits``, shape ``(examples, labels)``.
@@ -170,10 +187,11 @@ def classification_loss(
             pad_to_multiple_of=STEP,  # few shapes, since the products of each new one are compiled
             return_tensors="pt",
             return_token_type_ids=False,
-        )
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            logits = model(**inputs).logits
-        return cross_entropy(logits.float(), torch.tensor([example.target for example in batch]))
+        ).to(device_of(model))
+        with torch.autocast(device_of(model).type, dtype=torch.bfloat16):
+            logits = model(**inputs).logits.float()
+        target = torch.tensor([example.target for example in batch], device=logits.device)
+        return cross_entropy(logits, target, label_smoothing=smoothing)
 
     return loss_of
 
@@ -195,9 +213,13 @@ def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[l
     return batches
 
 
-def _warm_then_linear(step: int, total: int, warmup: float) -> float:
-    warm = max(1, int(total * warmup))
-    return min((step + 1) / warm, max(0.0, (total - step) / max(1, total - warm)))
+def _rate(recipe: Recipe, total: int, step: int) -> float:
+    """Return the learning rate of a step: linear up to the peak, then linear to ``last_rate``."""
+    warm = int(total * recipe.warmup)
+    if step < warm:
+        return recipe.learning_rate * (step + 1) / warm
+    left = (total - step) / max(1, total - warm)
+    return recipe.last_rate + left * (recipe.learning_rate - recipe.last_rate)
 
 
 def _parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
@@ -214,6 +236,7 @@ def _save(
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
+    average: MovingAverage | None,
     step: int,
     history: list[dict[str, float]],
     origin: dict[str, Any],
@@ -224,6 +247,7 @@ def _save(
             "model": {n: p for n, p in model.named_parameters() if p.requires_grad},
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
+            "average": average.weights if average is not None else {},
             "random": torch.get_rng_state(),
             "step": step,
             "history": history,
@@ -239,6 +263,7 @@ def _resume(
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
+    average: MovingAverage | None,
     origin: dict[str, Any],
 ) -> tuple[int, list[dict[str, float]]]:
     """Continue from a checkpoint, only if it has the same recipe, examples and start."""
@@ -250,6 +275,8 @@ def _resume(
     model.load_state_dict(state["model"], strict=False)
     optimizer.load_state_dict(state["optimizer"])
     schedule.load_state_dict(state["schedule"])
+    if average is not None:
+        average.weights = state["average"]
     torch.set_rng_state(state["random"])
     return state["step"], state["history"]
 

@@ -8,13 +8,13 @@ et al. 2022, "Model soups").
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-Weights: TypeAlias = Mapping[str, Tensor]
+Weights: TypeAlias = dict[str, Tensor]
 
 
 def trained_weights(model: nn.Module) -> Weights:
@@ -28,12 +28,30 @@ def load_mean(model: nn.Module, ends: Sequence[Weights]) -> None:
         weight.copy_(torch.stack([end[name] for end in ends]).mean(dim=0))
 
 
+class MovingAverage:
+    """The moving average of a model's trained weights over the steps of its training."""
+
+    def __init__(self, model: nn.Module, kept: float) -> None:
+        """Begin with the weights of now; ``kept`` is the weight of the average in each step."""
+        self.weights = trained_weights(model)
+        self._kept = kept
+
+    def add(self, model: nn.Module) -> None:
+        """Add the weights after a step."""
+        for name, weight in _trained(model).items():
+            self.weights[name].lerp_(weight, 1 - self._kept)
+
+    def load_into(self, model: nn.Module) -> None:
+        """Set the model's weights to the average."""
+        load_mean(model, [self.weights])
+
+
 def weights_digest(model: nn.Module) -> str:
     """Return a digest of the weights that are not frozen, SHA-256."""
     digest = hashlib.sha256()
     for name, weight in _trained(model).items():
         digest.update(name.encode())
-        digest.update(weight.contiguous().numpy().tobytes())
+        digest.update(weight.contiguous().cpu().numpy().tobytes())
     return digest.hexdigest()
 
 

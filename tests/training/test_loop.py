@@ -86,14 +86,28 @@ def test_a_checkpoint_with_other_starting_weights_is_not_continued(tmp_path: Pat
     assert steps == 4
 
 
-def test_a_phase_that_ends_early_takes_the_first_steps_of_the_whole_one(tmp_path: Path) -> None:
-    early, steps = run(tmp_path / "early", replace(RECIPE, steps=3))
-    assert steps == 3
-    again, steps = run(tmp_path / "early", replace(RECIPE, steps=3))
+def test_the_learning_rate_falls_from_the_peak_to_the_last_rate(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, learning_rate=4e-4, last_rate=2e-4, warmup=0.0)
+    run(tmp_path, recipe)
+    kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    # After four of four steps; the next phase begins here.
+    assert kept["schedule"]["_last_lr"] == pytest.approx([2e-4, 2e-4])
+
+
+def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_path: Path) -> None:
+    start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
+    last, _ = run(tmp_path / "last")
+    averaged, _ = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
+    assert 0 < (averaged - start).norm() < (last - start).norm()
+    again, steps = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
     assert steps == 0
-    assert torch.equal(early, again)
+    assert torch.equal(again, averaged)
+
+
+def test_a_stopped_run_with_averaging_continues_the_average(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, averaging=0.9)
+    undisturbed, _ = run(tmp_path / "undisturbed", recipe)
     with pytest.raises(Stopped):
-        run(tmp_path / "whole", stop_at=4)
-    kept = torch.load(tmp_path / "whole" / "checkpoint.pt", weights_only=True)
-    assert kept["step"] == 3
-    assert torch.equal(early, kept["model"]["distilbert.transformer.layer.0.ffn.lin1.weight"])
+        run(tmp_path / "stopped", recipe, stop_at=4)
+    resumed, _ = run(tmp_path / "stopped", recipe)
+    assert torch.equal(resumed, undisturbed)

@@ -185,7 +185,7 @@ def retrieved(
     """Return what is read together, sentence by sentence, with its label."""
     pool = pool_of(PAGES, WordEncoder(), folder)
     examples = retrieved_examples(
-        claims, pool, classify or Classify(), seed, limit=1000, wrong_together=wrong_together
+        claims, pool, classify or Classify(), seed, wrong_together=wrong_together
     )
     assert {example.claim for example in examples} <= {claim.text for claim in claims}
     return [(example.evidence.split(" [SEP] "), label_of(example)) for example in examples]

@@ -36,7 +36,7 @@ def save_delta(trained: nn.Module, base: nn.Module, path: Path, rank: int) -> st
     before = dict(base.named_parameters())
     tensors: dict[str, torch.Tensor] = {}
     for name, parameter in trained.named_parameters():
-        weight = parameter.detach()
+        weight = parameter.detach().cpu()
         if name.startswith(_EMBEDDINGS):
             continue
         if not name.startswith(BODIES):

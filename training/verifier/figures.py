@@ -18,6 +18,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.everyday import EverydayData
 from training.figures import Classify
+from training.verifier.assertions import AssertionData
 
 # One in so many pairs of a development file is measured, and the same number is fitted to.
 DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
@@ -25,7 +26,8 @@ NEAREST = 3  # sentences that an undecided claim is read with
 DEFINITIONS = (
     "Label accuracy, %: `everyday`, of the decided claims of `vital/dev.jsonl` with their evidence,"
     " `one_sentence` and `two_hop` among them; `undecided`, of its undecided claims beside each of"
-    f" the {NEAREST} sentences nearest to them, which settle nothing; the others, of a fixed share"
+    f" the {NEAREST} sentences nearest to them, which settle nothing; `assertion`, of"
+    " `datasets/assertion/held-out.jsonl`; the others, of a fixed share"
     " of the pairs of `pairs/dev` whose evidence is in no pair of the same source that is trained"
     " on. calibration_error: expected, ten bins, 0 to 1, of all these pairs; scale and bias were"
     " fitted to pairs with other evidence of the same files."
@@ -40,11 +42,12 @@ class DevReadings:
     fitted: list[Pair]
     decided: list[CorpusClaim]
     undecided: list[tuple[str, str]]
+    assertions: list[Pair]
     digests: dict[str, str]
 
     @classmethod
-    def of(cls, pairs: Path, everyday: EverydayData) -> DevReadings:
-        """Read the development files of ``pairs``, and the dev claims.
+    def of(cls, pairs: Path, everyday: EverydayData, assertions: AssertionData) -> DevReadings:
+        """Read the development files of ``pairs``, the dev claims and the texts held out.
 
         Raises:
             BadSource: a file is missing or cannot be read.
@@ -62,6 +65,7 @@ class DevReadings:
                 for claim, indices in near
                 for i in indices[:NEAREST]
             ],
+            assertions=assertions.held_out,
             digests={
                 f"pairs/dev/{source}.jsonl": digest_of(pairs / "dev" / f"{source}.jsonl")
                 for source in DEV_PAIRS
@@ -76,6 +80,8 @@ class DevReadings:
         )
         two_hop = np.array([claim.kind == "two-hop" for claim in self.decided])
         near = classify(self.undecided)
+        mentioned = classify([(pair.claim, pair.evidence) for pair in self.assertions])
+        of_mentions = np.array([LABELS.index(pair.label) for pair in self.assertions])
         opinions = classify([(pair.claim, pair.evidence) for pair in self.measured])
         truth = np.array([LABELS.index(pair.label) for pair in self.measured])
         pairs_right = opinions.argmax(1) == truth
@@ -85,6 +91,7 @@ class DevReadings:
             "one_sentence": 100 * float(right[~two_hop].mean()),
             "two_hop": 100 * float(right[two_hop].mean()),
             "undecided": 100 * float((near.argmax(1) == LABELS.index(NOT_ENOUGH_INFO)).mean()),
+            "assertion": 100 * float((mentioned.argmax(1) == of_mentions).mean()),
             **{
                 source: 100 * float(pairs_right[sources == source].mean())
                 for source in dict.fromkeys(sources.tolist())

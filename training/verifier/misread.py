@@ -35,9 +35,9 @@ class _Reading:
 
 
 def misread_examples(
-    claims: Sequence[AnnotatedClaim], pool: SentencePool, classify: Classify, seed: int, limit: int
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, classify: Classify, seed: int
 ) -> list[Example]:
-    """Return readings that ``classify`` gets wrong, ``limit`` at most, drawn by the seed.
+    """Return readings that ``classify`` gets wrong.
 
     ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
     It reads sentences near each claim, alone and in pairs from two pages. None is annotated as
@@ -53,13 +53,11 @@ def misread_examples(
         for reading in _readings(claim, near, pool, chance)
     ]
     probabilities = classify([(reading.claim, reading.evidence) for reading in readings])
-    misread = [
+    return [
         labelled(reading.claim, reading.evidence, NOT_ENOUGH_INFO)
         for reading, opinion in zip(readings, probabilities, strict=True)
         if sum(opinion[LABELS.index(label)] for label in reading.wrong) >= MISREAD
     ]
-    drawn = chance.sample(range(len(misread)), min(limit, len(misread)))
-    return [misread[i] for i in sorted(drawn)]
 
 
 def _readings(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from retrieval.files import digest_of
 from training.data import TrainingData
@@ -12,6 +14,8 @@ from training.everyday import EverydayData
 from training.figures import Classify
 from training.loop import Example
 from training.reading_examples import reading_examples
+from training.verifier.assertions import AssertionData
+from training.verifier.by_rule import made_by_rule
 from training.verifier.misread import misread_examples
 from training.verifier.pairs import QUOTAS, pair_examples
 from training.verifier.retrieved import retrieved_examples
@@ -21,26 +25,35 @@ from training.verifier.retrieved import retrieved_examples
 class Mix:
     """The most examples of each kind in a phase.
 
-    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims with retrieved
-    sentences; for a share ``wrong_together`` of the decided claims, several sentences that settle
-    nothing are read together. ``fever``: of FEVER's claims with retrieved sentences. ``misread``:
-    of everyday claims and of FEVER's each, with sentences that settle nothing and that the
-    verifier of the previous phase misreads.
+    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims, each with its
+    evidence and with retrieved sentences; for a share ``wrong_together`` of the decided claims,
+    several sentences that settle nothing are read together. ``fever``: of FEVER's claims with
+    retrieved sentences. ``misread``: of everyday claims and of FEVER's each, with sentences that
+    settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
+    that is made by rule. ``assertions``: how often each text that asserts or only mentions a claim
+    is read.
     """
 
     pairs: Mapping[str, int]
     everyday: int = 0
-    wrong_together: float = 0.0
+    wrong_together: float = 0.6
     fever: int = 0
     misread: int = 0
+    by_rule: int = 0
+    assertions: int = 0
 
     @property
     def described(self) -> str:
         """Its description in a card."""
         parts = []
+        if self.assertions:
+            parts.append(
+                f"texts that assert or only mention a claim, {self.assertions} times each"
+                " (`training/verifier/assertions.py`)"
+            )
         if self.everyday:
             parts.append(
-                f"at most {self.everyday} readings of everyday claims, beside their evidence and"
+                f"readings of at most {self.everyday} everyday claims, beside their evidence and"
                 " beside sentences near them that settle nothing, one at a time or, for"
                 f" {self.wrong_together:.0%} of the decided claims, several at once"
                 " (`training/verifier/retrieved.py`)"
@@ -51,9 +64,14 @@ class Mix:
             )
         if self.misread:
             parts.append(
-                f"at most {self.misread} readings each of everyday and of FEVER's claims, beside"
+                f"readings of at most {self.misread} everyday claims and as many of FEVER's, beside"
                 " sentences that settle nothing and that the verifier of the previous phase"
                 " misreads (`training/verifier/misread.py`)"
+            )
+        if self.by_rule:
+            parts.append(
+                f"at most {self.by_rule} readings of each kind that is made by rule: framed claims,"
+                " exchanged units, capitals (`training/verifier/by_rule.py`)"
             )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
         parts.append(f"pairs of a claim and its evidence, at most so many of each source: {pairs}")
@@ -67,6 +85,7 @@ class Sources:
     pairs: Path
     everyday: EverydayData
     fever: TrainingData
+    assertions: AssertionData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""
@@ -75,7 +94,10 @@ class Sources:
     @property
     def described(self) -> str:
         """The description of the claims in a card."""
-        return f"Everyday: {self.everyday.described}. FEVER: {self.fever.described}"
+        return (
+            f"Everyday: {self.everyday.described}. FEVER: {self.fever.described}. Texts that assert"
+            f" or mention a claim: {self.assertions.described}"
+        )
 
     @property
     def digests(self) -> dict[str, str]:
@@ -84,7 +106,12 @@ class Sources:
             f"pairs/train/{source}.jsonl": digest_of(self.pairs / f"{source}.jsonl")
             for source in QUOTAS
         }
-        return {**pairs, **self.everyday.digests, **self.fever.digests}
+        return {
+            **pairs,
+            **self.everyday.digests,
+            **self.fever.digests,
+            **self.assertions.digests,
+        }
 
 
 def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) -> list[Example]:
@@ -93,17 +120,26 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     ``classify`` is the verifier after the previous phase. It finds the sentences that settle a
     claim without being annotated as its evidence, and the sentences that it misreads.
     """
-    everyday, examples = sources.everyday, list[Example]()
+    everyday, fever, examples = sources.everyday, sources.fever, list[Example]()
+    chance = random.Random(seed)
     if mix.everyday:
-        examples += retrieved_examples(
-            everyday.claims, everyday.pool, classify, seed, mix.everyday, mix.wrong_together
-        )
+        claims = _drawn(everyday.claims, mix.everyday, chance)
+        examples += retrieved_examples(claims, everyday.pool, classify, seed, mix.wrong_together)
     if mix.fever:
-        examples += reading_examples(sources.fever, seed, mix.fever)
+        examples += reading_examples(fever, seed, mix.fever)
     if mix.misread:
-        for claims, pool in (
-            (everyday.claims, everyday.pool),
-            (sources.fever.train, sources.fever.pool),
-        ):
-            examples += misread_examples(claims, pool, classify, seed, mix.misread)
+        claims = _drawn(everyday.claims, mix.misread, chance)
+        examples += misread_examples(claims, everyday.pool, classify, seed)
+        cited = _drawn(fever.train, mix.misread, chance)
+        examples += misread_examples(cited, fever.pool, classify, seed)
+    if mix.by_rule:
+        examples += made_by_rule(everyday, sources.pairs, seed, mix.by_rule)
+    examples += sources.assertions.examples * mix.assertions
     return examples + sources.pair_examples(seed, mix.pairs)
+
+
+ClaimT = TypeVar("ClaimT")
+
+
+def _drawn(claims: Sequence[ClaimT], most: int, chance: random.Random) -> list[ClaimT]:
+    return chance.sample(list(claims), min(most, len(claims)))

@@ -49,14 +49,12 @@ def retrieved_examples(
     pool: SentencePool,
     classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
     seed: int,
-    limit: int,
     wrong_together: float,
 ) -> list[Example]:
     """Return examples of each claim: with its evidence, with wrong sentences, and with both.
 
-    ``limit`` examples at most, drawn by the seed from those of all claims. A decided claim is also
-    read with a sentence that settles nothing or, for a share ``wrong_together`` of these claims,
-    with several of them at once.
+    A decided claim is also read with a sentence that settles nothing or, for a share
+    ``wrong_together`` of these claims, with several of them at once.
     ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
     It finds the sentences that settle a claim without being annotated as its evidence.
     """
@@ -70,8 +68,7 @@ def retrieved_examples(
         for indices, label in readings:
             texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
             examples.append(labelled(claim.text, evidence_set_text(texts), label))
-    drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
-    return [examples[i] for i in sorted(drawn)]
+    return examples
 
 
 def _decided(

@@ -54,6 +54,10 @@ def test_the_figures_are_those_counted_by_hand() -> None:
             claim(SUPPORTS, "no", "yes"),
         ],
         undecided=[("A claim.", word) for word in ("open", "open", "open", "no")],
+        assertions=[
+            pair("Claim: … Rating: no", REFUTES, "own"),
+            pair("They say yes", NOT_ENOUGH_INFO, "own"),
+        ],
         digests={},
     )
     assert dev.figures(classify) == pytest.approx(
@@ -62,6 +66,7 @@ def test_the_figures_are_those_counted_by_hand() -> None:
             "one_sentence": 50.0,
             "two_hop": 200 / 3,
             "undecided": 75.0,
+            "assertion": 50.0,
             "vitaminc": 50.0,
             "wiki-nli": 100.0,
             "calibration_error": 1 / 3,  # always sure, and right two times of three

@@ -53,25 +53,25 @@ def undecided(example: Example) -> bool:
 def test_a_sentence_that_decides_an_undecided_claim_becomes_an_undecided_example(
     pool: SentencePool,
 ) -> None:
-    examples = misread_examples([TALL], pool, says(REFUTES, "oak"), 0, 100)
+    examples = misread_examples([TALL], pool, says(REFUTES, "oak"), 0)
     assert examples
     assert all("oak" in example.evidence for example in examples)
     assert all(undecided(example) for example in examples)
 
 
 def test_what_is_read_right_is_not_read_again(pool: SentencePool) -> None:
-    assert misread_examples([TALL, LONG], pool, says(NOT_ENOUGH_INFO), 0, 100) == []
+    assert misread_examples([TALL, LONG], pool, says(NOT_ENOUGH_INFO), 0) == []
 
 
 def test_for_a_decided_claim_only_the_opposite_label_is_certainly_wrong(pool: SentencePool) -> None:
-    assert misread_examples([LONG], pool, says(SUPPORTS), 0, 100) == []
-    (example,) = misread_examples([LONG], pool, says(REFUTES), 0, 100)
+    assert misread_examples([LONG], pool, says(SUPPORTS), 0) == []
+    (example,) = misread_examples([LONG], pool, says(REFUTES), 0)
     assert undecided(example)
 
 
 def test_what_is_marked_as_evidence_is_never_read(pool: SentencePool) -> None:
     for seed in range(20):
-        (example,) = misread_examples([LONG], pool, says(REFUTES), seed, 100)
+        (example,) = misread_examples([LONG], pool, says(REFUTES), seed)
         assert "The pier is long." not in example.evidence
 
 
@@ -79,16 +79,12 @@ def test_only_a_share_of_the_decided_claims_is_read(
     pool: SentencePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(misread, "DECIDED", 0.0)
-    assert misread_examples([LONG], pool, says(REFUTES), 0, 100) == []
+    assert misread_examples([LONG], pool, says(REFUTES), 0) == []
 
 
 def test_pairs_are_of_two_pages(pool: SentencePool) -> None:
     for seed in range(20):
-        examples = misread_examples([TALL], pool, says(SUPPORTS), seed, 100)
+        examples = misread_examples([TALL], pool, says(SUPPORTS), seed)
         pairs = [example.evidence for example in examples if " [SEP] " in example.evidence]
         assert len(pairs) == misread.PAIRS
         assert all("Pier :" in pair and "Lamp :" in pair for pair in pairs)
-
-
-def test_no_more_are_returned_than_requested(pool: SentencePool) -> None:
-    assert len(misread_examples([TALL], pool, says(SUPPORTS), 0, 2)) == 2

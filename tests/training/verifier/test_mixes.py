@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.corpus_claims import CorpusClaim
-from retrieval.types import SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.data import TrainingData
 from training.everyday import EverydayData
-from training.loop import Example
+from training.loop import Example, labelled
 from training.verifier import misread
+from training.verifier.assertions import AssertionData
 from training.verifier.mixes import Mix, Sources, mixed_examples
 
 PAGES = {
@@ -25,6 +26,7 @@ PAGES = {
 }
 OAK = CorpusClaim("The pier is wooden.", SUPPORTS, ((("Pier", 2),),), "inference", (), None)
 LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
+RUMOUR = labelled("The pier sank.", "Note : It is said that the pier sank.", NOT_ENOUGH_INFO)
 BOAT = {"claim": "The boat is blue.", "label": SUPPORTS, "evidence": "Its hull is azure."}
 SHIP = {"claim": "The ship is green.", "label": SUPPORTS, "evidence": "Its hull is mossy."}
 
@@ -49,6 +51,7 @@ def sources_in(folder: Path) -> Sources:
         pairs=folder,
         everyday=EverydayData([OAK], [], pool, {}),
         fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
+        assertions=AssertionData([RUMOUR], [], {}),
     )
 
 
@@ -64,11 +67,12 @@ def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: P
 
 
 def test_each_kind_has_as_many_readings_as_the_mix_says(tmp_path: Path) -> None:
-    mix = Mix({"boats": 1}, everyday=2, fever=1)
+    mix = Mix({"boats": 1}, everyday=1, wrong_together=0.0, fever=1, assertions=3)
     examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
     read = claims_of(examples)
-    assert (read[OAK.text], read[LONG.text]) == (2, 1)
-    assert len(examples) == 2 + 1 + 1
+    assert read[OAK.text] in (2, 3)  # the evidence, a wrong sentence, and perhaps both
+    assert (read[LONG.text], read[RUMOUR.claim]) == (1, 3)
+    assert len(examples) == read[OAK.text] + 1 + 1 + 3
 
 
 def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
@@ -84,9 +88,12 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert "everyday" not in alone
     assert "FEVER" not in alone
     assert "misread" not in alone
-    whole = Mix({"boats": 5}, everyday=20, wrong_together=0.6, fever=10, misread=30).described
-    assert "20 readings of everyday claims" in whole
+    assert "by rule" not in alone
+    whole = Mix({"boats": 5}, everyday=20, fever=10, misread=30, by_rule=40, assertions=2).described
+    assert "readings of at most 20 everyday claims" in whole
     assert "60% of the decided claims" in whole
     assert "10 readings of FEVER's claims" in whole
-    assert "at most 30 readings each" in whole
+    assert "at most 30 everyday claims and as many of FEVER's" in whole
+    assert "at most 40 readings of each kind" in whole
+    assert "2 times each" in whole
     assert "boats (5)" in whole

@@ -1,0 +1,79 @@
+"""Readings made by rule: each has the label that its frame, unit or place gives it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from evaluation.corpus_claims import CorpusClaim
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from tests.encoders import WordEncoder
+from tests.training.pages import pool_of
+from training.everyday import EverydayData
+from training.loop import Example
+from training.verifier.by_rule import FRAMES, framed, made_by_rule
+
+PAGES = {
+    "Marrick": ["Marrick is the capital of Ostland, on the river Ense."],
+    "Tolm": ["Tolm is the capital and largest city of Vestland."],
+}
+LONG = CorpusClaim("The Ense is long.", SUPPORTS, ((("Marrick", 0),),), "number", (), None)
+
+
+def label_of(example: Example) -> Label:
+    return LABELS[example.target.index(1.0)]
+
+
+@pytest.fixture
+def readings(tmp_path: Path) -> list[Example]:
+    pairs = {
+        "vitaminc": [("The wall is 3 kilometres long.", "The wall has 3 kilometres left.")],
+        "infotabs": [],
+        "fever": [("The wall is 5 miles long.", "The wall is eight kilometres long.")],
+        "feverous": [],
+    }
+    for source, rows in pairs.items():
+        lines = [{"claim": c, "evidence": e, "label": SUPPORTS} for c, e in rows]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / f"{source}.jsonl").write_text(text, encoding="utf-8")
+    pool = pool_of(PAGES, WordEncoder(), tmp_path)
+    return made_by_rule(EverydayData([LONG], [], pool, {}), tmp_path, 0, 100)
+
+
+def of_claim(readings: Sequence[Example], claim: str) -> set[tuple[str, Label]]:
+    return {(r.evidence.split(" : ")[0], label_of(r)) for r in readings if r.claim == claim}
+
+
+def test_a_claim_is_read_in_a_frame_of_each_label(readings: list[Example]) -> None:
+    read = [r for r in readings if r.claim == LONG.text]
+    assert sorted(map(label_of, read)) == sorted(LABELS)
+    for one in read:
+        _, _, text = one.evidence.partition(" : ")
+        assert text in {framed(LONG.text, frame) for frame in FRAMES[label_of(one)]}
+
+
+def test_a_frame_keeps_the_capital_of_a_name_and_drops_that_of_a_small_word() -> None:
+    frame = "It is untrue that {claim}."
+    assert framed("The pier sank.", frame) == "It is untrue that the pier sank."
+    assert framed("Marrick is a port.", frame) == "It is untrue that Marrick is a port."
+
+
+def test_an_exchanged_unit_is_refuted_and_a_converted_one_supported(
+    readings: list[Example],
+) -> None:
+    labels = {r.claim: label_of(r) for r in readings if "wall" in r.claim}
+    assert labels.pop("The wall is 3 kilometres long.") == SUPPORTS
+    assert labels.pop("The wall is 3,000 metres long.") == SUPPORTS
+    ((other, label),) = labels.items()  # the claim in miles has no evidence in miles
+    assert other in {"The wall is 3 miles long.", "The wall is 3 metres long."}
+    assert label == REFUTES
+
+
+def test_a_capital_is_that_of_its_own_place_only(readings: list[Example]) -> None:
+    own = of_claim(readings, "Marrick is the capital of Ostland.")
+    assert own == {("Marrick", SUPPORTS), ("Tolm", NOT_ENOUGH_INFO)}
+    other = of_claim(readings, "Tolm is the capital of Ostland.")
+    assert other == {("Marrick", REFUTES), ("Tolm", NOT_ENOUGH_INFO)}
