@@ -51,11 +51,11 @@ def command() -> None:
 @click.option(
     "--start",
     type=_FOLDER,
-    help="A trained verifier: only the last two phases are run, from its weights.",
+    help="A trained verifier; only the last phase is run, from its weights.",
 )
 @reports_errors
 def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
-    """Train the verifier (ten minutes on a GPU; with --start 90 minutes on two cores)."""
+    """Train the verifier (ten minutes on a GPU; with --start an hour on two cores)."""
     from training.verifier.train import train_verifier
 
     train_verifier(data, run, out, _prepared().packaged_models, start)
