@@ -95,13 +95,16 @@ class Cited:
 class EvidenceItem:
     """A sentence with its stance; ``rank`` counts from 1 and is part of its anchor.
 
-    The stance is that of the sentence read together with the sentences in ``read_with``.
+    The stance is that of the sentence read together with the sentences in ``read_with``, and with
+    the text ``before`` and ``after`` it, ``None`` where none was needed.
     """
 
     rank: int
     title: str
     url: str | None
+    before: str | None
     sentence: str
+    after: str | None
     badge: Badge
     confidence: Confidence
     hop: int

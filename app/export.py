@@ -31,7 +31,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
-    *("path", "section", "page"),
+    *("path", "section", "page", "context_before", "context_after"),
 )
 
 
@@ -81,7 +81,7 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
         together = _read_with(item, sentences)
         selected = ", selected" if item.selected else ""
         lines += [
-            f"{rank}. {_escaped(item.sentence)}",
+            f"{rank}. {_in_context(item)}",
             f"   {_source(item)}: {stance} ({percent}%){together}{selected}",
         ]
     if not result.evidence:
@@ -119,6 +119,15 @@ def _confidence(result: ClaimResult) -> str:
     shown = confidence(result.verdict.confidence)
     lowered = ", lowered because the proof does not agree" if result.lowered_by_proof else ""
     return f", {shown.words.lower()} confidence ({shown.percent}%){lowered}"
+
+
+def _in_context(item: Evidence) -> str:
+    """Return the sentence, with its context in italics."""
+    before, after = (
+        f"*{_escaped(text)}*" if text else None
+        for text in (item.context_before, item.context_after)
+    )
+    return " ".join(filter(None, (before, _escaped(item.sentence), after)))
 
 
 def _read_with(item: Evidence, sentences: CitedSentences) -> str:

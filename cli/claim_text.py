@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from cli.errors import printable
-from retrieval.result import ClaimResult
+from retrieval.result import ClaimResult, Evidence
 from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION
 from retrieval.wording import STOPPED
 
@@ -36,7 +36,7 @@ def as_text(result: ClaimResult) -> str:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
         head = f"{number}. [{item.stance.lower()}, {item.stance_confidence:.0%}] {item.source}: "
-        lines += _wrapped(head + item.sentence, "   ")
+        lines += _wrapped(head + _in_context(item), "   ")
         if item.url:
             lines.append(f"   {item.url}")
     lines += ["", *_proof(result)] if result.proof else []
@@ -47,6 +47,14 @@ def as_text(result: ClaimResult) -> str:
     searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
+
+
+def _in_context(item: Evidence) -> str:
+    """Return the sentence, with its context in brackets."""
+    before, after = (
+        f"[{text}]" if text else None for text in (item.context_before, item.context_after)
+    )
+    return " ".join(filter(None, (before, item.sentence, after)))
 
 
 def _judges(result: ClaimResult) -> list[str]:

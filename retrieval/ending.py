@@ -112,7 +112,7 @@ def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
 
 
 def _spoken(evidence: Sequence[Evidence]) -> set[str]:
-    return {stem for item in evidence for stem in _stems(item.heading) | _stems(item.sentence.text)}
+    return {stem for item in evidence for stem in _stems(item.heading) | _stems(item.in_context)}
 
 
 def _stems(text: str) -> set[str]:

@@ -120,6 +120,10 @@ class Evidence(_Part):
     """Headings above it in a long document, the outermost first; null where there are none."""
     page: int | None = None
     """Its page in a long document, from 1; null where there are no pages."""
+    context_before: str | None = None
+    """Text of its document before it that it was read with, null where none was needed."""
+    context_after: str | None = None
+    """The same of the text after it."""
 
     @property
     def source(self) -> str:
@@ -317,6 +321,8 @@ def _evidence(item: types.Evidence) -> Evidence:
         path=item.path,
         section=item.section,
         page=item.page,
+        context_before=item.context_before,
+        context_after=item.context_after,
     )
 
 

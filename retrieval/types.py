@@ -184,7 +184,8 @@ class Evidence:
     ``opinion``: the probabilities of ``LABELS``, in their order. ``path``: the sentences
     that this one was read together with, first to last: those that led to it, or the
     other one of a pair. If there are any, ``opinion`` is about all of them together.
-    ``section`` and ``page``: those of its document.
+    ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
+    text of its document that it is read with (``language.context``), ``None`` where none is needed.
     """
 
     sentence: Sentence
@@ -196,11 +197,23 @@ class Evidence:
     path: tuple[SentenceKey, ...] = ()
     section: str | None = None
     page: int | None = None
+    context_before: str | None = None
+    context_after: str | None = None
 
     @property
     def heading(self) -> str:
         """What models read as the title; see ``Document.heading``."""
         return headed(self.title, self.section)
+
+    @property
+    def in_context(self) -> str:
+        """The sentence with its context: what models that label read."""
+        return " ".join(filter(None, (self.context_before, self.sentence.text, self.context_after)))
+
+    @property
+    def as_read(self) -> tuple[str, str]:
+        """Title and text as models that label read them."""
+        return self.heading, self.in_context
 
     @property
     def key(self) -> SentenceKey:

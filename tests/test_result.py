@@ -55,6 +55,7 @@ REPORT = Report(
             2,
             selected=True,
             path=(SentenceKey("Quay", 3),),
+            context_before="Is it?",
         ),
     ),
     documents=(RankedDocument(PIER, 0.00004, ("title", "dense"), 2, SentenceKey("Quay", 3)),),
@@ -85,7 +86,8 @@ DOCUMENT = (
     ' "evidence": [{"document": "Pier", "title": "The pier", "url": null, "sentence_id": 0,'
     ' "sentence": "It is o\\u0142d.", "start": 0, "end": 10, "score": 0.9375,'
     ' "stance": "SUPPORTS", "stance_confidence": 0.875, "hop": 2, "selected": true,'
-    ' "path": [["Quay", 3]], "section": null, "page": null}],'
+    ' "path": [["Quay", 3]], "section": null, "page": null,'
+    ' "context_before": "Is it?", "context_after": null}],'
     ' "documents": [{"id": "Pier", "title": "The pier", "url": "https://a.example/pier",'
     ' "score": 0.0, "found_by": ["title", "dense"], "hop": 2, "led_by": ["Quay", 3],'
     ' "text": "It is o\\u0142d.", "section": null, "page": null}],'

@@ -87,7 +87,7 @@ def prompt(claim: str, evidence: Sequence[Evidence]) -> Prompt:
     cut = False
     for number, item in enumerate(evidence, 1):
         if item.selected:
-            title, sentence = visible(item.heading), visible(item.sentence.text)
+            title, sentence = (visible(text) for text in item.as_read)
             pieces[number] = (_shortened(title, LONGEST_TITLE), _shortened(sentence, LONGEST_PIECE))
             cut = cut or pieces[number] != (title, sentence)
     lines = [_line({"claim": shown_claim})]

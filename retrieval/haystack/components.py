@@ -43,7 +43,7 @@ class EvidenceRetriever:
     def run(self, query: str) -> dict[str, Any]:
         """Return one document for each selected sentence, and the verdict.
 
-        ``meta`` has the title, the url, the id of the sentence's document and its stance.
+        ``meta`` has the title, the url, the id of the sentence's document, its stance and context.
 
         Raises:
             InvalidClaim: the query cannot be checked.
@@ -153,6 +153,8 @@ def _document(item: Evidence) -> Document:
         "url": item.url,
         "document": sentence.document_id,
         "stance": item.stance,
+        "context_before": item.context_before,
+        "context_after": item.context_after,
     }
     id_ = f"{sentence.document_id}#{sentence.sentence_id}"
     return Document(id=id_, content=sentence.text, score=item.score, meta=meta)

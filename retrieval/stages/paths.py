@@ -109,13 +109,7 @@ class PathReader(Stage):
         )
         pairs = self._pairs(leads, orders, read, led_by, done)
         opinions = self._model.probabilities(
-            [
-                (
-                    claim,
-                    path_text((item.heading, item.sentence.text), _texts(lead, known)),
-                )
-                for lead, item in pairs
-            ]
+            [(claim, path_text(item.as_read, _texts(lead, known))) for lead, item in pairs]
         )
         return [
             replace(
@@ -159,5 +153,4 @@ class PathReader(Stage):
 
 def _texts(lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> list[tuple[str, str]]:
     """Return the (title, sentence) pairs of a path that ends with the lead."""
-    path = [*(known[key] for key in lead.path), lead]
-    return [(item.heading, item.sentence.text) for item in path]
+    return [item.as_read for item in (*(known[key] for key in lead.path), lead)]

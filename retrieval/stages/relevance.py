@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.language.context import context_of
 from retrieval.language.model_texts import evidence_text
 from retrieval.report.models import RELEVANCE
 from retrieval.report.networks import PairClassifier
@@ -39,20 +40,13 @@ class CrossEncoderRelevanceClassifier(Stage):
         self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
+        unread = [_unread(ranked, sentence) for ranked, sentence in sentences]
         opinions = self._model.probabilities(
-            [(claim, evidence_text(ranked.document.heading, s.text)) for ranked, s in sentences]
+            [(claim, evidence_text(*item.as_read)) for item in unread]
         )
         read = [
-            Evidence(
-                sentence=sentence,
-                title=ranked.document.title,
-                url=ranked.document.url,
-                opinion=(float(row[0]), float(row[1]), float(row[2])),
-                hop=ranked.hop,
-                section=ranked.document.section,
-                page=ranked.document.page,
-            )
-            for (ranked, sentence), row in zip(sentences, opinions, strict=True)
+            replace(item, opinion=(float(row[0]), float(row[1]), float(row[2])))
+            for item, row in zip(unread, opinions, strict=True)
         ]
         return _most_relevant_first(read)
 
@@ -88,20 +82,30 @@ class DistilBertRelevanceClassifier(Stage):
         self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
-        relevance = self._model.probabilities([(claim, s.text) for _, s in sentences]).tolist()
+        unread = [_unread(ranked, sentence) for ranked, sentence in sentences]
+        relevance = self._model.probabilities([(claim, item.in_context) for item in unread])
         read = [
-            Evidence(
-                sentence=sentence,
-                title=ranked.document.title,
-                url=ranked.document.url,
-                opinion=(relevant / 2, relevant / 2, 1 - relevant),
-                hop=ranked.hop,
-                section=ranked.document.section,
-                page=ranked.document.page,
-            )
-            for (ranked, sentence), relevant in zip(sentences, relevance, strict=True)
+            replace(item, opinion=(relevant / 2, relevant / 2, 1 - relevant))
+            for item, relevant in zip(unread, relevance.tolist(), strict=True)
         ]
         return _most_relevant_first(read)
+
+
+def _unread(ranked: RankedDocument, sentence: Sentence) -> Evidence:
+    """Return a sentence with its context, before any model has read it."""
+    document = ranked.document
+    context = context_of(document, sentence)
+    return Evidence(
+        sentence=sentence,
+        title=document.title,
+        url=document.url,
+        opinion=(0.0, 0.0, 1.0),
+        hop=ranked.hop,
+        section=document.section,
+        page=document.page,
+        context_before=context.before,
+        context_after=context.after,
+    )
 
 
 def _most_relevant_first(read: Iterable[Evidence]) -> list[Evidence]:
@@ -110,7 +114,19 @@ def _most_relevant_first(read: Iterable[Evidence]) -> list[Evidence]:
     )
 
 
+def _once(items: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the sentences without those that are read as the same text as a later one.
+
+    A question and its answer are each other's context; the answer says what is so.
+    """
+    last = {
+        (item.key.document_id, item.in_context): item.key
+        for item in sorted(items, key=lambda item: item.key)
+    }
+    return tuple(i for i in items if last[i.key.document_id, i.in_context] == i.key)
+
+
 def _step(state: ClaimState, read: Sequence[Evidence], cutoff: float) -> Step:
-    relevant = tuple(item for item in read if item.score >= cutoff)
+    relevant = _once([item for item in read if item.score >= cutoff])
     message = f"{count(len(relevant), 'sentence')} that may be relevant to the claim"
     return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)

@@ -65,7 +65,7 @@ class SemanticSentenceRanker(_SentenceRanker):
         if not evidence:
             return list(before)
         evidence = evidence[: self._limit]
-        vectors = self._encoder.encode([claim, *(item.sentence.text for item in evidence)])
+        vectors = self._encoder.encode([claim, *(item.in_context for item in evidence)])
         similarity = vectors[1:] @ vectors[0]
         ranked = sorted(
             (
@@ -95,7 +95,7 @@ class SimilaritySentenceRanker(_SentenceRanker):
     ) -> list[Evidence]:
         """Return the evidence, and earlier ``before``, that passes; most similar first."""
         both = [*before, *evidence]
-        vectors = self._encoder.encode([claim, *(item.sentence.text for item in both)])
+        vectors = self._encoder.encode([claim, *(item.in_context for item in both)])
         similarity = (vectors[1:] @ vectors[0]).tolist()
         passing = [pair for pair in zip(both, similarity, strict=True) if pair[1] >= self._cutoff]
         passing.sort(

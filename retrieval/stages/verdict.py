@@ -90,7 +90,7 @@ class CrossEncoderJudge(Stage):
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
-    return evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
+    return evidence_set_text([item.as_read for item in evidence])
 
 
 def opinion_of(
@@ -144,7 +144,7 @@ def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:
             settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"
-        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.sentence.text}”"
+        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.in_context}”"
     one, several = _VERBS[label]
     if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
@@ -153,11 +153,11 @@ def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
         closest = evidence[0]
         return (
             f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
-            f" “{closest.sentence.text}”"
+            f" “{closest.in_context}”"
         )
     others = len(
         {item.sentence.document_id for item in evidence if item.stance == label}
         - {quoted.sentence.document_id}
     )
     together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{together} {one} it: “{quoted.sentence.text}”"
+    return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"

@@ -106,7 +106,7 @@ def _with_leads(
 
 def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
     path, last = reading
-    texts = [(known[key].heading, known[key].sentence.text) for key in (*path, last)]
+    texts = [known[key].as_read for key in (*path, last)]
     return path_text(texts[-1], texts[:-1])
 
 

@@ -56,6 +56,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
         result["evidence"], result["documents"], addresses, strict=True
     ):
         evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address, "section": HOSTILE}
+        evidence |= {"context_before": HOSTILE, "context_after": HOSTILE}
         document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address, "section": HOSTILE}
         document["found_by"] = [HOSTILE]
     result["documents"][2]["led_by"] = [HOSTILE, 0]

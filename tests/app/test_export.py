@@ -114,6 +114,8 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "path": "",
         "section": "",
         "page": "",
+        "context_before": "",
+        "context_after": "",
     }
 
 
@@ -128,6 +130,19 @@ def test_exports_name_page_and_section_of_a_long_document_and_escape_them(
     assert r"[Report, page 12, \=1\+1 \> \*All\*](" in fetch(client, job, "md").text
     review = json.loads(fetch(client, job, "claimreview").text)
     assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
+
+
+def test_exports_show_the_context_of_a_sentence_and_escape_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    item = result["evidence"][0]
+    item |= {"context_before": "=1+1 *Was* it?", "sentence": "No.", "context_after": "<b>So</b>."}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert (row["context_before"], row["context_after"]) == ("'=1+1 *Was* it?", "<b>So</b>.")
+    shown = r"1. *\=1\+1 \*Was\* it?* No\. *\<b\>So\</b\>\.*"
+    assert shown in fetch(client, job, "md").text.splitlines()
 
 
 def test_csv_names_the_sentences_that_one_was_read_with(

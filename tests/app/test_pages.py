@@ -486,6 +486,30 @@ def test_a_sentence_read_with_others_is_not_said_to_be_read_alone(
     assert "88% confident, read together with Lighthouse of Varn Ida Holm (1831" in text
 
 
+def test_the_context_of_a_sentence_is_shown_around_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    both, after = result["evidence"][:2]
+    both |= {
+        "context_before": "Was <i>it</i> safe?",
+        "sentence": "No.",
+        "context_after": "It fell.",
+    }
+    after |= {"sentence": "Is it old?", "context_after": "Yes."}
+    job = submitted(store, CLAIM)
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    assert (
+        '<blockquote dir="auto"><span class="context">Was &lt;i&gt;it&lt;/i&gt; safe?</span> No.'
+        ' <span class="context">It fell.</span></blockquote>'
+    ) in page
+    assert (
+        '<blockquote dir="auto">Is it old? <span class="context">Yes.</span></blockquote>' in page
+    )
+    assert words(page).count("confident, read with its context") == 2
+
+
 def test_the_page_says_that_the_proof_does_not_agree(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:

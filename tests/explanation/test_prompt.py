@@ -82,6 +82,11 @@ def test_characters_that_cannot_be_seen_are_not_shown_to_the_model(text: str, sh
     assert visible(text) == shown
 
 
+def test_a_sentence_is_shown_with_its_context() -> None:
+    item = replace(evidence("Lamp", "No."), context_before="Is it red?", selected=True)
+    assert prompt(CLAIM, [item]).pieces == {1: ("Lamp", "Is it red? No.")}
+
+
 def test_very_long_evidence_is_cut() -> None:
     long = replace(evidence("Lamp", "red " * 20_000), selected=True)
     asked = prompt(CLAIM, [long])

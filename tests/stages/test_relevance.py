@@ -42,5 +42,15 @@ def test_the_cutoff_drops_what_does_not_bear_on_the_claim(model: CrossEncoder) -
     assert {e.title for e in relevant(classifier, DUNDEE, LIGHT)} == {"Skerrow Light"}
 
 
+def test_a_sentence_is_read_with_its_context_and_no_text_is_read_twice(
+    model: CrossEncoder,
+) -> None:
+    page = ranked("Skerrow Light", "Did Ann Lee design it?", "Yes.", "The tower is red.")
+    answer, tower = relevant(CrossEncoderRelevanceClassifier(model, cutoff=0.0), page)
+    assert (answer.sentence.text, answer.context_before) == ("Yes.", "Did Ann Lee design it?")
+    assert answer.in_context == "Did Ann Lee design it? Yes."
+    assert (tower.sentence.text, tower.in_context) == ("The tower is red.", "The tower is red.")
+
+
 def test_without_sentences_there_is_no_evidence(model: CrossEncoder) -> None:
     assert relevant(CrossEncoderRelevanceClassifier(model, cutoff=0.0)) == ()

@@ -147,6 +147,17 @@ def test_a_path_that_is_not_kept_lends_its_lead_nothing() -> None:
     assert keys(found) == keys([HOLM, QUAY, PIER])
 
 
+def test_every_sentence_of_a_path_is_read_with_its_context() -> None:
+    pier = replace(PIER, context_before="Who built it?")
+    holm = replace(HOLM, context_after="That is not true.")
+    before = "Pier : Who built it? It was built by Ida Holm."
+    last = "Ida Holm : She kept bees. That is not true."
+    undecided = (0.0, 0.0, 1.0)
+    said = {before: undecided, last: undecided, f"{last} [SEP] {before}": undecided}
+    _, asked = verified(said, pier, after(holm, pier))
+    assert asked == [before, last, f"{last} [SEP] {before}"]
+
+
 def test_a_path_of_three_is_read_from_its_end() -> None:
     text = f"{BOAT_ALONE} [SEP] {HOLM_ALONE} [SEP] {PIER_ALONE}"
     nothing = (0.0, 0.0, 1.0)
