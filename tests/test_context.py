@@ -95,6 +95,7 @@ def test_a_pronoun_is_read_with_the_sentence_before_unless_the_title_says_who_is
     who, second = "Ida Maria Holm was an engineer.", f"{word} left Ostrell in 1874."
     assert contexts("Ida Holm", who, second) == [ALONE, ALONE]
     assert contexts("Ida Holm (engineer)", who, second) == [ALONE, ALONE]
+    assert contexts("Ida, Countess of Varn", who, second) == [ALONE, ALONE]
     assert contexts("News of the week", who, second) == [ALONE, Context(who, None)]
 
 

@@ -67,7 +67,7 @@ _REPORTED = re.compile(
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their)\b", re.I)
 _DEMONSTRATIVE = re.compile(r"(?:this|that|these|those|the (?:former|latter))\b", re.I)
 _WORD = re.compile(r"\w+")
-_BRACKETS = re.compile(r"\([^()]*\)")
+_ADDED = re.compile(r"\([^()]*\)|,.*")  # to a name: "Varn (town)", "Anna, Countess of Varn"
 
 
 class Context(NamedTuple):
@@ -151,7 +151,7 @@ def _is_about_its_title(document: Document) -> bool:
     """
     first = document.sentences[0].text
     words = _WORD.findall(first.casefold())
-    name = _WORD.findall(_BRACKETS.sub("", document.title).casefold())
+    name = _WORD.findall(_ADDED.sub("", document.title).casefold())
     named = all(any(word.startswith(part) for word in words) for part in name)
     return named or _PRONOUN.match(first) is not None
 
