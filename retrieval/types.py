@@ -27,6 +27,7 @@ SUPPORTS: Label = "SUPPORTS"
 REFUTES: Label = "REFUTES"
 NOT_ENOUGH_INFO: Label = "NOT ENOUGH INFO"
 LABELS: tuple[Label, Label, Label] = (SUPPORTS, REFUTES, NOT_ENOUGH_INFO)
+OPPOSITE: dict[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 EQUIVALENCE: Operator = "equivalence"
 NEGATION: Operator = "negation"
 ALTERNATION: Operator = "alternation"
@@ -184,7 +185,8 @@ class Evidence:
     ``opinion``: the probabilities of ``LABELS``, in their order. ``path``: the sentences
     that this one was read together with, first to last: those that led to it, or the
     other one of a pair. If there are any, ``opinion`` is about all of them together.
-    ``section`` and ``page``: those of its document.
+    ``section`` and ``page``: those of its document. ``copies``: the documents among those that
+    were opened that contain the sentence, 1 or more.
     """
 
     sentence: Sentence
@@ -196,6 +198,7 @@ class Evidence:
     path: tuple[SentenceKey, ...] = ()
     section: str | None = None
     page: int | None = None
+    copies: int = 1
 
     @property
     def heading(self) -> str:
@@ -245,7 +248,9 @@ class Verdict:
 
     ``judge``: which model decided. ``opinions``: what every judge says, first the judge that
     decided, or the language model where both decided together. ``probabilities``: of ``LABELS``,
-    their sum is 1; empty where the judge gives none.
+    their sum is 1; empty where the judge gives none. ``leans``: the likelier label if it is too
+    uncertain to be given; the verdict is NOT ENOUGH INFO then. ``disagreement``: numbers of the
+    selected evidence, from 1, whose stance is the opposite of the label or of ``leans``.
     """
 
     label: Label
@@ -254,6 +259,8 @@ class Verdict:
     rationale: str
     opinions: tuple[Judgement, ...] = ()
     probabilities: tuple[float, ...] = ()
+    leans: Label | None = None
+    disagreement: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

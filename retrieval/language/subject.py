@@ -154,12 +154,15 @@ class Subject:
         )
 
 
+ANYTHING = Subject()
+
+
 def subject_of(doc: Doc) -> Subject:
     """Return the subject of a parsed claim: that of its first sentence."""
     root = next((sentence.root for sentence in doc.sents), None)
     head = next((t for t in root.children if t.dep_ in _SUBJECTS), None) if root else None
     if root is None or head is None or head.lemma_.casefold() in _ANYONE:
-        return Subject()
+        return ANYTHING
     phrase = list(head.subtree)
     text = doc[phrase[0].i : phrase[-1].i + 1].text
     rest = [token for token in doc if token not in phrase]
@@ -168,7 +171,7 @@ def subject_of(doc: Doc) -> Subject:
             names += _names(rest)
         return Subject(text, tuple(names), tuple(_instead(root, rest)))
     if not (things := _things(phrase)):
-        return Subject()
+        return ANYTHING
     return Subject(
         text,
         tuple(things),

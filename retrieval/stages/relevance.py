@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.language.copies import CopiedSentences
 from retrieval.language.model_texts import evidence_text
 from retrieval.report.models import RELEVANCE
 from retrieval.report.networks import PairClassifier
@@ -111,6 +112,20 @@ def _most_relevant_first(read: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _step(state: ClaimState, read: Sequence[Evidence], cutoff: float) -> Step:
+    """Return the sentences read, each once: of copies only the most relevant one is kept."""
+    read = _without_copies(state, read)
     relevant = tuple(item for item in read if item.score >= cutoff)
     message = f"{count(len(relevant), 'sentence')} that may be relevant to the claim"
     return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
+
+
+def _without_copies(state: ClaimState, read: Sequence[Evidence]) -> list[Evidence]:
+    opened = (*state.documents, *(ranked for ranked, _ in state.chosen))
+    copied = CopiedSentences(ranked.document for ranked in opened)
+    seen = {copied.text(item.key) for item in state.read}
+    kept = []
+    for item in read:
+        if (text := copied.text(item.key)) not in seen:
+            seen.add(text)
+            kept.append(item)
+    return kept
