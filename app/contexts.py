@@ -96,7 +96,8 @@ class EvidenceItem:
     """A sentence with its stance; ``rank`` counts from 1 and is part of its anchor.
 
     The stance is that of the sentence read together with the sentences in ``read_with``, and with
-    the text ``before`` and ``after`` it, ``None`` where none was needed.
+    the text ``before`` and ``after`` it, ``None`` where none was needed. ``confidence``: ``None``
+    where the sentence settles nothing. ``copies``: documents that contain the sentence.
     """
 
     rank: int
@@ -106,18 +107,19 @@ class EvidenceItem:
     sentence: str
     after: str | None
     badge: Badge
-    confidence: Confidence
+    confidence: Confidence | None
     hop: int
     selected: bool
     read_with: tuple[Cited, ...]
+    copies: int
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionItem:
     """What one judge says; ``cites``: ranks of evidence; ``missing``: empty if nothing is missing.
 
-    ``confidence``: ``None`` for a language model. A model at a server is not asked for it; the
-    rationale of a local model states its probabilities.
+    ``confidence``: ``None`` for NOT ENOUGH INFO, and for a language model. A model at a server is
+    not asked for it; the rationale of a local model states its probabilities.
     """
 
     judge: str
@@ -242,14 +244,13 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class ProofItem:
-    """The proof of a claim.
+    """The proof of a claim; it has the label of the verdict.
 
-    ``agrees``: the proof and the verdict have the same label. ``drawn``: the claim cut into its
+    ``drawn``: the claim cut into its
     parts; a segment's first rank is the number of its part.
     """
 
     summary: Saying
-    agrees: bool
     drawn: tuple[Segment, ...]
     legend: tuple[LegendEntry, ...]
     parts: tuple[Part, ...]
@@ -346,16 +347,20 @@ class ResultPage:
     """A claim that is done. ``other_evidence`` and ``silent`` are shown collapsed.
 
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
-    the verifier was asked. ``proof``: ``None`` where the recipe makes none. ``lowered``: the
-    confidence was lowered because the proof does not agree.
+    the verifier was asked. ``confidence``: ``None`` where the claim is not decided. ``against``:
+    how many sentences are against the verdict, "" if none; ``disagreement``: their ranks.
+    ``proof``: ``None`` where the recipe makes none, or where it does not agree; ``proof_differs``
+    says so then. ``lowered``: the confidence was lowered because the proof does not agree.
     """
 
     template: ClassVar[str] = "result.html"
     id: str
     claim: str
     badge: Badge
-    confidence: Confidence
+    confidence: Confidence | None
     rationale: str
+    against: str
+    disagreement: tuple[int, ...]
     judge: str
     recipe: str
     finished: Moment
@@ -363,6 +368,7 @@ class ResultPage:
     notices: tuple[str, ...]
     opinions: Opinions | None
     proof: ProofItem | None
+    proof_differs: str
     lowered: bool
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]

@@ -16,9 +16,10 @@ from app.links import safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
-from app.wording import STANCES, VERDICTS, confidence, counted, listed
+from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.wording import PROOF_DIFFERS, against_words, verdict_words
 from worker.jobs import Job
 
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
@@ -32,6 +33,7 @@ _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
     *("path", "section", "page", "context_before", "context_after"),
+    *("copies", "leans", "disagrees"),
 )
 
 
@@ -66,33 +68,44 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     lines = [f"# {_escaped(result.claim)}", ""]
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
+    words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
     lines += [
-        f"**{VERDICTS[verdict.label].word}**{_confidence(result)}",
+        f"**{words}**{_confidence(result)}",
         "",
         _escaped(verdict.rationale),
         "",
+        *_against(result),
         *_judges(result),
         "## Evidence",
         "",
     ]
     for rank, item in enumerate(result.evidence, 1):
         stance = STANCES[item.stance].word.lower()
-        percent = confidence(item.stance_confidence).percent
+        sure = confidence_in(item.stance, item.stance_confidence)
+        percent = f" ({sure.percent}%)" if sure else ""
+        copies = f", in {item.copies} documents" if item.copies > 1 else ""
         together = _read_with(item, sentences)
         selected = ", selected" if item.selected else ""
         lines += [
             f"{rank}. {_in_context(item)}",
-            f"   {_source(item)}: {stance} ({percent}%){together}{selected}",
+            f"   {_source(item)}: {stance}{percent}{copies}{together}{selected}",
         ]
     if not result.evidence:
         lines.append("None was found.")
-    lines += [*_proof(proof), "", "## Questions asked", ""]
+    lines += [*_proof(proof, differs=bool(result.proof) and not result.proof_agrees)]
+    lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
     searched = f"{_escaped(corpus.name)} ({corpus.documents} documents,"
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _against(result: ClaimResult) -> list[str]:
+    """Return which sentences are against the verdict, where there are any."""
+    ranks = [str(rank) for rank in result.verdict.disagreement]
+    return [f"{against_words(len(ranks))}: evidence {listed(ranks)}", ""] if ranks else []
 
 
 def _judges(result: ClaimResult) -> list[str]:
@@ -113,10 +126,10 @@ def _judges(result: ClaimResult) -> list[str]:
 
 
 def _confidence(result: ClaimResult) -> str:
-    """Return the confidence; empty where no evidence is selected."""
-    if not result.selected:
+    """Return the confidence; empty where the claim is not decided."""
+    shown = confidence_in(result.verdict.label, result.verdict.confidence)
+    if shown is None:
         return ""
-    shown = confidence(result.verdict.confidence)
     lowered = ", lowered because the proof does not agree" if result.lowered_by_proof else ""
     return f", {shown.words.lower()} confidence ({shown.percent}%){lowered}"
 
@@ -136,8 +149,10 @@ def _read_with(item: Evidence, sentences: CitedSentences) -> str:
     return f", read together with {listed(named)}" if named else ""
 
 
-def _proof(proof: ProofItem | None) -> list[str]:
-    """Return the lines of the proof, none where there is no proof."""
+def _proof(proof: ProofItem | None, *, differs: bool) -> list[str]:
+    """Return the lines of the proof, none where there is no proof; one where it ``differs``."""
+    if differs:
+        return ["", "## Proof", "", PROOF_DIFFERS]
     if proof is None:
         return []
     lines = ["", "## Proof", "", _sentence(proof.summary), ""]
@@ -183,15 +198,19 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
+    label = result.verdict.label
     about = {
         "claim": result.claim,
-        "verdict": result.verdict.label,
-        "confidence": result.verdict.confidence,
+        "verdict": label,
+        # A cell without the page around it would read as a certainty.
+        "confidence": "" if label == NOT_ENOUGH_INFO else result.verdict.confidence,
+        "leans": result.verdict.leans,
     }
     rows = [
         {
             **item.model_dump(),
             "rank": rank,
+            "disagrees": rank in result.verdict.disagreement,
             "path": json.dumps(item.path, ensure_ascii=False) if item.path else "",
         }
         for rank, item in enumerate(result.evidence, 1)
@@ -208,7 +227,8 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
     label = verdict.label
     rating: dict[str, Any] = {
         "@type": "Rating",
-        "alternateName": VERDICTS[label].word,
+        # A lean is no rating.
+        "alternateName": verdict_words(label, verdict.confidence, None),
         "ratingExplanation": verdict.rationale,
     }
     if label != NOT_ENOUGH_INFO:

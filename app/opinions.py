@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contexts import OpinionItem, Opinions
-from app.wording import VERDICTS, confidence
+from app.wording import confidence_in, verdict_badge
 from retrieval.result import ClaimResult, Judgement
 
 
@@ -24,8 +24,8 @@ def opinions(result: ClaimResult) -> Opinions | None:
 def _opinion(opinion: Judgement, *, by_model: bool) -> OpinionItem:
     return OpinionItem(
         judge=opinion.judge,
-        badge=VERDICTS[opinion.label],
-        confidence=None if by_model else confidence(opinion.confidence),
+        badge=verdict_badge(opinion.label),
+        confidence=None if by_model else confidence_in(opinion.label, opinion.confidence),
         rationale=opinion.rationale,
         cites=opinion.cites,
         missing=opinion.missing,

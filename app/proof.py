@@ -18,15 +18,15 @@ _OUTCOMES: dict[Label, str] = {
     NOT_ENOUGH_INFO: "it is not sufficient",
 }
 _AS_A_WHOLE = "the verdict is that of the evidence read as a whole"
-_OUTCOMES_OF_PARTS: dict[Label, str] = {
-    SUPPORTS: f"by its parts alone the claim would be supported; {_AS_A_WHOLE}",
-    REFUTES: f"by its parts alone the claim would be refuted; {_AS_A_WHOLE}",
-    NOT_ENOUGH_INFO: f"by its parts alone the claim would not be decided; {_AS_A_WHOLE}",
-}
 
 
 def proof_item(result: ClaimResult) -> ProofItem | None:
-    """Return the proof, or ``None`` where the recipe makes none."""
+    """Return the proof, or ``None`` where the recipe makes none or it has another label.
+
+    A proof that does not agree is not shown: its ticks would speak against the verdict.
+    """
+    if not result.proof_agrees:
+        return None
     claim = result.claim
     # A span outside the claim has no words to show.
     steps = [step for step in result.proof if words_at(claim, *step.claim_span)]
@@ -34,12 +34,10 @@ def proof_item(result: ClaimResult) -> ProofItem | None:
         return None
     spans = [step.claim_span for step in steps]
     looks = [OPERATORS[step.operator].look for step in steps]
-    agrees = result.proof_label == result.verdict.label
     sentences = CitedSentences(result)
     counts = Counter(looks)
     return ProofItem(
-        summary=_summary(claim, spans, looks, _OUTCOMES if agrees else _OUTCOMES_OF_PARTS),
-        agrees=agrees,
+        summary=_summary(claim, spans, looks),
         drawn=segments(
             claim,
             [
@@ -76,18 +74,13 @@ def _excerpt(words: EvidenceSpan, look: Look, sentences: CitedSentences) -> Exce
     return Excerpt(item.source, rank, pieces, whole)
 
 
-def _summary(
-    claim: str,
-    spans: Sequence[tuple[int, int]],
-    looks: Sequence[Look],
-    outcomes: dict[Label, str],
-) -> Saying:
+def _summary(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> Saying:
     """Return the sentence that says what the proof shows about the claim."""
     if "unsettled" in looks:
         before, quoted = "The evidence leaves open", _open(claim, spans, looks)
         if set(looks) == {"unsettled"}:
             before, quoted = "The evidence leaves open every part of the claim", ()
-        return Saying(before, quoted, f", so {outcomes[NOT_ENOUGH_INFO]}.")
+        return Saying(before, quoted, f", so {_OUTCOMES[NOT_ENOUGH_INFO]}.")
     contradicted = tuple(
         words_at(claim, *span) for span, look in zip(spans, looks, strict=True) if look == "refuted"
     )
@@ -100,8 +93,8 @@ def _summary(
             f". The proof cannot combine several contradictions, so {_AS_A_WHOLE}.",
         )
     if contradicted:
-        return Saying(f"{covered} contradicts", contradicted, f", so {outcomes[REFUTES]}.")
-    return Saying(f"{covered} says the same", (), f", so {outcomes[SUPPORTS]}.")
+        return Saying(f"{covered} contradicts", contradicted, f", so {_OUTCOMES[REFUTES]}.")
+    return Saying(f"{covered} says the same", (), f", so {_OUTCOMES[SUPPORTS]}.")
 
 
 def _open(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> tuple[str, ...]:

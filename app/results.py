@@ -11,8 +11,9 @@ from app.links import is_wikipedia, safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
-from app.wording import STAGES, STANCES, VERDICTS, confidence, day, moment, seconds
+from app.wording import STAGES, STANCES, confidence_in, day, moment, seconds, verdict_badge
 from retrieval.result import Evidence
+from retrieval.wording import PROOF_DIFFERS, against_words
 from worker.jobs import Job
 
 
@@ -37,9 +38,11 @@ def result_page(
     return ResultPage(
         id=job.id,
         claim=result.claim,
-        badge=VERDICTS[verdict.label],
-        confidence=confidence(verdict.confidence),
+        badge=verdict_badge(verdict.label, verdict.confidence, verdict.leans),
+        confidence=confidence_in(verdict.label, verdict.confidence),
         rationale=verdict.rationale,
+        against=against_words(len(verdict.disagreement)) if verdict.disagreement else "",
+        disagreement=verdict.disagreement,
         judge=verdict.judge,
         recipe=result.recipe,
         finished=moment(finished),
@@ -47,6 +50,7 @@ def result_page(
         notices=result.notices,
         opinions=opinions(result),
         proof=proof_item(result),
+        proof_differs=PROOF_DIFFERS if result.proof and not result.proof_agrees else "",
         lowered=result.lowered_by_proof,
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
@@ -81,8 +85,9 @@ def _evidence(
         sentence=item.sentence,
         after=item.context_after,
         badge=STANCES[item.stance],
-        confidence=confidence(item.stance_confidence),
+        confidence=confidence_in(item.stance, item.stance_confidence),
         hop=item.hop,
         selected=item.selected,
         read_with=tuple(sentences.cited(*key) for key in item.path),
+        copies=item.copies,
     )

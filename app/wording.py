@@ -14,13 +14,15 @@ from retrieval.types import (
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
+    Label,
 )
+from retrieval.wording import verdict_words
 from worker.jobs import ListedJob
 
-VERDICTS = {
-    SUPPORTS: Badge("supported", "Supported"),
-    REFUTES: Badge("refuted", "Refuted"),
-    NOT_ENOUGH_INFO: Badge("unsettled", "Not enough information"),
+_LOOKS: dict[Label, Look] = {
+    SUPPORTS: "supported",
+    REFUTES: "refuted",
+    NOT_ENOUGH_INFO: "unsettled",
 }
 STANCES = {
     SUPPORTS: Badge("supported", "Supports"),
@@ -79,6 +81,18 @@ _FOUND_BY = {
 _CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low"))
 
 
+def verdict_badge(
+    label: Label, confidence: float | None = None, leans: Label | None = None
+) -> Badge:
+    """Return a verdict as ``verdict_words`` says it, with its look."""
+    return Badge(_LOOKS[label], verdict_words(label, confidence, leans))
+
+
+def confidence_in(label: Label, value: float) -> Confidence | None:
+    """Return how sure a label is, ``None`` for NOT ENOUGH INFO: it is never called certain."""
+    return None if label == NOT_ENOUGH_INFO else confidence(value)
+
+
 def confidence(value: float) -> Confidence:
     """Return a probability in words and percent; 100 only if ``value`` is 1."""
     words = next(words for least, words in _CONFIDENCE if value >= least)
@@ -106,7 +120,9 @@ def day(iso: str) -> Moment:
 
 def job_badge(job: ListedJob) -> Badge:
     """Return the verdict of a finished job, or the state of any other."""
-    return STATES[job.state] if job.label is None else VERDICTS[job.label]
+    if job.label is None:
+        return STATES[job.state]
+    return verdict_badge(job.label, job.confidence, job.leans)
 
 
 def found_by(names: Sequence[str]) -> str:

@@ -6,15 +6,10 @@ import textwrap
 
 from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
-from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION
-from retrieval.wording import STOPPED
+from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
+from retrieval.wording import PROOF_DIFFERS, STOPPED, VERDICTS, against_words, verdict_words
 
 WIDTH = 88
-_WORDS = {
-    "SUPPORTS": "SUPPORTED",
-    "REFUTES": "REFUTED",
-    "NOT ENOUGH INFO": "NOT ENOUGH INFORMATION",
-}
 _SHOWN = 5
 _OPERATORS = {
     "equivalence": "= {}: the evidence says the same",
@@ -27,15 +22,16 @@ _OPERATORS = {
 def as_text(result: ClaimResult) -> str:
     """Return the verdict, its evidence, the proof and why the search ended."""
     verdict, selected = result.verdict, result.selected
-    confidence = _confidence(result) if selected else ""
-    lines = [f"{_WORDS[verdict.label]}{confidence}: {result.claim}"]
+    words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
+    lines = [f"{words}{_confidence(result)}: {result.claim}"]
     lines += [f"Note: {notice}" for notice in result.notices]
     lines += ["", *_wrapped(verdict.rationale, "")]
+    lines += [f"{against_words(len(verdict.disagreement))}."] if verdict.disagreement else []
     lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
-        head = f"{number}. [{item.stance.lower()}, {item.stance_confidence:.0%}] {item.source}: "
+        head = f"{number}. [{_stance(item)}] {item.source}: "
         lines += _wrapped(head + _in_context(item), "   ")
         if item.url:
             lines.append(f"   {item.url}")
@@ -68,21 +64,33 @@ def _judges(result: ClaimResult) -> list[str]:
         cites = ", ".join(str(number) for number in one.cites)
         citing = f", citing {cites}" if cites else ""
         # A language model is not asked for a confidence.
-        percent = "" if result.by_model(one.judge) else f" ({one.confidence:.0%})"
-        head = f"- {one.judge}: {_WORDS[one.label].lower()}{percent}{citing}. "
+        unsaid = result.by_model(one.judge) or one.label == NOT_ENOUGH_INFO
+        percent = "" if unsaid else f" ({one.confidence:.0%})"
+        head = f"- {one.judge}: {VERDICTS[one.label].lower()}{percent}{citing}. "
         missing = f" Missing: {one.missing}" if one.missing else ""
         lines += _wrapped(head + one.rationale + missing, "  ")
     return lines
 
 
+def _stance(item: Evidence) -> str:
+    settles = item.stance != NOT_ENOUGH_INFO
+    stance = item.stance.lower() + (f", {item.stance_confidence:.0%}" if settles else "")
+    return stance + (f", in {item.copies} documents" if item.copies > 1 else "")
+
+
 def _confidence(result: ClaimResult) -> str:
+    """Return the confidence; that nothing is settled is never called certain."""
+    if result.verdict.label == NOT_ENOUGH_INFO:
+        return ""
     text = f"{result.verdict.confidence:.0%} confident"
     if result.lowered_by_proof:
-        text += ", lowered because the proof below does not agree"
+        text += ", lowered because the proof does not agree"
     return f" ({text})"
 
 
 def _proof(result: ClaimResult) -> list[str]:
+    if not result.proof_agrees:
+        return [PROOF_DIFFERS]
     claim = result.claim
     texts = {found.id: found for found in result.documents}
     whole = {(item.document, item.start, item.end) for item in result.evidence}

@@ -63,8 +63,14 @@ class RetrievalConfig:
         together_weight: weight of the reading of all selected sentences together; the rest is the
             weight of the most relevant one alone (docs/experiments.md; fitted with ``esoteric
             train calibration``).
-        firm_confidence: below this confidence the rationale says only what the evidence seems to
-            do.
+        other_subject_share: a reading that is not about the claim's subject keeps this share of
+            its probabilities of SUPPORTS and REFUTES. Below 0.5, so its stance is NOT ENOUGH INFO.
+        opposition_cutoff: the best sentence of the other side is selected too if the probability
+            of its stance is at least this.
+        decided_cutoff: least confidence, after a proof that disagrees has lowered it, of SUPPORTS
+            and REFUTES; below it the verdict is NOT ENOUGH INFO and only leans towards them.
+        firm_confidence: below this confidence the verdict is worded as "probably", and the
+            rationale says only what the evidence seems to do.
         opposed_share: if the proof has the opposite result, the verdict keeps this share of its
             confidence above a guess. Fitted to 376 dev claims: 0.74 (docs/experiments.md).
         open_share: the same if the proof leaves the claim open. Fitted, this and the next would
@@ -107,7 +113,10 @@ class RetrievalConfig:
     path_weight: float = 1.0
     independence_cutoff: float | None = 0.25
     together_weight: float = 0.25
-    firm_confidence: float = 0.6
+    other_subject_share: float = 0.1
+    opposition_cutoff: float = 0.5
+    decided_cutoff: float = 0.55
+    firm_confidence: float = 0.7
     opposed_share: float = 0.75
     open_share: float = 0.9
     proved_share: float = 0.9

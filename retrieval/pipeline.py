@@ -31,6 +31,7 @@ from retrieval.index.store import IndexInfo
 from retrieval.language.english import EnglishParser
 from retrieval.recipes import Recipe, stage_of
 from retrieval.stages.stage import Stage
+from retrieval.stages.verdict import disagreement
 from retrieval.state import ClaimState
 from retrieval.types import (
     CorpusInfo,
@@ -151,7 +152,10 @@ class Pipeline:
         answered = len(explained.verdict.opinions) > len(verdict.opinions)
         outcome = "answered" if answered else "no answer that can be used"
         clock.report("explain", f"{explainer.model}: {outcome}")
-        return explained.verdict, explained.usage, explained.notices
+        verdict = replace(
+            explained.verdict, disagreement=disagreement(explained.verdict, state.evidence)
+        )
+        return verdict, explained.usage, explained.notices
 
     def _report(
         self,

@@ -77,11 +77,18 @@ class Verdict(_Part):
     label: Label
     """The verdict."""
     confidence: Share
-    """Calibrated probability of the label; 1 where no evidence is selected."""
+    """Calibrated probability of the label; of NOT ENOUGH INFO also where the verdict `leans`, so it
+    does not say how sure the lean is. 1 where no evidence is selected."""
     judge: str
     """Name of the model that decided, or names of both where they decided together."""
     rationale: str
     """Why, with quotations of the evidence."""
+    leans: Label | None = None
+    """The likelier label of a verdict that is too uncertain to be given: the label is NOT ENOUGH
+    INFO then. Otherwise null."""
+    disagreement: tuple[Whole, ...] = ()
+    """The selected evidence whose stance is the opposite of the label, or of `leans`, as numbers of
+    `evidence`, from 1."""
     opinions: tuple[Judgement, ...] = ()
     """What each judge says, first the one that decided, or the language model where both decided
     together. Without a language model there is only the verifier's opinion."""
@@ -124,6 +131,9 @@ class Evidence(_Part):
     """Text of its document before it that it was read with, null where none was needed."""
     context_after: str | None = None
     """The same of the text after it."""
+    copies: Whole = 1
+    """How many of the documents that were read contain the same sentence, 1 or more; it is listed
+    once."""
 
     @property
     def source(self) -> str:
@@ -267,13 +277,17 @@ class ClaimResult(_Part):
         return "verifier" if judge == opinions[0].judge else "both"
 
     @property
+    def proof_agrees(self) -> bool:
+        """Whether there is a proof and it has the label of the verdict."""
+        return bool(self.proof) and self.proof_label == self.verdict.label
+
+    @property
     def lowered_by_proof(self) -> bool:
         """Whether the confidence was lowered because the proof has another label.
 
         The proof is compared only with the verifier's verdict.
         """
-        differs = bool(self.proof) and self.proof_label != self.verdict.label
-        return differs and self.decider == "verifier"
+        return bool(self.proof) and not self.proof_agrees and self.decider == "verifier"
 
     def by_model(self, judge: str) -> bool:
         """Return whether this judge is the language model."""
@@ -323,6 +337,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         page=item.page,
         context_before=item.context_before,
         context_after=item.context_after,
+        copies=item.copies,
     )
 
 

@@ -27,6 +27,7 @@ SUPPORTS: Label = "SUPPORTS"
 REFUTES: Label = "REFUTES"
 NOT_ENOUGH_INFO: Label = "NOT ENOUGH INFO"
 LABELS: tuple[Label, Label, Label] = (SUPPORTS, REFUTES, NOT_ENOUGH_INFO)
+OPPOSITE: dict[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 EQUIVALENCE: Operator = "equivalence"
 NEGATION: Operator = "negation"
 ALTERNATION: Operator = "alternation"
@@ -186,6 +187,7 @@ class Evidence:
     other one of a pair. If there are any, ``opinion`` is about all of them together.
     ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
     text of its document that it is read with (``language.context``), ``None`` where none is needed.
+    ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
 
     sentence: Sentence
@@ -199,6 +201,7 @@ class Evidence:
     page: int | None = None
     context_before: str | None = None
     context_after: str | None = None
+    copies: int = 1
 
     @property
     def heading(self) -> str:
@@ -258,7 +261,9 @@ class Verdict:
 
     ``judge``: which model decided. ``opinions``: what every judge says, first the judge that
     decided, or the language model where both decided together. ``probabilities``: of ``LABELS``,
-    their sum is 1; empty where the judge gives none.
+    their sum is 1; empty where the judge gives none. ``leans``: the likelier label if it is too
+    uncertain to be given; the verdict is NOT ENOUGH INFO then. ``disagreement``: numbers of the
+    selected evidence, from 1, whose stance is the opposite of the label or of ``leans``.
     """
 
     label: Label
@@ -267,6 +272,8 @@ class Verdict:
     rationale: str
     opinions: tuple[Judgement, ...] = ()
     probabilities: tuple[float, ...] = ()
+    leans: Label | None = None
+    disagreement: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

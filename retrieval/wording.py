@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from retrieval.types import Stopped
+from retrieval.config import RetrievalConfig
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Stopped
+
+VERDICTS: dict[Label, str] = {
+    SUPPORTS: "Supported",
+    REFUTES: "Refuted",
+    NOT_ENOUGH_INFO: "Not enough information",
+}
 
 STOPPED: dict[Stopped, str] = {
     "proved": "every part of the claim is covered",
@@ -12,3 +19,22 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
+PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
+
+
+def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:
+    """Return a verdict in words that are as sure as it is.
+
+    ``confidence``: ``None`` where it is not known; it is never said of NOT ENOUGH INFO.
+    """
+    if leans is not None:
+        return f"Not settled, leans towards {VERDICTS[leans].lower()}"
+    unsure = confidence is not None and confidence < RetrievalConfig().firm_confidence
+    if label != NOT_ENOUGH_INFO and unsure:
+        return f"Probably {VERDICTS[label].lower()}"
+    return VERDICTS[label]
+
+
+def against_words(number: int) -> str:
+    """Return how many sentences are against a verdict; there is at least one."""
+    return "1 sentence says the opposite" if number == 1 else f"{number} sentences say the opposite"

@@ -22,6 +22,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Engine,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -43,11 +44,13 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 6
 # The statement that upgrades each version to the next one.
 _CHANGES = {
     2: "ALTER TABLE workers ADD COLUMN corpus TEXT",
     3: "ALTER TABLE workers ADD COLUMN language_model TEXT",
+    4: "ALTER TABLE claims ADD COLUMN confidence FLOAT",
+    5: "ALTER TABLE claims ADD COLUMN leans VARCHAR(16)",
 }
 # How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10
@@ -99,8 +102,10 @@ CLAIMS = Table(
     Column("token", String(32)),
     Column("worker", String(128)),
     Column("lease_until", UtcDateTime),
-    # A copy of the result's label, so that a list of claims need not read the results.
+    # Copies of the result's verdict, so that a list of claims need not read the results.
     Column("label", String(16)),
+    Column("confidence", Float),
+    Column("leans", String(16)),
     Column("result", Text),
     Column("error", Text),
     Index("claims_by_state", "state", "lease_until"),

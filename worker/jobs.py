@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
@@ -137,12 +137,18 @@ class Job(_Model):
 
 @dataclass(frozen=True)
 class ListedJob:
-    """A job in a list; ``label``: of its verdict, ``None`` until it is done."""
+    """A job in a list.
+
+    ``label``, ``confidence``, ``leans``: of its verdict; ``label`` is ``None`` until it is done,
+    ``confidence`` also for jobs of older versions.
+    """
 
     id: str
     claim: str
     state: State
     label: Label | None
+    confidence: float | None
+    leans: Label | None
     created_at: datetime
 
 
@@ -309,18 +315,13 @@ class JobStore:
         with self._database.reading() as connection:
             total = connection.scalar(select(func.count()).select_from(CLAIMS).where(found))
             rows = connection.execute(
-                select(
-                    CLAIMS.c.id, CLAIMS.c.claim, CLAIMS.c.state, CLAIMS.c.label, CLAIMS.c.created_at
-                )
+                select(*(CLAIMS.c[field.name] for field in fields(ListedJob)))
                 .where(found)
                 .order_by(CLAIMS.c.number.desc())
                 .limit(limit)
                 .offset(offset)
             ).all()
-        listed = [
-            ListedJob(row.id, row.claim, row.state, row.label, row.created_at) for row in rows
-        ]
-        return listed, int(total or 0)
+        return [ListedJob(*row) for row in rows], int(total or 0)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -407,11 +408,11 @@ class JobStore:
 
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
+        verdict = result.verdict
+        copied = {"label": verdict.label, "confidence": verdict.confidence, "leans": verdict.leans}
         text = json.dumps(result.document())
         with self._database.writing() as connection:
-            return self._end(
-                connection, _held_by(run), "done", label=result.verdict.label, result=text
-            )
+            return self._end(connection, _held_by(run), "done", **copied, result=text)
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""

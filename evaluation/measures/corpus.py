@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ import numpy as np
 from evaluation.corpus_claims import CorpusClaim
 from evaluation.measures.calibration import calibration_error
 from retrieval.result import ClaimResult
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import NOT_ENOUGH_INFO, OPPOSITE
 
 FIRST = 5  # sentences that evidence recall looks at
 SHOWN = 3  # sentences that a user sees first
-OPPOSITE: Mapping[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
 
 
 def corpus_results(

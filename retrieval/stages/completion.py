@@ -42,10 +42,7 @@ class PathCompletion(Stage):
         )
         paths = (*state.paths, *more)
         best = best_paths(state.evidence, paths, state.readings, self._limit, self._cutoff)
-        evidence, readings = self._verifier.verify(
-            state.claim, state.evidence, state.readings, best
-        )
-        found = replace(state, paths=paths, evidence=tuple(evidence), readings=readings)
+        found = self._verifier.verified(replace(state, paths=paths), best)
         return Step(found, f"No sentence settles it alone; {count(len(best), 'path')} read too")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.language.context import context_of
+from retrieval.language.copies import CopiedSentences
 from retrieval.language.model_texts import evidence_text
 from retrieval.report.models import RELEVANCE
 from retrieval.report.networks import PairClassifier
@@ -127,6 +128,25 @@ def _once(items: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _step(state: ClaimState, read: Sequence[Evidence], cutoff: float) -> Step:
+    """Return the sentences read, each once: of copies only the most relevant one is kept."""
+    read = _without_copies(state, read)
     relevant = _once([item for item in read if item.score >= cutoff])
     message = f"{count(len(relevant), 'sentence')} that may be relevant to the claim"
     return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
+
+
+def _without_copies(state: ClaimState, read: Sequence[Evidence]) -> list[Evidence]:
+    """Return the sentences without those that stand, with the same context, in another document."""
+    opened = (*state.documents, *(ranked for ranked, _ in state.chosen))
+    copied = CopiedSentences(ranked.document for ranked in opened)
+
+    def as_read(item: Evidence) -> tuple[str, str | None, str | None]:
+        return copied.text(item.key), item.context_before, item.context_after
+
+    seen = {as_read(item) for item in state.read}
+    kept = []
+    for item in read:
+        if as_read(item) not in seen:
+            seen.add(as_read(item))
+            kept.append(item)
+    return kept

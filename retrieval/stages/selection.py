@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval.ending import share_a_word
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
-from retrieval.types import Evidence, Proof, SentenceKey
+from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
 
 USEFUL = 0.5  # of two classes, the more probable one decides
 
@@ -23,13 +23,18 @@ class RelativeSelector(Stage):
     A verifier needs the few sentences that decide the claim, not all on the same topic (FER,
     section 1). The relevance of the best sentence differs between claims, so the threshold is a
     share of it: one sentence is selected if it is far better than the others, several if they are
-    alike. The sentences of a path are selected together, because they decide only together.
+    alike. The sentences of a path are selected together, because they decide only together. The
+    best sentence of the other side is selected too, if there is one.
     """
 
-    def __init__(self, share: float, limit: int) -> None:
-        """Select sentences with at least ``share`` of the best score, ``limit`` at most."""
+    def __init__(self, share: float, limit: int, opposition: float) -> None:
+        """Select sentences with at least ``share`` of the best score, ``limit`` at most.
+
+        ``opposition``: least probability of the stance of a sentence of the other side.
+        """
         self._share = share
         self._limit = limit
+        self._opposition = opposition
 
     def run(self, state: ClaimState) -> Step:
         """Mark the selected ``evidence``."""
@@ -40,7 +45,7 @@ class RelativeSelector(Stage):
         first = evidence[: self._limit]
         bar = self._share * max((item.score for item in first), default=0.0)
         best = [item for item in first if item.score >= bar]
-        selected = _with_paths(best, self._limit)
+        selected = _with_paths(_opposed(best, evidence, self._opposition), self._limit)
         return [replace(item, selected=item.key in selected) for item in evidence]
 
 
@@ -48,12 +53,16 @@ class ProvedSelector(Stage):
     """Keeps the selected sentences that the proof uses, and others nearly as good as the best.
 
     A sentence that no part of the proof uses is often only about the same topic and decides
-    nothing.
+    nothing. The best sentence of the other side stays.
     """
 
-    def __init__(self, share: float) -> None:
-        """Keep unused sentences with at least ``share`` of the best selected one's relevance."""
+    def __init__(self, share: float, opposition: float) -> None:
+        """Keep unused sentences with at least ``share`` of the best selected one's relevance.
+
+        ``opposition``: least probability of the stance of a sentence of the other side.
+        """
         self._share = share
+        self._opposition = opposition
 
     def run(self, state: ClaimState) -> Step:
         """Leave sentences out of the selection, after the stage ``proof``."""
@@ -70,7 +79,7 @@ class ProvedSelector(Stage):
         needed = {step.evidence.key for step in proof.mutations if step.evidence is not None}
         bar = self._share * max((item.score for item in selected), default=0.0)
         best = [item for item in selected if item.key in needed or item.score >= bar]
-        kept = _with_paths(best, len(selected))
+        kept = _with_paths(_opposed(best, selected, self._opposition), len(selected))
         return [replace(item, selected=item.key in kept) for item in evidence]
 
 
@@ -128,6 +137,25 @@ class UtilitySelector(Stage):
         selected = _with_paths(chosen, self._limit)
         marked = [replace(item, selected=item.key in selected) for item in evidence]
         return sorted(marked, key=lambda item: not item.selected)
+
+
+def _opposed(
+    best: Sequence[Evidence], evidence: Sequence[Evidence], least: float
+) -> list[Evidence]:
+    """Return the best sentences with the best one of the other side in the second place.
+
+    So it finds room where the last of the others does not. The side is the stance of the sentence
+    with the highest score of those that have one. Nothing is added if there is no side, or if no
+    sentence has the opposite stance with at least the probability ``least``.
+    """
+    decided = [item for item in best if item.stance in OPPOSITE]
+    if not decided:
+        return list(best)
+    side = max(decided, key=lambda item: item.score)
+    others = (item for item in evidence if item.stance == OPPOSITE[side.stance])
+    against = [item for item in others if item.stance_confidence >= least][:1]
+    keys = {item.key for item in (side, *against)}
+    return [side, *against, *(item for item in best if item.key not in keys)]
 
 
 def _with_paths(best: Iterable[Evidence], limit: int) -> set[SentenceKey]:

@@ -163,8 +163,10 @@ STAGES: Mapping[str, _Maker] = {
     "completion": lambda r, c: PathCompletion(
         _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
-    "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
-    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
+    "selection": lambda r, c: RelativeSelector(
+        c.selection_share, c.selection_limit, c.opposition_cutoff
+    ),
+    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share, c.opposition_cutoff),
     "selection:utility": lambda r, c: UtilitySelector(
         UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),

@@ -8,20 +8,24 @@ from dataclasses import replace
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.language.model_texts import evidence_set_text
+from retrieval.language.subject import ANYTHING, Subject, subject_of
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.sufficiency.proof_adjustment import adjusted_to_proof
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
+    OPPOSITE,
     REFUTES,
     SUPPORTS,
     Evidence,
     Label,
     Opinion,
+    Proof,
     Verdict,
 )
 
+_LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
     REFUTES: ("contradicts", "contradict"),
@@ -42,18 +46,24 @@ class CrossEncoderJudge(Stage):
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Decide the ``verdict``; its confidence drops if the proof disagrees."""
+        """Decide the ``verdict``."""
         selected = state.selected
-        verdict = self.judge(state.claim, selected)
+        verdict = self.judge(state.claim, selected, state.proof, subject_of(state.parsed))
+        verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
-        if state.proof is not None:
-            verdict = adjusted_to_proof(state.claim, verdict, state.proof, self._settings)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
 
-    def judge(self, claim: str, evidence: Sequence[Evidence]) -> Verdict:
-        """Return the verdict with its calibrated confidence and a rationale with a quotation.
+    def judge(
+        self,
+        claim: str,
+        evidence: Sequence[Evidence],
+        proof: Proof | None = None,
+        subject: Subject = ANYTHING,
+    ) -> Verdict:
+        """Return the verdict with its calibrated confidence and a rationale.
 
+        A ``proof`` that disagrees lowers the confidence first; then the verdict is ``settled``.
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -67,8 +77,11 @@ class CrossEncoderJudge(Stage):
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
         firm = confidence >= self._settings.firm_confidence
-        rationale = rationale_of(label, firm, evidence)
-        return Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
+        rationale = rationale_of(label, firm, evidence, subject)
+        verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
+        if proof is not None:
+            verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
+        return settled(verdict, evidence, self._settings.decided_cutoff)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.
@@ -131,16 +144,61 @@ def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[f
     return [p / sum(left) for p in left]
 
 
-def rationale_of(label: Label, firm: bool, evidence: Sequence[Evidence]) -> str:
+def settled(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:
+    """Return the verdict, or NOT ENOUGH INFO that ``leans`` to its label if that is too uncertain.
+
+    SUPPORTS and REFUTES need a confidence of at least ``cutoff``, and a sentence or a path with
+    this stance. An undecided verdict has the probability of NOT ENOUGH INFO as its confidence, also
+    where that is the less probable label: it never says how sure the lean is.
+    """
+    if verdict.label == NOT_ENOUGH_INFO:
+        return verdict
+    told = any(item.stance == verdict.label for item in evidence)
+    if told and verdict.confidence >= cutoff:
+        return verdict
+    leaning = f"leans towards {_LEANING[verdict.label]} the claim"
+    rationale = (
+        f"The best evidence {leaning}, but not clearly enough to decide."
+        if told
+        else f"What was found {leaning}, but no sentence decides it."
+    )
+    return replace(
+        verdict,
+        label=NOT_ENOUGH_INFO,
+        confidence=verdict.probabilities[LABELS.index(NOT_ENOUGH_INFO)],
+        rationale=rationale,
+        leans=verdict.label,
+    )
+
+
+def disagreement(verdict: Verdict, evidence: Sequence[Evidence]) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the selected evidence that is against the verdict.
+
+    Against an undecided one is what is against its lean.
+    """
+    against = OPPOSITE.get(verdict.leans or verdict.label)
+    return tuple(
+        number
+        for number, item in enumerate(evidence, 1)
+        if item.selected and item.stance == against
+    )
+
+
+def rationale_of(
+    label: Label, firm: bool, evidence: Sequence[Evidence], subject: Subject = ANYTHING
+) -> str:
     """Return one sentence that quotes the evidence of the verdict.
 
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
     first. For a decided claim the first sentence of the same stance is quoted; if no sentence has
     it alone, the first of those read together. Otherwise the first sentence is quoted, whatever its
-    stance.
+    stance, unless no sentence is about the ``subject`` of the claim.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
+        read = [(item.heading, item.sentence.text) for item in evidence]
+        if not subject.is_in(read):
+            return f"No sentence about “{subject.text}” was found that decides it."
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:
             settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.language.copies import CopiedSentences
 from retrieval.language.model_texts import path_text
+from retrieval.language.subject import ANYTHING, Subject, subject_of
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
-from retrieval.types import Evidence, Opinion, Reading, SentenceKey
+from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
 
 
 class EvidenceVerifier(Stage):
@@ -25,6 +27,7 @@ class EvidenceVerifier(Stage):
         self._model = model
         self._limit = settings.verified_sentences
         self._gain = settings.path_gain
+        self._other_share = settings.other_subject_share
 
     def warm_up(self) -> None:
         """Load the model."""
@@ -32,9 +35,17 @@ class EvidenceVerifier(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
-        evidence, readings = self.verify(state.claim, state.evidence, state.readings)
-        found = replace(state, evidence=tuple(evidence), readings=readings)
-        return Step(found, f"{count(len(evidence), 'sentence')} labelled")
+        found = self.verified(state)
+        return Step(found, f"{count(len(found.evidence), 'sentence')} labelled")
+
+    def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
+        """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
+        subject = subject_of(state.parsed)
+        evidence, readings = self.verify(
+            state.claim, state.evidence, state.readings, paths, subject
+        )
+        counted = _with_copies(evidence, state.documents)
+        return replace(state, evidence=tuple(counted), readings=readings)
 
     def verify(
         self,
@@ -42,6 +53,7 @@ class EvidenceVerifier(Stage):
         evidence: Sequence[Evidence],
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
+        subject: Subject = ANYTHING,
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
         """Return the sentences of the evidence that were read, best first, and all readings so far.
 
@@ -50,6 +62,8 @@ class EvidenceVerifier(Stage):
         given as its last sentence; its other sentences must be in ``evidence``.
         Of the readings that end with a sentence, the one with the highest score is kept; a path
         only if its score is higher than that of each of its sentences alone (``path_gain``).
+        A reading that is not about the ``subject`` of the claim settles nothing: its stance is
+        NOT ENOUGH INFO, but it keeps its rank among others of that kind (``other_subject_share``).
         The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
         the first sentence of a path is ranked next to the last one.
         """
@@ -58,7 +72,8 @@ class EvidenceVerifier(Stage):
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
         readings = self._readings(claim, asked, known, before)
-        read = _labelled(list({item.key: item for item in asked}.values()), readings, self._gain)
+        about = self._about(subject, readings, known)
+        read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
         worth = {item.key: item.score for item in read}
         for item in read:
             for key in item.path:
@@ -84,6 +99,31 @@ class EvidenceVerifier(Stage):
             for reading, row in zip(new, probabilities, strict=True)
         }
         return {**before, **opinions}
+
+    def _about(
+        self,
+        subject: Subject,
+        readings: Mapping[Reading, Opinion],
+        known: Mapping[SentenceKey, Evidence],
+    ) -> dict[Reading, Opinion]:
+        """Return the readings of known sentences; those about something else settle nothing."""
+        about = {}
+        for reading, opinion in readings.items():
+            path, last = reading
+            if known.keys() >= {*path, last}:
+                texts = [(known[key].heading, known[key].sentence.text) for key in (*path, last)]
+                if not subject.is_in(texts):
+                    supports, refutes = (self._other_share * side for side in opinion[:2])
+                    opinion = (supports, refutes, 1 - supports - refutes)
+                about[reading] = opinion
+        return about
+
+
+def _with_copies(
+    evidence: Sequence[Evidence], documents: Sequence[RankedDocument]
+) -> list[Evidence]:
+    copied = CopiedSentences(ranked.document for ranked in documents)
+    return [replace(item, copies=copied.documents_with(item.key)) for item in evidence]
 
 
 def _already_read(

@@ -8,7 +8,7 @@ from tests.evidence import evidence
 
 def selected(share: float, limit: int, *scores: float) -> list[bool]:
     items = [evidence(f"Page {n}", "a pier", score) for n, score in enumerate(scores)]
-    return [item.selected for item in RelativeSelector(share, limit).select(items)]
+    return [item.selected for item in RelativeSelector(share, limit, 0.5).select(items)]
 
 
 def test_what_comes_near_the_best_sentence_is_selected() -> None:
@@ -29,7 +29,7 @@ def test_what_is_ranked_too_low_to_be_selected_raises_no_bar() -> None:
 
 
 def test_a_later_hop_selects_anew() -> None:
-    selector = RelativeSelector(0.5, 5)
+    selector = RelativeSelector(0.5, 5, 0.5)
     first = selector.select([evidence("A", "a pier", 0.3)])
     second = selector.select([evidence("B", "a rock", 0.9), *first])
     assert [(item.title, item.selected) for item in second] == [("B", True), ("A", False)]
@@ -38,7 +38,7 @@ def test_a_later_hop_selects_anew() -> None:
 def test_what_led_to_a_selected_sentence_is_selected_with_it() -> None:
     lead = evidence("Lead", "a pier", 0.1)
     found = [replace(evidence("End", "a rock", 0.9), path=(lead.key,)), lead]
-    assert [item.selected for item in RelativeSelector(0.5, 5).select(found)] == [
+    assert [item.selected for item in RelativeSelector(0.5, 5, 0.5).select(found)] == [
         True,
         True,
     ]
@@ -50,9 +50,9 @@ def test_a_sentence_whose_path_finds_no_room_is_left_out() -> None:
         replace(evidence(f"End {n}", "a rock", 0.9), path=(lead.key,))
         for n, lead in enumerate(leads)
     ]
-    found = RelativeSelector(0.5, 5).select([*ends, *leads])
+    found = RelativeSelector(0.5, 5, 0.5).select([*ends, *leads])
     assert [item.title for item in found if item.selected] == ["End 0", "End 1", "Lead 0", "Lead 1"]
 
 
 def test_without_evidence_nothing_is_selected() -> None:
-    assert RelativeSelector(0.5, 5).select([]) == []
+    assert RelativeSelector(0.5, 5, 0.5).select([]) == []

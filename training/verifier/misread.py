@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evaluation.claims import AnnotatedClaim
-from evaluation.measures.corpus import OPPOSITE
 from retrieval.language.model_texts import evidence_set_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, OPPOSITE, REFUTES, SUPPORTS, Label
 from training.candidates import CandidateFinder
 from training.figures import Classify
 from training.loop import Example, labelled
