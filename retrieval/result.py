@@ -79,7 +79,8 @@ class Verdict(_Part):
     confidence: Share
     """Calibrated probability of the label; 1 where no evidence is selected."""
     judge: str
-    """Name of the model that decided, or names of both where they decided together."""
+    """Name of the model that decided, or names of both where they decided together; "+ quantities"
+    after the verifier's name where arithmetic had a part in it."""
     rationale: str
     """Why, with quotations of the evidence."""
     opinions: tuple[Judgement, ...] = ()

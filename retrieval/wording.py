@@ -12,3 +12,6 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
+
+WITH_QUANTITIES = " + quantities"
+"""Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""

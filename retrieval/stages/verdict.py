@@ -21,6 +21,7 @@ from retrieval.types import (
     Opinion,
     Verdict,
 )
+from retrieval.wording import WITH_QUANTITIES
 
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
@@ -46,6 +47,7 @@ class CrossEncoderJudge(Stage):
         selected = state.selected
         verdict = self.judge(state.claim, selected)
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
+        verdict = _with_rulings(verdict, state)
         if state.proof is not None:
             verdict = adjusted_to_proof(state.claim, verdict, state.proof, self._settings)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
@@ -87,6 +89,18 @@ class CrossEncoderJudge(Stage):
             return evidence[0].opinion
         supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
         return float(supports), float(refutes), float(undecided)
+
+
+def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
+    """Return the verdict with the arithmetic that gave selected evidence its label, if any did."""
+    rulings = [state.rulings.get((item.path, item.key)) for item in state.selected]
+    because = dict.fromkeys(
+        one.because for one in rulings if one is not None and one.label == verdict.label
+    )
+    if not because:
+        return verdict
+    rationale = " ".join((verdict.rationale, *because))
+    return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
