@@ -18,7 +18,7 @@ from retrieval.quantities.alignment import (
     same_verb,
     words_of,
 )
-from retrieval.quantities.facts import Fact, Passage, facts
+from retrieval.quantities.facts import Fact, Passage, above_sea_level, facts
 from retrieval.quantities.quantity import COUNT, DATE
 from retrieval.quantities.relation import Ruling, in_unit, written
 from retrieval.quantities.units import Unit
@@ -80,6 +80,11 @@ class Comparison:
     of: str
     more: bool
     dated: bool = False
+
+    @property
+    def dimension(self) -> str:
+        """The dimension of what is compared."""
+        return DATE if self.dated else _DIMENSIONS[self.of]
 
 
 def comparison(claim: str) -> Comparison | None:
@@ -165,7 +170,7 @@ def _fact_of(claim: Comparison, passage: Passage) -> Fact | None:
     found = list(facts(passage))
     if is_risky(passage.doc, [fact.quantity for fact in found], frozenset()):
         return None
-    alike = [fact for fact in found if _measures(claim, fact)]
+    alike = above_sea_level([fact for fact in found if _measures(claim, fact)])
     if len({fact.quantity.core for fact in alike}) != 1:
         return None
     fact, doc = alike[0], passage.doc
@@ -179,8 +184,8 @@ def _fact_of(claim: Comparison, passage: Passage) -> Fact | None:
 
 
 def _measures(claim: Comparison, fact: Fact) -> bool:
-    if claim.dated:
-        return fact.quantity.dimension == DATE and same_verb(claim.of, fact.verb)
-    if fact.quantity.dimension != _DIMENSIONS[claim.of]:
+    if fact.quantity.dimension != claim.dimension:
         return False
-    return attributes(fact.passage.doc, fact.quantity.dimension) == {claim.of}
+    if claim.dated:
+        return same_verb(claim.of, fact.verb)
+    return attributes(fact.passage.doc, claim.dimension) == {claim.of}

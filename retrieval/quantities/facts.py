@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _IN_BRACKETS = re.compile(r"\((?:born )?[^()]{0,40}$")
+_SEA_LEVEL = re.compile(r"(?: ?\([^)]*\))? above (?:mean )?sea level")
 _DAYS_A_YEAR = 365.2425
 _GOES_ON = {"last", "run", "take", "fight", "continue", "span", "wage"}
 
@@ -59,6 +60,16 @@ def facts(passage: Passage) -> Iterator[Fact]:
         yield Fact(passage, item, lemma, subject)
         if item.ends is not None and lemma in _GOES_ON:
             yield Fact(passage, _duration(item), "last", subject, derived=True)
+
+
+def above_sea_level(alike: Sequence[Fact]) -> list[Fact]:
+    """Return those that are heights above sea level, or all if none is.
+
+    A mountain is 5,895 m above sea level "and 4,900 m above its plateau".
+    """
+    return [
+        fact for fact in alike if _SEA_LEVEL.match(fact.passage.doc.text, fact.quantity.end)
+    ] or list(alike)
 
 
 def _named_before(passage: Passage, item: Quantity) -> Token | None:

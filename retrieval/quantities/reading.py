@@ -58,9 +58,9 @@ _NEAR = 0.1  # share below "nearly"
 _RESTATED = 0.03  # a conversion in brackets is rounded
 
 
-def may_have_quantities(text: str) -> bool:
-    """Return whether a text contains a number or a date; cheap."""
-    return next(numerals(text), None) is not None or next(dates(text), None) is not None
+def dimensions(text: str) -> set[str]:
+    """Return the dimensions of the numbers and dates of a text, "" for a bare number; cheap."""
+    return {amount.dimension for amount in _amounts(text)}
 
 
 def quantities(doc: Doc) -> tuple[Quantity, ...]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from retrieval.quantities.alignment import stem, words_of
 from retrieval.quantities.comparing import Pair, compared, comparison
 from retrieval.quantities.facts import Passage
-from retrieval.quantities.reading import may_have_quantities
+from retrieval.quantities.quantity import DATE
+from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.stated import stated
 from retrieval.types import LABELS, Label, Opinion
@@ -26,15 +27,23 @@ _FIRM = 0.98
 
 def may_decide(claim: str) -> bool:
     """Return whether a claim states or compares quantities at all; cheap."""
-    return may_have_quantities(claim) or comparison(claim) is not None
+    return bool(dimensions(claim)) or comparison(claim) is not None
 
 
 def may_be_decided_by(claim: Doc, texts: Sequence[tuple[str, str]]) -> bool:
-    """Return whether (title, sentence) texts have numbers and the names of the claim; cheap."""
+    """Return whether (title, sentence) texts have the claim's names and dimensions; cheap.
+
+    An age or a duration may follow from dates.
+    """
     spoken = {word for title, text in texts for word in words_of(f"{title} {text}")}
-    names = {stem(token.text) for token in claim if token.pos_ == "PROPN" and token.is_alpha}
-    names -= {stem(token.text) for token in claim if token.ent_type_ in ("DATE", "MONEY")}
-    return names <= spoken and any(may_have_quantities(text) for _, text in texts)
+    names = {stem(t.text) for t in claim if t.pos_ == "PROPN" and t.is_alpha}
+    names -= {stem(t.text) for t in claim if t.ent_type_ in ("DATE", "MONEY", "QUANTITY")}
+    if not names <= spoken:
+        return False
+    measured = {name for _, text in texts for name in dimensions(text)}
+    if comparison(claim.text) is not None:
+        return bool(measured)
+    return DATE in measured or dimensions(claim.text) <= measured
 
 
 def comparing(claim: Doc, passages: Sequence[Passage]) -> tuple[Ruling, Pair] | None:

@@ -27,7 +27,7 @@ from retrieval.quantities.alignment import (
     verb_of,
     words_of,
 )
-from retrieval.quantities.facts import Fact, Passage, facts
+from retrieval.quantities.facts import Fact, Passage, above_sea_level, facts
 from retrieval.quantities.quantity import AGE, COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
@@ -99,6 +99,7 @@ def _of_quantity(
     alike = [fact for fact in found if fact.quantity.dimension == item.dimension]
     if item.dimension in (DATE, AGE):
         alike = [fact for fact in alike if same_verb(verb.lemma_, fact.verb)]
+    alike = above_sea_level(alike)
     if len({(fact.quantity.core, fact.quantity.kind) for fact in alike}) != 1:
         return None
     fact = alike[0]

@@ -116,6 +116,11 @@ class Unit:
         return (value - self.shift) / self.factor
 
 
+def load_units() -> None:
+    """Load pint's definitions, about 0.1 s."""
+    _registry()
+
+
 def unit_after(text: str, end: int) -> tuple[Unit, int] | None:
     """Return the unit that follows the number ending at ``end``, and where the unit ends."""
     found = _AFTER.match(text, end)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from retrieval.language.english import EnglishParser
 from retrieval.quantities.comparing import comparison, names_page
 from retrieval.quantities.facts import Passage
-from retrieval.quantities.reading import may_have_quantities
+from retrieval.quantities.quantity import COUNT
+from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.ruling import (
     comparing,
@@ -17,11 +18,12 @@ from retrieval.quantities.ruling import (
     overruled,
     ruling,
 )
+from retrieval.quantities.units import load_units
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, SentenceKey
 
-_COMPARED = 6  # sentences of two pages that are parsed to compare them
+_COMPARED = 4  # sentences of each of two pages that are parsed to compare them
 _UNREAD = (0.0, 0.0, 1.0)  # a half of a comparison says nothing alone
 
 
@@ -37,8 +39,9 @@ class QuantityRuler(Stage):
         self._parser = parser
 
     def warm_up(self) -> None:
-        """Load the parser."""
+        """Load the parser and the units."""
         self._parser.warm_up()
+        load_units()
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
@@ -74,7 +77,7 @@ class QuantityRuler(Stage):
         parts = [
             part
             for name in (claim.first, claim.second)
-            for part in _about(name, list(known.values()))[:_COMPARED]
+            for part in _about(name, claim.dimension, list(known.values()))[:_COMPARED]
         ]
         passages = self._passages(parts)
         found = comparing(state.parsed, passages)
@@ -89,12 +92,13 @@ class QuantityRuler(Stage):
         return [Passage(part.title, self._parser.parse(part.sentence.text)) for part in parts]
 
 
-def _about(name: str, known: Sequence[Evidence]) -> list[Evidence]:
-    """Return the sentences with numbers of the page that a name is of, the best first."""
+def _about(name: str, dimension: str, known: Sequence[Evidence]) -> list[Evidence]:
+    """Return the sentences with such quantities of the page that a name is of, the best first."""
+    needed = "" if dimension.startswith(COUNT) else dimension
     return [
         item
         for item in sorted(known, key=lambda item: -item.score)
-        if names_page(name, item.title) and may_have_quantities(item.sentence.text)
+        if names_page(name, item.title) and needed in dimensions(item.sentence.text)
     ]
 
 
