@@ -57,9 +57,14 @@ def content(doc: Doc, quantities: Iterable[Quantity]) -> list[Token]:
 def attributes(tokens: Iterable[Token], dimension: str = "") -> set[str]:
     """Return what is measured, by these words and by the dimension: "height", "length" and so on.
 
-    A length may be many things, an area is an area.
+    A length may be many things, an area is an area. What is above sea level is a height.
     """
-    names = (ATTRIBUTE_OF.get(token.lemma_.lower()) for token in tokens)
+    names = (
+        "height"
+        if token.lower_ == "level" and token.i > 0 and token.nbor(-1).lower_ == "sea"
+        else ATTRIBUTE_OF.get(token.lemma_.lower())
+        for token in tokens
+    )
     return {name for name in (*names, MEASURED.get(dimension)) if name is not None}
 
 
@@ -126,7 +131,7 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
     return any(
         form in RISKS and form not in allowed
         for token in doc
-        if token.pos_ not in ("PROPN", "NUM") and token.ent_type_ != "DATE"
+        if token.is_sent_start or (token.pos_ != "PROPN" and token.ent_type_ != "DATE")
         for form in (token.lower_, token.lemma_.lower())
         if not any(start <= token.idx < end for start, end in places)
     )
