@@ -49,6 +49,7 @@ STAGES = {
     "fusion": "Rank sentences and paths together",
     "verification": "Label the best sentences",
     "completion": "Read sentences that may complete them",
+    "quantities": "Compare numbers, units and dates",
     "selection": "Select the evidence",
     "verdict": "Give the verdict",
     "proof": "Prove the claim part by part",

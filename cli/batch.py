@@ -23,6 +23,7 @@ from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from retrieval.result import ClaimResult, CorpusInfo, claim_result
+from retrieval.wording import WITH_QUANTITIES
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -132,8 +133,11 @@ class Made:
 
         The language model is asked if evidence was selected.
         """
-        judge = result.verdict.judge
-        judges = [opinion.judge for opinion in result.verdict.opinions]
+        # Arithmetic decides some claims in addition to the verifier.
+        judge, *judges = (
+            name.replace(WITH_QUANTITIES, "")
+            for name in (result.verdict.judge, *(one.judge for one in result.verdict.opinions))
+        )
         if len(judges) < 2:
             asked = self.llm and result.selected
             alone = judge == self.verifier and judges == [self.verifier]

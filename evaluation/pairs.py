@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.claims import bad_line, labelled_records, text_under
-from retrieval.language.model_texts import evidence_set_text, evidence_text
+from retrieval.language.model_texts import SEPARATOR, evidence_set_text, evidence_text
 from retrieval.types import Label
 
 
@@ -26,6 +26,12 @@ class Pair:
     title: str | None
     source: str | None
     kind: str | None
+
+    @property
+    def sentences(self) -> tuple[tuple[str, str], ...]:
+        """The evidence as (title, sentence): the text before " : " is a title, else it is ""."""
+        parts = (written.partition(" : ") for written in self.evidence.split(SEPARATOR))
+        return tuple((head, text) if colon else ("", head) for head, colon, text in parts)
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:

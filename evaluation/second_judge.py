@@ -14,7 +14,6 @@ from evaluation.measures.language_model import Judged, language_model_results
 from evaluation.pairs import Pair
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.stage import Explains
-from retrieval.language.model_texts import SEPARATOR
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
 
 
@@ -67,12 +66,9 @@ def second_judge_results(
 
 
 def _evidence(pair: Pair, opinion: Opinion) -> list[Evidence]:
-    """Return the sentences of a pair; the text before " : " is the title of a sentence."""
+    """Return the sentences of a pair."""
     evidence = []
-    for number, written in enumerate(pair.evidence.split(SEPARATOR)):
-        title, colon, text = written.partition(" : ")
-        if not colon:
-            title, text = "", written
+    for number, (title, text) in enumerate(pair.sentences):
         sentence = Sentence(title, number, text, 0, len(text))
         evidence.append(Evidence(sentence, title, None, opinion, 1, selected=True))
     return evidence

@@ -21,8 +21,11 @@ from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import explainer
 from retrieval.files import digest_of
+from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
+from retrieval.quantities.facts import Passage
+from retrieval.quantities.ruling import may_be_decided_by, may_decide, overruled, ruling
 from retrieval.types import LABELS
 
 STEP = 256  # pairs between two reports of progress
@@ -54,13 +57,15 @@ def evaluate_pairs(
     model = evidence_model(folders, in_search=False)
     stage = explainer(llm, kept=None, models=folders.unpacked)
     # Compared with a language model, the verifier takes very little time.
-    probabilities = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
+    read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
+    probabilities, ruled = with_quantities(pairs, read)
     results = {
         "command": command,
         "file": file.name,
         "sha256": digest_of(file),
         "model": model.version,
         **pair_results(pairs, probabilities),
+        "quantities": quantity_results(pairs, read, probabilities, ruled),
     }
     verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in probabilities]
     if llm is not None and stage is not None:
@@ -99,6 +104,54 @@ def opinions_of(
         opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
         on_pairs(start + len(part), len(pairs))
     return np.concatenate(opinions)
+
+
+def with_quantities(
+    pairs: Sequence[Pair], probabilities: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], list[int]]:
+    """Return the probabilities after arithmetic, as the stage ``quantities``, and what it decided.
+
+    ``probabilities``: of ``LABELS``, by the verifier, shape (pairs, 3). The second value has the
+    numbers of the decided pairs, from 0.
+    """
+    parser = EnglishParser()
+    after, ruled = probabilities.copy(), []
+    for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
+        if not may_decide(pair.claim):
+            continue
+        claim = parser.parse(pair.claim)
+        if not may_be_decided_by(claim, pair.sentences):
+            continue
+        passages = [Passage(title, parser.parse(text)) for title, text in pair.sentences]
+        decided = ruling(claim, passages)
+        if decided is not None:
+            supports, refutes, undecided = row.tolist()
+            after[number] = overruled((supports, refutes, undecided), decided.label)
+            ruled.append(number)
+    return after, ruled
+
+
+def quantity_results(
+    pairs: Sequence[Pair],
+    before: NDArray[np.float32],
+    after: NDArray[np.float32],
+    ruled: Sequence[int],
+) -> dict[str, int | float]:
+    """Return how many pairs arithmetic decided, and how many of its labels are right.
+
+    ``before`` and ``after``: probabilities of ``LABELS`` without and with it, shape (pairs, 3).
+    ``turned_right`` and ``turned_wrong``: labels of the verifier that it changed so.
+    ``accuracy_without``: that of the verifier alone, 0 to 1.
+    """
+    truth = np.array([LABELS.index(pair.label) for pair in pairs])
+    was_right, is_right = before.argmax(axis=1) == truth, after.argmax(axis=1) == truth
+    return {
+        "decided": len(ruled),
+        "right": int(is_right[list(ruled)].sum()),
+        "turned_right": int((is_right & ~was_right).sum()),
+        "turned_wrong": int((was_right & ~is_right).sum()),
+        "accuracy_without": float(was_right.mean()),
+    }
 
 
 def pair_results(pairs: Sequence[Pair], probabilities: NDArray[np.float32]) -> dict[str, Any]:
@@ -163,10 +216,22 @@ def report_of_pairs(results: dict[str, Any]) -> str:
 
 {results["pairs"]:,} pairs of `{results["file"]}`, labelled by {results["model"]}: label accuracy
 {100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
-
+{_quantities(results)}
 {tables}
 {_second_judge(results)}
 `results.json` lists the {len(results["worst"])} most confident errors."""
+
+
+def _quantities(results: Mapping[str, Any]) -> str:
+    found = results["quantities"]
+    turned = (
+        f"{found['turned_right']:,} of the verifier's labels right and {found['turned_wrong']:,}"
+    )
+    without = f"{100 * found['accuracy_without']:.1f} %"
+    return f"""
+Arithmetic decided {found["decided"]:,} of them, {found["right"]:,} rightly. It turned {turned}
+wrong. Without it the label accuracy is {without}.
+"""
 
 
 def _second_judge(results: Mapping[str, Any]) -> str:

@@ -7,8 +7,9 @@
                                                    ▲                                          │
                      next: mentions, generation,   │                      verification ─ completion
                      dense ────────────────────────┘                                          │
-                       ▲                                                                  selection
-                       └─────────── not sufficient ──── verdict ◄──── proof ◄─────────────────┘
+                       ▲                                                    selection ─── quantities
+                       │                                                        │
+                       └─────────── not sufficient ──── verdict ◄──── proof ◄───┘
                                                            │
                                      explain, if there is a language model
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from spacy.tokens import Doc
 
+from retrieval.quantities.relation import Ruling
 from retrieval.types import (
     Candidate,
     Evidence,
@@ -51,6 +52,7 @@ class ClaimState:
         paths: last sentences of paths, read together with the sentences before them, of all hops.
         evidence: the sentences that may decide the claim.
         readings: the verifier's probabilities for each sentence and path.
+        rulings: what arithmetic says about sentences and paths of ``evidence``, if anything.
         selection: the sentences that the selection chose, before the proof left some out.
         last_selection: the selection of the previous hop; None in the first hop.
         proof: of the claim, from the selected evidence; None if the recipe makes none.
@@ -78,6 +80,7 @@ class ClaimState:
     paths: tuple[Evidence, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     readings: Mapping[Reading, Opinion] = field(default_factory=dict)
+    rulings: Mapping[Reading, Ruling] = field(default_factory=dict)
     selection: frozenset[SentenceKey] = frozenset()
     last_selection: frozenset[SentenceKey] | None = None
     proof: Proof | None = None

@@ -20,6 +20,8 @@ STOPPED: dict[Stopped, str] = {
     "time": "the time allowed was used up",
 }
 PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
+WITH_QUANTITIES = " + quantities"
+"""Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
 
 
 def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:

@@ -39,6 +39,7 @@ from retrieval.stages.mentions import MentionExpander
 from retrieval.stages.next import Expander, NextHop
 from retrieval.stages.paths import Nearness, PathReader
 from retrieval.stages.proof import NaturalLogicProver
+from retrieval.stages.quantities import QuantityRuler
 from retrieval.stages.questions import RuleQuestionGenerator, T5QuestionGenerator
 from retrieval.stages.ranking import (
     DenseDocumentRanker,
@@ -163,6 +164,7 @@ STAGES: Mapping[str, _Maker] = {
     "completion": lambda r, c: PathCompletion(
         _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
+    "quantities": lambda r, c: QuantityRuler(r.parser),
     "selection": lambda r, c: RelativeSelector(
         c.selection_share, c.selection_limit, c.opposition_cutoff
     ),

@@ -24,6 +24,7 @@ from retrieval.types import (
     Proof,
     Verdict,
 )
+from retrieval.wording import WITH_QUANTITIES
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
@@ -51,6 +52,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, state.proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
+        verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
 
@@ -100,6 +102,18 @@ class CrossEncoderJudge(Stage):
             return evidence[0].opinion
         supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
         return float(supports), float(refutes), float(undecided)
+
+
+def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
+    """Return the verdict with the arithmetic that gave selected evidence its label, if any did."""
+    rulings = [state.rulings.get((item.path, item.key)) for item in state.selected]
+    because = dict.fromkeys(
+        one.because for one in rulings if one is not None and one.label == verdict.label
+    )
+    if not because:
+        return verdict
+    rationale = " ".join((verdict.rationale, *because))
+    return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
 def _text(evidence: Sequence[Evidence]) -> str:

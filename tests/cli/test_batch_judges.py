@@ -65,6 +65,14 @@ def test_a_verdict_of_both_together_is_kept_where_both_still_decide() -> None:
     assert not Made("esoteric", VERIFIER, alone, CORPUS).judged(document)
 
 
+def test_a_verdict_that_arithmetic_had_a_part_in_is_the_verifiers() -> None:
+    document = claim_document(CLAIM)
+    document["verdict"]["judge"] += " + quantities"
+    for opinion in document["verdict"]["opinions"]:
+        opinion["judge"] += " + quantities"
+    assert made(model=False).judged(ClaimResult.model_validate(document))
+
+
 def test_a_verdict_of_another_verifier_is_not_kept() -> None:
     document = claim_document(CLAIM)
     document["verdict"]["judge"] = "other"

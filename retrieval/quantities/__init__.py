@@ -1,0 +1,1 @@
+"""Numbers, units and dates: read from texts and compared by arithmetic, without a network."""

@@ -1,0 +1,98 @@
+"""Numbers in English texts, in digits and in words: "1.5 million", "1,500,000", "three thousand".
+
+Number words are read by text2num. What is not certainly a number is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from text_to_num import text2num
+
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALE = "|".join(_SCALES)
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_SMALL = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+)
+_ANY_SMALL = _SMALL.replace(" ", "|")
+_WORD = f"{_ANY_SMALL}|one|hundred|{'|'.join(_SCALES)}"
+_NUMBER = re.compile(
+    rf"(?<![\w.,/\u2019'-])(?:(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
+    r"(?!\w|[.,/-]\d)"
+    r"|(?P<dozens>a|two|three|four|five|six) dozen\b"
+    r"|(?P<one>(?<=than )an?|(?<=over )an?|(?<=least )an?|(?<=about )an?)(?= )"
+    r"|(?P<part>half an?)(?: (?P<whole>million|billion|dozen))?\b"
+    rf"|(?:an? (?={_SCALE}|hundred))?(?P<words>(?:{_WORD})(?:(?:[ -]| and )(?:{_WORD}))*)\b"
+    r"(?!-\w*th\b)(?P<half> and a half(?: (?P<of>million|billion|thousand))?)?)",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"(?:several|many|a few|hundreds of) $", re.IGNORECASE)
+_FRACTION = re.compile(
+    r"[ -](?:half|halves|thirds?|quarters?|fifths?|sixths?|tenths?)\b"
+    rf"|(?: out of| in) (?:{_ANY_SMALL}|\d{{1,3}})\b"
+)
+_EXACT_BELOW = 100  # an integer below it is hardly ever rounded
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A number at ``text[start:end]``; ``step`` is the unit that it may be rounded to."""
+
+    start: int
+    end: int
+    value: float
+    step: float
+
+
+def numerals(text: str) -> Iterator[Numeral]:
+    """Yield the numbers of a text in their order.
+
+    The word "one" alone is left out, since it is mostly a pronoun, and so are ordinals, fractions
+    and "several hundred".
+    """
+    for found in _NUMBER.finditer(text):
+        if _VAGUE.search(text, 0, found.start()) or _FRACTION.match(text, found.end()):
+            continue
+        value = _value(found)
+        if value is not None:
+            yield Numeral(found.start(), found.end(), float(value), _step(value))
+
+
+def _value(found: re.Match[str]) -> Decimal | None:
+    if found["digits"]:
+        return Decimal(found["digits"].replace(",", "")) * _SCALES.get(
+            (found["scale"] or "").lower(), 1
+        )
+    if found["dozens"]:
+        return Decimal(12 * (1 if found["dozens"].lower() == "a" else _in_words(found["dozens"])))
+    if found["one"]:
+        return Decimal(1)
+    if found["part"]:
+        whole = (found["whole"] or "").lower()
+        return Decimal("0.5") * (12 if whole == "dozen" else _SCALES.get(whole, 1))
+    words = found["words"].lower()
+    if words == "one" and not found["half"]:
+        return None
+    try:
+        value = Decimal(_in_words(words))
+    except ValueError:  # two numbers in a row
+        return None
+    half = Decimal("0.5") if found["half"] else Decimal(0)
+    return (value + half) * _SCALES.get((found["of"] or "").lower(), 1)
+
+
+def _in_words(words: str) -> int:
+    return int(text2num(words, "en"))
+
+
+def _step(value: Decimal) -> float:
+    if value == value.to_integral_value() and value < _EXACT_BELOW:
+        return 1.0
+    *_, exponent = value.normalize().as_tuple()
+    assert isinstance(exponent, int), "it is finite"
+    return float(10.0**exponent)

@@ -1,0 +1,99 @@
+"""What one quantity says about another of the same dimension, and the sentence that says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from retrieval.quantities.interval import Interval
+from retrieval.quantities.quantity import Quantity
+from retrieval.quantities.units import TEMPERATURE, Unit
+from retrieval.types import REFUTES, SUPPORTS, Label
+
+_CONVERTED = 0.01  # share by which a converted number may be rounded
+_DEGREE = 0.5  # the same of a temperature, in degrees Celsius
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What arithmetic says about a claim; ``because`` is the sentence for people."""
+
+    label: Label
+    because: str
+
+
+def relation(claimed: Quantity, found: Quantity) -> Label | None:
+    """Return whether the found quantity makes the claimed one true or false; None if neither.
+
+    Both are of one dimension. Rounding never decides: "2 km" is neither supported nor refuted by
+    "2,040 m".
+    """
+    margin = _margin(claimed, found)
+    known = found.reach if found.kind == "about" else found.core
+    named = claimed.core.widened(margin if claimed.kind in ("exact", "about") else -margin)
+    if claimed.kind == "limit" or found.kind == "limit":
+        same = claimed.kind == found.kind and claimed.core == found.core
+        if same:
+            return SUPPORTS
+        limits = claimed.reach if claimed.kind == "limit" else claimed.core
+        known = found.reach if found.kind == "limit" else found.core
+        return REFUTES if known.apart(limits.widened(margin)) else None
+    same = claimed.core == found.core and claimed.kind == found.kind
+    if same or (claimed.kind != "range" and known.within(named)):
+        return SUPPORTS
+    if claimed.kind == "range" and found.kind in ("exact", "about") and known.within(named):
+        return SUPPORTS
+    apart = found.core.apart(claimed.reach.widened(margin)) and found.reach.apart(
+        claimed.core.widened(margin)
+    )
+    return REFUTES if apart else None
+
+
+def _margin(claimed: Quantity, found: Quantity) -> float:
+    """Return by how much two numbers may differ because one was converted."""
+    if claimed.unit == found.unit or found.unit is None:
+        return 0.0
+    if claimed.dimension == TEMPERATURE:
+        return _DEGREE
+    ends = (*_finite(claimed.core), *_finite(found.core))
+    return _CONVERTED * max(map(abs, ends))
+
+
+def _finite(span: Interval) -> list[float]:
+    return [end for end in (span.low, span.high) if abs(end) != float("inf")]
+
+
+def arithmetic(claim: str, claimed: Quantity, text: str, found: Quantity, label: Label) -> str:
+    """Return the sentence that says why: "80 miles are 128.7 km, which is not “80 km”."
+
+    ``claim`` and ``text``: where the two quantities are from.
+    """
+    words = claim[claimed.start : claimed.end]
+    given = written(text, found)
+    fits = "fits" if label == SUPPORTS else "does not fit"
+    if claimed.unit != found.unit and claimed.unit is not None:
+        value = f"{in_unit(found, claimed.unit)} {claimed.unit.name}"
+        return f"{_capital(given)} is {value}, which {fits} “{words}”."
+    return f"{_capital(given)} {fits} “{words}”."
+
+
+def written(text: str, found: Quantity) -> str:
+    """Return a quantity as its text has it, with the words that limit it."""
+    return found.said if found.kind in ("exact", "range") else text[found.start : found.end]
+
+
+def in_unit(found: Quantity, unit: Unit) -> str:
+    """Return a quantity in a unit, of four digits; the two ends of a range."""
+    ends = _finite(found.core)
+    if found.kind == "about":
+        ends = [sum(ends) / 2]
+    return " to ".join(dict.fromkeys(_number(unit.from_base(end)) for end in ends))
+
+
+def _number(value: float) -> str:
+    """Return a number with four digits, as people write it: 128.7, 5,895, 1,250,000."""
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 or rounded.is_integer() else f"{rounded:g}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,100 @@
+"""Words that matter when quantities are compared."""
+
+from __future__ import annotations
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+EMPTY = _set(
+    """
+    's a about above also am amount an and are around as at be been being below by come did do
+    does during for from had has have he her here him his in is it its measure number of on or
+    over per reach s she stand than that the their them then there these they this those time to
+    total under was were which who whom with within year
+    """
+)
+"""Words that need no match in the evidence."""
+
+QUALIFIERS = _set(
+    """
+    additional again all altogether annual annually another any average averaged both combined
+    daily double each estimated every extra fewer final first further gross half highest inner
+    last least less lowest maximum median minimum monthly more most net only other outer overall
+    peak per quarter record remaining rest second third together twice weekly yearly
+    """
+)
+"""Words that make a quantity that of a part, of a change or of one case."""
+
+RISKS = _set(
+    """
+    not n't no never none nobody nothing neither nor without hardly barely deny denied false
+    falsely wrong wrongly incorrect incorrectly mistake mistaken mistakenly error myth hoax
+    rumour rumor allege alleged allegedly suppose supposed supposedly purport purported reputed
+    reputedly propose proposed plan planned intend intended expect expected hope aim target
+    predict predicted forecast project projected would could may might should shall will if
+    unless whether legend legendary fictional instead rather formerly former previously
+    initially originally once correct correction dispute disputed doubt claim claimed believe
+    believed unlike except although though but yet however ask question
+    """
+)
+"""Words of denials, hedges, plans and corrections, after which a quantity may not be so."""
+
+WHOLES = _set(
+    """
+    aircraft airport album animal archipelago asteroid band battle book bridge building castle
+    church city club comet commune company country county crisis desert district film island
+    lake moon mountain movie municipality museum novel ocean painting palace park peak planet
+    plant province region river school sea ship siege song species stadium star state station
+    team tower town tree university village volcano war
+    """
+)
+"""What "the mountain" or "the film" on a page may be: the page's subject, not a part of it."""
+
+STATES = _set(
+    """
+    amount be comprise contain cost cover extend feature have hold include last measure number
+    possess reach rise run span stand stretch total weigh
+    """
+)
+"""Verbs, by their base forms, that say only what something is, has or measures."""
+
+CHANGES = _set(
+    """
+    change climb cut decline decrease drop expand extend fall gain go grow increase jump lose
+    raise reduce rise shrink sink
+    """
+)
+"""Verbs, by their base forms, that say that a quantity changes."""
+
+ONCE = _set(
+    """
+    arrive assassinate bear begin build complete create crown debut die discover end erect
+    establish finish form found invent launch marry open premiere publish release sign sink
+    start
+    """
+)
+"""Verbs, by their base forms, of what happens to a thing once, so that it has one date."""
+
+_ATTRIBUTES = {
+    "height": "height high tall elevation altitude rise summit",
+    "length": "length long",
+    "width": "width wide broad",
+    "depth": "depth deep",
+    "thickness": "thickness thick",
+    "diameter": "diameter",
+    "distance": "distance away far",
+    "area": "area cover",
+    "weight": "weight weigh heavy mass",
+    "speed": "speed fast velocity",
+    "age": "age aged old",
+    "duration": "duration last",
+    "price": "price cost",
+    "population": "people inhabitant resident population person live home",
+}
+ATTRIBUTE_OF = {word: name for name, words in _ATTRIBUTES.items() for word in words.split()}
+"""What is measured, by the words that say so, in their base forms."""
+
+MEASURED = {"area": "area", "mass": "weight", "speed": "speed"}
+"""What is measured by the dimensions that only one thing has; a length may be many things."""
