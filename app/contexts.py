@@ -344,12 +344,14 @@ class ResultPage:
 
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
     the verifier was asked. ``proof``: ``None`` where the recipe makes none. ``lowered``: the
-    confidence was lowered because the proof does not agree.
+    confidence was lowered because the proof does not agree. ``as_written``: the claim as it was
+    written, empty where that is the same.
     """
 
     template: ClassVar[str] = "result.html"
     id: str
     claim: str
+    as_written: str
     badge: Badge
     confidence: Confidence
     rationale: str

@@ -64,6 +64,8 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     proof = proof_item(result)
     sentences = CitedSentences(result)
     lines = [f"# {_escaped(result.claim)}", ""]
+    if result.claim_as_written is not None:
+        lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [

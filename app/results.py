@@ -37,6 +37,7 @@ def result_page(
     return ResultPage(
         id=job.id,
         claim=result.claim,
+        as_written=result.claim_as_written or "",
         badge=VERDICTS[verdict.label],
         confidence=confidence(verdict.confidence),
         rationale=verdict.rationale,

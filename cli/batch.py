@@ -183,6 +183,10 @@ def _other_output(output: Path, line: int) -> BadSource:
     )
 
 
+def _written(result: ClaimResult) -> str:
+    return result.claim if result.claim_as_written is None else result.claim_as_written
+
+
 def _is_cut_off(tail: bytes) -> bool:
     """Return whether these bytes may be the beginning of a line that was cut off."""
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
@@ -197,6 +201,6 @@ def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
             return bool(record["claim"] == claim)
         result = ClaimResult.model_validate(record)
         same = result.recipe == made.recipe and result.corpus == made.corpus
-        return same and made.judged(result) and result.claim == read_claim(claim).text
+        return same and made.judged(result) and _written(result) == read_claim(claim).original
     except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

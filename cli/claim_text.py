@@ -29,6 +29,8 @@ def as_text(result: ClaimResult) -> str:
     verdict, selected = result.verdict, result.selected
     confidence = _confidence(result) if selected else ""
     lines = [f"{_WORDS[verdict.label]}{confidence}: {result.claim}"]
+    if result.claim_as_written is not None:
+        lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
     lines += ["", *_wrapped(verdict.rationale, "")]
     lines += _judges(result)

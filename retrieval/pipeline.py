@@ -119,7 +119,8 @@ class Pipeline:
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
-        return self._report(state, verdict, notices, usage, clock.seconds())
+        report = self._report(state, verdict, notices, usage, clock.seconds())
+        return replace(report, original=claim.rewritten)
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""

@@ -221,6 +221,8 @@ class ClaimResult(_Part):
 
     claim: str
     """The claim as it was checked."""
+    claim_as_written: str | None = None
+    """The claim as it was written, null where that is the same."""
     recipe: str
     """Name of the recipe that checked it."""
     notices: tuple[str, ...] = ()
@@ -285,6 +287,7 @@ def claim_result(report: types.Report) -> ClaimResult:
     proof = report.proof
     return ClaimResult(
         claim=report.claim,
+        claim_as_written=report.original,
         recipe=report.recipe,
         notices=report.notices,
         corpus=CorpusInfo.model_validate(report.corpus),

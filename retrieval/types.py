@@ -342,7 +342,10 @@ class CorpusInfo:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a check; ``retrieval.result`` makes the claim document from it."""
+    """The result of a check; ``retrieval.result`` makes the claim document from it.
+
+    ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    """
 
     claim: str
     recipe: str
@@ -356,6 +359,7 @@ class Report:
     hops: tuple[Hop, ...]
     seconds: dict[str, float]
     usage: Usage | None = None
+    original: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class Queue:
             BrokerUnavailable: the job is stored, but no worker gets it for now.
             StoreUnavailable: the database cannot be used; nothing is stored.
         """
-        claim = read_claim(text).text
+        claim = read_claim(text).original
         job, new = self._store.submit(claim, recipe_named(recipe).name)
         if new:
             self.send(job.id)

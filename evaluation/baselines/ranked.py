@@ -146,5 +146,6 @@ class RankedBaseline:
                 "ranking": ranked_at - started,
                 "verdict": ended - ranked_at,
             },
+            original=read.rewritten,
         )
         return _Judged(report, pages, ranked)
