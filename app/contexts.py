@@ -298,12 +298,14 @@ class Timing:
 class HomePage:
     """The page with the form. ``problem`` is set if ``claim`` was refused.
 
+    ``offers_anyway``: the claim can be checked in spite of the problem.
     ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
     claim: str
     problem: Problem | None
+    offers_anyway: bool
     most_characters: int
     examples: tuple[str, ...]
     recent: tuple[ClaimRow, ...]

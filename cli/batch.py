@@ -18,6 +18,7 @@ from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
+from retrieval.claim import read_claim
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
@@ -99,6 +100,7 @@ class _Checking:
 
     def __call__(self, claim: str) -> dict[str, Any]:
         try:
+            read_claim(claim)  # the search itself refuses no question, link or other language
             report = self._retriever.check(claim, self._recipe, lambda progress: None)
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
@@ -193,8 +195,6 @@ def _is_cut_off(tail: bytes) -> bool:
 
 
 def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
-    from retrieval.claim import read_claim
-
     try:
         record = json.loads(line)
         if "error" in record:

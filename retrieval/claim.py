@@ -9,15 +9,21 @@ from dataclasses import dataclass, replace
 import ftfy
 
 from retrieval.errors import InvalidClaim
-from retrieval.language.notices import notices_of
+from retrieval.language.notices import asks_for_a_thing, is_english, notices_of
 from retrieval.language.number_words import with_digits
-from retrieval.language.wrapping import unwrapped
+from retrieval.language.wrapping import Unwrapped, is_link, unwrapped
 
 LONGEST = 500  # characters
 
 _SPACE = re.compile(r"\s+")
+_EXAMPLE = '"Frankenstein was written by Mary Shelley."'
+_ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
 _WORD = re.compile(r"[^\W\d_]{2}")
 _OF_A_KEYBOARD = ("<wide>", "<narrow>")  # full-width letters and digits of East Asian keyboards
+
+
+CHECKED_ANYWAY = frozenset({"claim_link", "claim_not_english", "claim_wh_question"})
+"""Codes of what is refused unless it is to be checked anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class ReadClaim:
         return None if self.original == self.text else self.original
 
 
-def read_claim(text: object) -> ReadClaim:
+def read_claim(text: object, anyway: bool = False) -> ReadClaim:
     """Return the claim in NFC, with single spaces and without invisible characters.
 
     What is around the claim is removed ("Fact check: …"), number words become digits, and
@@ -46,7 +52,9 @@ def read_claim(text: object) -> ReadClaim:
 
     Raises:
         InvalidClaim: it is empty or too long, contains no word of two letters, or
-            contains control or unreadable characters.
+            contains control or unreadable characters; or, unless it is to be checked ``anyway``,
+            it is a link, in another language, or a question that yes or no does not answer. The
+            code is then one of ``CHECKED_ANYWAY``.
     """
     if not isinstance(text, str):
         raise InvalidClaim(
@@ -54,11 +62,19 @@ def read_claim(text: object) -> ReadClaim:
         )
     repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     plain = "".join(map(_of_any_keyboard, repaired))
-    claim = unwrapped(_tidy(plain))
+    whole = _tidy(plain)
+    claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
     read = ReadClaim(with_digits(claim.text), _tidy(text), ())
     _refuse(read)
-    checked = [f"Checked as the statement “{read.text}”."] if claim.asked else []
-    return replace(read, notices=(*checked, *notices_of(read.text)))
+    if not anyway:
+        _refuse_what_has_no_verdict(read.text)
+    asked = [checked_as(read.text)] if claim.asked else []
+    return replace(read, notices=(*asked, *notices_of(read.text)))
+
+
+def checked_as(statement: str) -> str:
+    """Return the notice that names the statement that a question is checked as."""
+    return f"Checked as the statement “{statement}”."
 
 
 def _tidy(text: str) -> str:
@@ -73,7 +89,7 @@ def _of_any_keyboard(character: str) -> str:
 
 def _refuse(read: ReadClaim) -> None:
     claim, length = read.text, len(read.original)
-    example = 'Try something like "Frankenstein was written by Mary Shelley."'
+    example = f"Try something like {_EXAMPLE}"
     if not claim:
         raise InvalidClaim("claim_empty", "There is no claim to check.", example)
     if any(unicodedata.category(c) in {"Cc", "Cs"} for c in claim):
@@ -98,3 +114,24 @@ def _refuse(read: ReadClaim) -> None:
         raise InvalidClaim("claim_no_letters", "The claim contains no words.", example)
     if not _WORD.search(claim):
         raise InvalidClaim("claim_too_short", "Single letters are not a claim.", example)
+
+
+def _refuse_what_has_no_verdict(claim: str) -> None:
+    if is_link(claim):
+        raise InvalidClaim(
+            "claim_link",
+            "This is a link. ESOTERIC does not open links.",
+            f"Write what the page says as a statement, such as {_EXAMPLE}{_ANYWAY}",
+        )
+    if not is_english(claim):
+        raise InvalidClaim(
+            "claim_not_english",
+            "This does not look like English, and ESOTERIC reads English only.",
+            f"Write it in English, such as {_EXAMPLE}{_ANYWAY}",
+        )
+    if asks_for_a_thing(claim):
+        raise InvalidClaim(
+            "claim_wh_question",
+            "This is a question that yes or no does not answer, so it has no verdict.",
+            f"Write it as a statement, such as {_EXAMPLE}{_ANYWAY}",
+        )

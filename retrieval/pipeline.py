@@ -24,11 +24,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from retrieval.claim import read_claim
+from retrieval.claim_parser import ClaimParser
 from retrieval.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.explanation.stage import Explains
 from retrieval.index.store import IndexInfo
-from retrieval.language.english import EnglishParser
 from retrieval.recipes import Recipe, stage_of
 from retrieval.stages.stage import Stage
 from retrieval.state import ClaimState
@@ -67,7 +66,7 @@ class Pipeline:
         self,
         recipe: Recipe,
         stages: Mapping[str, Stage],
-        parser: EnglishParser,
+        parser: ClaimParser,
         corpus: IndexInfo,
         explainer: Explains | None = None,
     ) -> None:
@@ -97,11 +96,11 @@ class Pipeline:
             InvalidClaim: the text cannot be checked.
             Cancelled: ``on_progress`` raised it.
         """
-        claim, recipe = read_claim(text), self._recipe
+        recipe = self._recipe
         clock = _Clock(on_progress, recipe, explains=self._explainer is not None)
         with clock.stage("spans"):
-            parsed = self._parser.parse(claim.text)
-        state = self._run(recipe.first, ClaimState(claim.text, parsed), clock)
+            claim = self._parser.parse(text)
+        state = self._run(recipe.first, ClaimState(claim.read.text, claim.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
             state = self._run(recipe.hop, state, clock)
@@ -113,14 +112,14 @@ class Pipeline:
         verdict, usage, explained = self._explain(state, clock)
         clock.finish()
         notices = (
-            *claim.notices,
+            *claim.read.notices,
             *([] if self._corpus.encoder else [_NO_VECTORS]),
             *([_LONG] if state.cut else []),
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
         report = self._report(state, verdict, notices, usage, clock.seconds())
-        return replace(report, original=claim.rewritten)
+        return replace(report, original=claim.read.rewritten)
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""

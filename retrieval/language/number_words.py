@@ -1,8 +1,8 @@
 """Number words as digits: "nineteen thirty-one" is 1931, "three hundred and five" is 305.
 
-Kept as they are: numbers below ten, which texts write as words too, words with a capital, which
-belong to a name or a title, and quoted words. Libraries for this read years as two numbers and
-"no one" as "no 1".
+Kept as they are: numbers up to ten, which texts write as words too ("one of the", "nine in ten"),
+words with a capital, which belong to a name or a title, and quoted words. Libraries for this read
+years as two numbers and "no one" as "no 1".
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _VALUES = {
     "a": 1,
 }
 _HUNDRED, _THOUSAND = "hundred", "thousand"
+_WITH_COMMA = 10_000  # smaller numbers may be years
 
 
 def _any(words: list[str]) -> str:
@@ -56,11 +57,12 @@ def with_digits(text: str) -> str:
 
 def _digits(found: re.Match[str]) -> str:
     words = found["number"]
-    if words is None or words in (*_UNITS, f"a {_HUNDRED}", f"a {_THOUSAND}"):
+    if words is None or words in (*_UNITS, "ten", f"a {_HUNDRED}", f"a {_THOUSAND}"):
         return found[0]
     if found["century"]:
         return str(100 * _value(found["century"]) + _value(found["rest"]))
-    return str(_value(words))
+    value = _value(words)
+    return f"{value:,}" if value >= _WITH_COMMA else str(value)
 
 
 def _value(words: str) -> int:

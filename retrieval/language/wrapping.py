@@ -49,6 +49,11 @@ def unwrapped(text: str) -> Unwrapped:
     return Unwrapped(claim if claim == text else _capitalised(claim), asked is not None)
 
 
+def is_link(text: str) -> bool:
+    """Return whether there is nothing but links, labels and hashtags."""
+    return re.search(_LINK, text, re.IGNORECASE) is not None and not unwrapped(text).text
+
+
 def _without_end(claim: str) -> str:
     claim = _LINKS_AT_THE_END.sub("", claim).rstrip()
     tags = _TAGS_AT_THE_END.search(claim)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.claim import LONGEST, read_claim
+from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim
 
 REFUSED = {
@@ -226,4 +226,42 @@ def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
     ],
 )
 def test_a_notice_names_what_makes_an_answer_worse(text: str, word: str) -> None:
-    assert any(word in notice for notice in read_claim(text).notices)
+    assert any(word in notice for notice in read_claim(text, anyway=True).notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Who painted the ceiling?", "claim_wh_question"),
+        ("where is Paris", "claim_wh_question"),
+        ("How many bridges has Paris", "claim_wh_question"),
+        ("In which year was the mill built?", "claim_wh_question"),
+        ("Fact check: what is the capital of France?", "claim_wh_question"),
+        ("https://example.org/the-mill", "claim_link"),
+        ("Claim: www.example.org #mill", "claim_link"),
+        ("Paris est la capitale de la France.", "claim_not_english"),
+        ("Луна вращается вокруг Земли.", "claim_not_english"),
+    ],
+)
+def test_what_has_no_verdict_is_checked_only_if_that_is_asked_for(text: str, code: str) -> None:
+    with pytest.raises(
+        InvalidClaim, match="To check it as it is, use `esoteric check --anyway`"
+    ) as e:
+        read_claim(text)
+    assert e.value.code == code
+    assert code in CHECKED_ANYWAY
+    assert read_claim(text, anyway=True).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is Paris in France?",
+        "Was the mill built in 1931?",
+        "What Women Want is a film",
+        "The capital is Dar es Salaam.",
+        "Paris lies in France, see https://example.org",
+    ],
+)
+def test_a_question_for_yes_or_no_a_title_and_a_foreign_name_are_not_refused(text: str) -> None:
+    assert read_claim(text).text

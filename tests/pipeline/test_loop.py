@@ -9,9 +9,11 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from retrieval.claim_parser import ClaimParser
 from retrieval.config import RetrievalConfig
 from retrieval.errors import Cancelled
 from retrieval.index.store import IndexInfo
+from retrieval.language.english import EnglishParser
 from retrieval.pipeline import Pipeline
 from retrieval.recipes import Ending, Recipe
 from retrieval.stages.stage import Stage, Step
@@ -36,7 +38,7 @@ CORPUS = IndexInfo("piers", "", "", 3, 3, 9, 1, "2026-01-01T00:00:00Z", "words",
 PIER, BOAT = evidence("Pier", "It was built in 1801.", 0.9), evidence("Boat", "It is new.", 0.8)
 
 
-class Words:
+class Words(EnglishParser):
     """A parser that only splits words."""
 
     def warm_up(self) -> None:
@@ -122,7 +124,7 @@ def check(
         "next": Finds(iter(found)),
     }
     seen: list[Progress] = [] if events is None else events
-    return Pipeline(by, stages, Words(), corpus).check(CLAIM, seen.append)
+    return Pipeline(by, stages, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
 
 
 def endings(report: Report) -> list[str | None]:
@@ -220,6 +222,6 @@ def test_nothing_of_one_claim_reaches_the_next() -> None:
         "verdict": Decides([SUPPORTS]),
         "next": Finds(iter(())),
     }
-    pipeline = Pipeline(recipe(), stages, Words(), CORPUS)
+    pipeline = Pipeline(recipe(), stages, ClaimParser(Words()), CORPUS)
     first, second = (pipeline.check(CLAIM, lambda progress: None) for _ in range(2))
     assert (first.evidence, first.hops) == (second.evidence, second.hops)
