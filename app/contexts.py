@@ -110,6 +110,15 @@ class EvidenceItem:
 
 
 @dataclass(frozen=True, slots=True)
+class StatementItem:
+    """A statement of the claim and its verdict; ``confidence``: ``None`` without evidence."""
+
+    text: str
+    badge: Badge
+    confidence: Confidence | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpinionItem:
     """What one judge says; ``cites``: ranks of evidence; ``missing``: empty if nothing is missing.
 
@@ -318,7 +327,8 @@ class HomePage:
 class ProgressPage:
     """A claim that is pending.
 
-    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, else empty.
+    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, or which
+    statement is checked, else empty.
     ``later_hop``: the stages of a hop that has not begun. ``most_hops``: how many hops the recipe
     allows. ``closing``: the stage after the last hop, ``None`` if no language model is ``asked``.
     ``follow``: the page reloads itself where there is no JavaScript.
@@ -344,6 +354,7 @@ class ProgressPage:
 class ResultPage:
     """A claim that is done. ``other_evidence`` and ``silent`` are shown collapsed.
 
+    ``statements``: those of a claim that makes several, else empty.
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
     the verifier was asked. ``proof``: ``None`` where the recipe makes none. ``lowered``: the
     confidence was lowered because the proof does not agree. ``as_written``: the claim as it was
@@ -357,6 +368,7 @@ class ResultPage:
     badge: Badge
     confidence: Confidence
     rationale: str
+    statements: tuple[StatementItem, ...]
     judge: str
     recipe: str
     finished: Moment

@@ -16,6 +16,7 @@ from app.links import safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
+from app.statements import statement_items
 from app.wording import STANCES, VERDICTS, confidence, counted, listed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
@@ -71,6 +72,7 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     lines += [
         f"**{VERDICTS[verdict.label].word}**{_confidence(result)}",
         "",
+        *_statements(result),
         _escaped(verdict.rationale),
         "",
         *_judges(result),
@@ -95,6 +97,15 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _statements(result: ClaimResult) -> list[str]:
+    """Return the verdict on each statement, where the claim makes several."""
+    lines = []
+    for number, one in enumerate(statement_items(result), 1):
+        percent = f" ({one.confidence.percent}%)" if one.confidence else ""
+        lines.append(f"{number}. {one.badge.word}{percent}: {_escaped(one.text)}")
+    return [*lines, ""] if lines else []
 
 
 def _judges(result: ClaimResult) -> list[str]:

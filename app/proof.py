@@ -38,7 +38,13 @@ def proof_item(result: ClaimResult) -> ProofItem | None:
     sentences = CitedSentences(result)
     counts = Counter(looks)
     return ProofItem(
-        summary=_summary(claim, spans, looks, _OUTCOMES if agrees else _OUTCOMES_OF_PARTS),
+        summary=_summary(
+            claim,
+            spans,
+            looks,
+            _OUTCOMES if agrees else _OUTCOMES_OF_PARTS,
+            combined=bool(result.statements),
+        ),
         agrees=agrees,
         drawn=segments(
             claim,
@@ -81,8 +87,13 @@ def _summary(
     spans: Sequence[tuple[int, int]],
     looks: Sequence[Look],
     outcomes: dict[Label, str],
+    *,
+    combined: bool,
 ) -> Saying:
-    """Return the sentence that says what the proof shows about the claim."""
+    """Return the sentence that says what the proof shows about the claim.
+
+    ``combined``: the proof is put together of those of several statements.
+    """
     if "unsettled" in looks:
         before, quoted = "The evidence leaves open", _open(claim, spans, looks)
         if set(looks) == {"unsettled"}:
@@ -92,7 +103,7 @@ def _summary(
         words_at(claim, *span) for span, look in zip(spans, looks, strict=True) if look == "refuted"
     )
     covered = "Every part of the claim is covered by the evidence, which"
-    if len(contradicted) > 1:
+    if len(contradicted) > 1 and not combined:
         # Two contradictions may cancel each other; the operators do not show whether they do.
         return Saying(
             f"{covered} contradicts more than one:",

@@ -11,6 +11,7 @@ from app.links import is_wikipedia, safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
+from app.statements import statement_items
 from app.wording import STAGES, STANCES, VERDICTS, confidence, day, moment, seconds
 from retrieval.result import Evidence
 from worker.jobs import Job
@@ -41,6 +42,7 @@ def result_page(
         badge=VERDICTS[verdict.label],
         confidence=confidence(verdict.confidence),
         rationale=verdict.rationale,
+        statements=statement_items(result),
         judge=verdict.judge,
         recipe=result.recipe,
         finished=moment(finished),

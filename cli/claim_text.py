@@ -32,6 +32,7 @@ def as_text(result: ClaimResult) -> str:
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
+    lines += _statements(result)
     lines += ["", *_wrapped(verdict.rationale, "")]
     lines += _judges(result)
     if selected:
@@ -49,6 +50,16 @@ def as_text(result: ClaimResult) -> str:
     searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
+
+
+def _statements(result: ClaimResult) -> list[str]:
+    """Return the verdict on each statement, where the claim makes several."""
+    lines = ["", "Its statements:"] if result.statements else []
+    for number, one in enumerate(result.statements, 1):
+        verdict = one.verdict
+        percent = f" ({verdict.confidence:.0%} confident)" if verdict.rests_on_evidence else ""
+        lines += _wrapped(f"{number}. {_WORDS[verdict.label]}{percent}: {one.text}", "   ")
+    return lines
 
 
 def _judges(result: ClaimResult) -> list[str]:
@@ -93,7 +104,7 @@ def _proof(result: ClaimResult) -> list[str]:
         lines += _wrapped(line, "  ")
     operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
-    if contradicted > 1 and INDEPENDENCE not in operators:
+    if contradicted > 1 and INDEPENDENCE not in operators and not result.statements:
         lines += _wrapped(
             "More than one part is contradicted. The proof cannot combine several contradictions,"
             " so the verdict is that of the evidence read as a whole.",

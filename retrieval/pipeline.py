@@ -15,6 +15,9 @@
 A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
 ``stages``: it takes the state of the claim (``state``) and returns a new one.
 ``haystack`` has the same stages as components of a Haystack pipeline.
+
+A claim of several statements (``claim_parser``) goes this way once for each of them; the verdict is
+their ``conjunction``.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from retrieval.claim_parser import ClaimParser
+from retrieval.claim_parser import ClaimParser, ParsedStatement
+from retrieval.conjunction import Checked, conjunction
 from retrieval.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.explanation.stage import Explains
 from retrieval.index.store import IndexInfo
@@ -96,11 +100,27 @@ class Pipeline:
             InvalidClaim: the text cannot be checked.
             Cancelled: ``on_progress`` raised it.
         """
-        recipe = self._recipe
-        clock = _Clock(on_progress, recipe, explains=self._explainer is not None)
+        clock = _Clock(on_progress, self._recipe, explains=self._explainer is not None)
         with clock.stage("spans"):
             claim = self._parser.parse(text)
-        state = self._run(recipe.first, ClaimState(claim.read.text, claim.parsed), clock)
+        checked = []
+        for number, one in enumerate(claim.statements, 1):
+            clock.begin(one.statement.text, number, len(claim.statements))
+            checked.append(Checked(one.statement, self._check(one, clock)))
+        clock.finish()
+        report = conjunction(claim.read.text, checked)
+        found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
+        return replace(
+            report,
+            original=claim.read.rewritten,
+            notices=(*claim.read.notices, *found_by_words, *report.notices),
+            seconds=clock.seconds(),
+        )
+
+    def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
+        """Find evidence for one statement and decide it."""
+        recipe = self._recipe
+        state = self._run(recipe.first, ClaimState(one.statement.text, one.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
             state = self._run(recipe.hop, state, clock)
@@ -110,16 +130,12 @@ class Pipeline:
                 stopped = nothing_new(state, recipe)
             state = hop_ended(state, recipe, stopped)
         verdict, usage, explained = self._explain(state, clock)
-        clock.finish()
         notices = (
-            *claim.read.notices,
-            *([] if self._corpus.encoder else [_NO_VECTORS]),
             *([_LONG] if state.cut else []),
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
-        report = self._report(state, verdict, notices, usage, clock.seconds())
-        return replace(report, original=claim.read.rewritten)
+        return self._report(state, verdict, notices, usage, clock.seconds())
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""
@@ -185,11 +201,18 @@ class _Clock:
         self._on_progress = on_progress
         between = recipe.max_hops - 1  # after the last hop no documents are searched
         hops = len(recipe.hop) * recipe.max_hops
-        self._of = len(recipe.first) + hops + between + int(explains)
+        self._steps = len(recipe.first) + hops + between + int(explains)  # of one statement
+        self._of = self._steps
         self._done = 0
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         on_progress(Progress("start", "Reading the claim", 0, self._of))
+
+    def begin(self, statement: str, number: int, of: int) -> None:
+        """Begin with a statement of the claim; the steps that the one before left out are done."""
+        self._done, self._of = self._steps * (number - 1), self._steps * of
+        if of > 1:
+            self.wait("start", f"Statement {number} of {of}: {statement}")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

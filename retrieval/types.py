@@ -318,7 +318,7 @@ class Hop:
 
     ``missing``: claim offsets of what was still open after it. ``label``: the verdict on
     the best sentences. ``best``: these sentences, at most five, best first. ``stopped``:
-    why no other hop followed; only in the last hop.
+    why no other hop followed; only in the last hop of a statement.
     """
 
     hop: int
@@ -341,10 +341,24 @@ class CorpusInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """A statement of a claim that makes several; ``claim[start:end]`` makes it.
+
+    Its text may begin with a subject from another part.
+    """
+
+    text: str
+    start: int
+    end: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    ``statements``: of a claim that makes several, else empty.
     """
 
     claim: str
@@ -360,6 +374,7 @@ class Report:
     seconds: dict[str, float]
     usage: Usage | None = None
     original: str | None = None
+    statements: tuple[CheckedStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

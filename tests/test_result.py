@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from retrieval.result import ClaimResult, claim_result
 from retrieval.types import (
+    CheckedStatement,
     CorpusInfo,
     Document,
     Evidence,
@@ -72,6 +73,7 @@ REPORT = Report(
     hops=(Hop(1, False, ((9, 15),), 1, 2, "SUPPORTS", (KEY,), "hops"),),
     seconds={"total": 1.23456, "explain": 1e-05},
     usage=Usage("small", 1, 400, 50),
+    statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
     original="Claim: the pier is o\u0142d.",
 )
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
@@ -99,7 +101,9 @@ DOCUMENT = (
     ' "hops": [{"hop": 1, "sufficient": false, "missing": [[9, 15]], "documents": 1,'
     ' "sentences": 2, "label": "SUPPORTS", "best": [["Pier", 0]], "stopped": "hops"}],'
     ' "seconds": {"total": 1.2346, "explain": 0.0},'
-    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50}}'
+    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
+    ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
+    ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "opinions": []}}]}'
 )
 
 
@@ -120,7 +124,7 @@ def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() 
     del older["notices"]
     result = ClaimResult.model_validate(older)
     assert (result.notices, result.verdict.opinions, result.usage) == ((), (), None)
-    assert result.claim_as_written is None
+    assert (result.claim_as_written, result.statements) == (None, ())
     assert {item.path for item in result.evidence} == {()}
     assert {(hop.label, hop.best, hop.stopped) for hop in result.hops} == {(None, (), None)}
     assert written(result) == json.dumps(older)

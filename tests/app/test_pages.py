@@ -24,6 +24,7 @@ from tests.app.documents import (
     document_with_passages,
     document_with_proof,
     document_without_evidence,
+    statement,
 )
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
@@ -164,6 +165,20 @@ def test_a_result_shows_the_claim_as_it_was_written(
     page = client.get(f"/claims/{job.id}").text
     assert f"As it was written: “Claim: {CLAIM} <b>”" in words(page)
     assert "Claim: The Lighthouse of Varn was built by Ida Holm. <b>" not in page
+
+
+def test_the_statements_of_a_claim_have_their_own_verdicts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    parts = [statement("It is <b>.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
+    worker.finish(job, claim_document(CLAIM) | {"statements": parts})
+    page = client.get(f"/claims/{job.id}").text
+    listed = re.search(r'<ol class="statements">(.*?)</ol>', page, re.DOTALL)
+    assert listed is not None
+    items = re.findall(r"<li>(.*?)</li>", listed[1], re.DOTALL)
+    assert [words(item) for item in items] == ["Supported 90% confident It is <b>.", "Refuted Old."]
+    assert "It is &lt;b&gt;." in items[0]
 
 
 def test_a_pending_claim_shows_its_stages(
