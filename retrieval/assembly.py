@@ -172,8 +172,9 @@ def pipeline_over(
     with leave_out_torch():
         from retrieval.claim_parser import ClaimParser
         from retrieval.pipeline import Pipeline
+        from retrieval.spelling import Spelling
         from retrieval.stages.table import stages_of
 
     stages = stages_of(recipe, resources)
-    parser = ClaimParser(resources.parser)
+    parser = ClaimParser(resources.parser, Spelling(resources.store))
     return Pipeline(recipe, stages, parser, resources.store.info(), explainer)

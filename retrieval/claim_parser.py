@@ -11,6 +11,7 @@ from retrieval.language.english import EnglishParser
 from retrieval.language.notices import QUESTION, SEVERAL
 from retrieval.language.polar import as_statement
 from retrieval.language.statement_cutter import Statement, statements
+from retrieval.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +33,28 @@ class ParsedClaim:
 class ClaimParser:
     """Reads and parses claims."""
 
-    def __init__(self, english: EnglishParser) -> None:
-        """``english`` is loaded by ``warm_up`` or when it is first needed."""
+    def __init__(self, english: EnglishParser, spelling: Spelling | None = None) -> None:
+        """``english`` is loaded by ``warm_up`` or when it is first needed.
+
+        ``spelling`` knows the words of the corpus; without it no name is corrected.
+        """
         self._english = english
+        self._spelling = spelling
 
     def warm_up(self) -> None:
         """Load the models."""
         self._english.warm_up()
+        if self._spelling is not None:
+            self._spelling.warm_up()
 
     def parse(self, text: str) -> ParsedClaim:
-        """Return the claim that is checked: of a question for yes or no, its statement.
+        """Return the claim that is checked: with the names as the corpus spells them; of a question
+        for yes or no, its statement.
 
         Raises:
             InvalidClaim: the text cannot be checked.
         """
-        read = self._as_statement(read_claim(text, anyway=True))
+        read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
         parsed = self._english.parse(read.text)
         cut = statements(parsed, self._english)
         if len(cut) == 1:
@@ -55,6 +63,18 @@ class ClaimParser:
             _without(read, SEVERAL),
             tuple(ParsedStatement(one, self._english.parse(one.text)) for one in cut),
         )
+
+    def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
+        if self._spelling is None:
+            return read
+        misspelt = self._spelling.misspelt(self._english.parse(read.text))
+        text = read.text
+        for one in reversed(misspelt):
+            text = text[: one.start] + one.meant + text[one.start + len(one.word) :]
+        notices = dict.fromkeys(
+            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
+        )
+        return replace(read, text=text, notices=(*notices, *read.notices))
 
     def _as_statement(self, read: ReadClaim) -> ReadClaim:
         statement = as_statement(read.text, self._english) if QUESTION in read.notices else None
