@@ -26,7 +26,7 @@ def suggester(field: str, word: str, edits: int) -> dict[str, Any]:
 
 
 def suggested(suggest: Mapping[str, Any], word: str, edits: int) -> dict[str, int]:
-    """Return the words in a ``suggest`` of an answer, with the number of texts that contain each."""
+    """Return the words of an answer, with the number of texts that contain each."""
     options = (option for found in suggest[_NAME] for option in found["options"])
     words = {str(option["text"]): int(option["freq"]) for option in options}
     return {one: words[one] for one in sorted(words) if is_near(word, one, edits)}

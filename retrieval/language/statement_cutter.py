@@ -25,6 +25,7 @@ _SUBJECTS = {"nsubj", "nsubjpass", "expl"}
 _BINDS = {"if", "unless", "whether", "either", "neither", "nor", "or"}
 _PRONOUNS = {"it", "he", "she", "they"}
 _THINGS = {"GPE", "LOC", "FAC", "ORG", "WORK_OF_ART", "PRODUCT", "EVENT"}  # named ones
+_NOT_THE_SAME = {"a", "an", "any", "few", "many", "most", "no", "nobody", "one", "several", "some"}
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
 Slice: TypeAlias = tuple[int, int]
@@ -140,6 +141,12 @@ class _Known:
             return replace(self, before=before)
         return _Known(clause.place(subject), subject, before, others=True)
 
+    @property
+    def is_one_thing(self) -> bool:
+        """Whether it is the same thing in two sentences, as "a mill" or "no mill" need not be."""
+        first = self.head.left_edge
+        return first.lower_ not in _NOT_THE_SAME and first.pos_ != "NUM"
+
     def may_be(self, pronoun: Token) -> bool:
         """Return whether the pronoun stands for this subject and for nothing else."""
         head, kind = self.head, self.head.ent_type_
@@ -150,7 +157,7 @@ class _Known:
         if pronoun.lower_ in {"they", "their"}:
             return plural
         if pronoun.lower_ in {"it", "its"}:
-            thing = head.left_edge.lower_ in {"the", "a", "an"} or kind in _THINGS
+            thing = head.left_edge.lower_ == "the" or kind in _THINGS
             rival = pronoun.lower_ == "it" and any(token.dep_ == "dobj" for token in said)
             return thing and kind != "PERSON" and not plural and not rival
         own = set(head.subtree)
@@ -196,6 +203,8 @@ def _part(clause: _Clause, known: _Known) -> _Part:
     words = [token for token in clause.words if token != pronoun]
     if any(token.tag_ == "PRP" for token in words):
         raise _NotPlain  # it may stand for anything
+    if (subject is None or pronoun is not None) and not known.is_one_thing:
+        raise _NotPlain
     if subject is None:
         return replace(_whole(clause), before=(known.place, " "))
     if pronoun is None:

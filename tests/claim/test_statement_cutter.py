@@ -75,6 +75,9 @@ def test_each_statement_has_its_own_subject(
         "John said that Paris is big and that Rome is old.",
         "J. K. Rowling lives in the U.K. with Dr. Smith.",
         "Is Rome old? It is large.",
+        "No mill burned down and was rebuilt.",
+        "A mill stands in Birchwick and was built in 1801.",  # one and the same mill
+        "Two men lived there and were buried in 1801.",
     ],
 )
 def test_what_is_one_statement_or_may_be_is_not_cut(parser: EnglishParser, claim: str) -> None:
