@@ -36,7 +36,7 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
-    job = Accepted.model_validate(services().queue.submit(asked.claim, asked.recipe))
+    job = Accepted.model_validate(services().queue.submit(asked.claim, asked.recipe, asked.anyway))
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
 
@@ -167,13 +167,19 @@ def _what_is_wrong(error: ErrorDetails) -> Problem:
         return Problem(
             "unknown_key",
             f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
-            'Send only "claim" and, optionally, "recipe".',
+            'Send only "claim" and, optionally, "recipe" and "anyway".',
         )
     if error["loc"] == ("recipe",):
         return Problem(
             "bad_recipe",
             "The recipe is not a string.",
             "Send the name of a recipe, or leave it out.",
+        )
+    if error["loc"] == ("anyway",):
+        return Problem(
+            "bad_anyway",
+            'The value of "anyway" is not true or false.',
+            "Send true, or leave it out.",
         )
     if error["type"] == "string_type":
         return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")

@@ -115,6 +115,15 @@ class EvidenceItem:
 
 
 @dataclass(frozen=True, slots=True)
+class StatementItem:
+    """A statement of the claim and its verdict; ``confidence``: ``None`` without evidence."""
+
+    text: str
+    badge: Badge
+    confidence: Confidence | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpinionItem:
     """What one judge says; ``cites``: ranks of evidence; ``missing``: empty if nothing is missing.
 
@@ -302,12 +311,14 @@ class Timing:
 class HomePage:
     """The page with the form. ``problem`` is set if ``claim`` was refused.
 
+    ``offers_anyway``: the claim can be checked in spite of the problem.
     ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
     claim: str
     problem: Problem | None
+    offers_anyway: bool
     most_characters: int
     examples: tuple[str, ...]
     recent: tuple[ClaimRow, ...]
@@ -320,7 +331,8 @@ class HomePage:
 class ProgressPage:
     """A claim that is pending.
 
-    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, else empty.
+    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, or which
+    statement is checked, else empty.
     ``later_hop``: the stages of a hop that has not begun. ``most_hops``: how many hops the recipe
     allows. ``closing``: the stage after the last hop, ``None`` if no language model is ``asked``.
     ``follow``: the page reloads itself where there is no JavaScript.
@@ -346,21 +358,25 @@ class ProgressPage:
 class ResultPage:
     """A claim that is done. ``other_evidence`` and ``silent`` are shown collapsed.
 
+    ``statements``: those of a claim that makes several, else empty.
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
     the verifier was asked. ``confidence``: ``None`` where the claim is not decided. ``against``:
     how many sentences are against the verdict, "" if none; ``disagreement``: their ranks.
     ``proof``: ``None`` where the recipe makes none, or where it does not agree; ``proof_differs``
     says so then. ``lowered``: the confidence was lowered because the proof does not agree.
+    ``as_written``: the claim as it was written, empty where that is the same.
     """
 
     template: ClassVar[str] = "result.html"
     id: str
     claim: str
+    as_written: str
     badge: Badge
     confidence: Confidence | None
     rationale: str
     against: str
     disagreement: tuple[int, ...]
+    statements: tuple[StatementItem, ...]
     judge: str
     recipe: str
     finished: Moment

@@ -16,6 +16,7 @@ from app.links import safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
+from app.statements import statement_items
 from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
@@ -66,12 +67,15 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     proof = proof_item(result)
     sentences = CitedSentences(result)
     lines = [f"# {_escaped(result.claim)}", ""]
+    if result.claim_as_written is not None:
+        lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
     lines += [
         f"**{words}**{_confidence(result)}",
         "",
+        *_statements(result),
         _escaped(verdict.rationale),
         "",
         *_against(result),
@@ -106,6 +110,15 @@ def _against(result: ClaimResult) -> list[str]:
     """Return which sentences are against the verdict, where there are any."""
     ranks = [str(rank) for rank in result.verdict.disagreement]
     return [f"{against_words(len(ranks))}: evidence {listed(ranks)}", ""] if ranks else []
+
+
+def _statements(result: ClaimResult) -> list[str]:
+    """Return the verdict on each statement, where the claim makes several."""
+    lines = []
+    for number, one in enumerate(statement_items(result), 1):
+        percent = f" ({one.confidence.percent}%)" if one.confidence else ""
+        lines.append(f"{number}. {one.badge.word}{percent}: {_escaped(one.text)}")
+    return [*lines, ""] if lines else []
 
 
 def _judges(result: ClaimResult) -> list[str]:

@@ -40,7 +40,7 @@ def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
                 ended=STOPPED[hop.stopped] if hop.stopped else "",
             )
         )
-        was = hop.missing
+        was = () if hop.stopped else hop.missing  # the next hop is that of another statement
     return tuple(items)
 
 

@@ -19,7 +19,7 @@ from app.results import result_page
 from app.schema import Follow, HistorySearch, Submission
 from app.services import services
 from app.wording import job_badge, moment
-from retrieval.claim import LONGEST
+from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem
 from retrieval.recipes import DEFAULT_RECIPE
 from worker.health import worker_health
@@ -68,7 +68,7 @@ def submit() -> BaseResponse:
     text = request.form.get("claim", "")
     recipe = request.form.get("recipe", DEFAULT_RECIPE)
     try:
-        job = services().queue.submit(text, recipe)
+        job = services().queue.submit(text, recipe, request.form.get("anyway") == "1")
     except InvalidClaim as error:
         return Response(_home(text, error.problem), status_of(error), mimetype="text/html")
     return _see_claim(job.id)
@@ -150,6 +150,7 @@ def _home(text: str, problem: Problem | None) -> str:
         HomePage(
             claim=text,
             problem=problem,
+            offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
             most_characters=LONGEST,
             examples=EXAMPLES,
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),

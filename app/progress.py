@@ -40,7 +40,7 @@ def progress_page(
     for event in events:
         if event.stage == "start":
             if current:
-                # The worker stopped, so another one starts the claim again.
+                # The next statement; or the worker stopped and the claim starts again.
                 note = event.message
             current = []
         else:

@@ -37,7 +37,7 @@ def proof_item(result: ClaimResult) -> ProofItem | None:
     sentences = CitedSentences(result)
     counts = Counter(looks)
     return ProofItem(
-        summary=_summary(claim, spans, looks),
+        summary=_summary(claim, spans, looks, combined=bool(result.statements)),
         drawn=segments(
             claim,
             [
@@ -74,8 +74,13 @@ def _excerpt(words: EvidenceSpan, look: Look, sentences: CitedSentences) -> Exce
     return Excerpt(item.source, rank, pieces, whole)
 
 
-def _summary(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> Saying:
-    """Return the sentence that says what the proof shows about the claim."""
+def _summary(
+    claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look], *, combined: bool
+) -> Saying:
+    """Return the sentence that says what the proof shows about the claim.
+
+    ``combined``: the proof is put together of those of several statements.
+    """
     if "unsettled" in looks:
         before, quoted = "The evidence leaves open", _open(claim, spans, looks)
         if set(looks) == {"unsettled"}:
@@ -85,7 +90,7 @@ def _summary(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]
         words_at(claim, *span) for span, look in zip(spans, looks, strict=True) if look == "refuted"
     )
     covered = "Every part of the claim is covered by the evidence, which"
-    if len(contradicted) > 1:
+    if len(contradicted) > 1 and not combined:
         # Two contradictions may cancel each other; the operators do not show whether they do.
         return Saying(
             f"{covered} contradicts more than one:",

@@ -11,6 +11,7 @@ from app.links import is_wikipedia, safe_url
 from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
+from app.statements import statement_items
 from app.wording import STAGES, STANCES, confidence_in, day, moment, seconds, verdict_badge
 from retrieval.result import Evidence
 from retrieval.wording import PROOF_DIFFERS, against_words
@@ -38,11 +39,13 @@ def result_page(
     return ResultPage(
         id=job.id,
         claim=result.claim,
+        as_written=result.claim_as_written or "",
         badge=verdict_badge(verdict.label, verdict.confidence, verdict.leans),
         confidence=confidence_in(verdict.label, verdict.confidence),
         rationale=verdict.rationale,
         against=against_words(len(verdict.disagreement)) if verdict.disagreement else "",
         disagreement=verdict.disagreement,
+        statements=statement_items(result),
         judge=verdict.judge,
         recipe=result.recipe,
         finished=moment(finished),

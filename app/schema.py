@@ -27,6 +27,9 @@ class Submission(_Model):
     """The claim, at most 500 characters."""
     recipe: Annotated[str, Field(json_schema_extra={"enum": list(RECIPES)})] = DEFAULT_RECIPE
     """Name of a recipe."""
+    anyway: bool = False
+    """Whether to check also a link, a text in another language, or a question that yes or no does
+    not answer."""
 
 
 class Accepted(_Model):

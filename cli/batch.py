@@ -18,6 +18,7 @@ from cli.claim_files import read_claims
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
+from retrieval.claim import read_claim
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
@@ -100,6 +101,7 @@ class _Checking:
 
     def __call__(self, claim: str) -> dict[str, Any]:
         try:
+            read_claim(claim)  # the search itself refuses no question, link or other language
             report = self._retriever.check(claim, self._recipe, lambda progress: None)
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
@@ -187,20 +189,22 @@ def _other_output(output: Path, line: int) -> BadSource:
     )
 
 
+def _written(result: ClaimResult) -> str:
+    return result.claim if result.claim_as_written is None else result.claim_as_written
+
+
 def _is_cut_off(tail: bytes) -> bool:
     """Return whether these bytes may be the beginning of a line that was cut off."""
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
 def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
-    from retrieval.claim import read_claim
-
     try:
         record = json.loads(line)
         if "error" in record:
             return bool(record["claim"] == claim)
         result = ClaimResult.model_validate(record)
         same = result.recipe == made.recipe and result.corpus == made.corpus
-        return same and made.judged(result) and result.claim == read_claim(claim).text
+        return same and made.judged(result) and _written(result) == read_claim(claim).original
     except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

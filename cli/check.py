@@ -23,9 +23,14 @@ from settings import Settings
 )
 @click.argument("claim")
 @click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
+@click.option(
+    "--anyway",
+    is_flag=True,
+    help="Check also a link, a text in another language, or a question such as “Who built it?”.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the claim document and nothing else.")
 @reports_errors
-def command(claim: str, recipe: str, as_json: bool) -> None:
+def command(claim: str, recipe: str, anyway: bool, as_json: bool) -> None:
     """Check one claim and print the verdict with its evidence.
 
     If the service (esoteric up) is running, it checks the claim with its own settings and keeps it
@@ -35,13 +40,13 @@ def command(claim: str, recipe: str, as_json: bool) -> None:
 
     # Wrong input is reported before the models are loaded.
     recipe_named(recipe)
-    read_claim(claim)
+    read_claim(claim, anyway)
     settings = Settings.from_environment()
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     service = ready_service(settings)
     if service is not None:
         say_where_claims_go(service.receiver)
-        document = service.check(claim, recipe, on_progress)
+        document = service.check(claim, recipe, on_progress, anyway)
     else:
         document = _checked_here(settings, claim, recipe, on_progress)
     if as_json:

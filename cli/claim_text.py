@@ -24,7 +24,10 @@ def as_text(result: ClaimResult) -> str:
     verdict, selected = result.verdict, result.selected
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
     lines = [f"{words}{_confidence(result)}: {result.claim}"]
+    if result.claim_as_written is not None:
+        lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
+    lines += _statements(result)
     lines += ["", *_wrapped(verdict.rationale, "")]
     lines += [f"{against_words(len(verdict.disagreement))}."] if verdict.disagreement else []
     lines += _judges(result)
@@ -51,6 +54,15 @@ def _in_context(item: Evidence) -> str:
         f"[{text}]" if text else None for text in (item.context_before, item.context_after)
     )
     return " ".join(filter(None, (before, item.sentence, after)))
+
+
+def _statements(result: ClaimResult) -> list[str]:
+    """Return the verdict on each statement, where the claim makes several."""
+    lines = ["", "Its statements:"] if result.statements else []
+    for number, one in enumerate(result.statements, 1):
+        words = verdict_words(one.verdict.label, one.verdict.confidence, one.verdict.leans)
+        lines += _wrapped(f"{number}. {words}: {one.text}", "   ")
+    return lines
 
 
 def _judges(result: ClaimResult) -> list[str]:
@@ -107,7 +119,7 @@ def _proof(result: ClaimResult) -> list[str]:
         lines += _wrapped(line, "  ")
     operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
-    if contradicted > 1 and INDEPENDENCE not in operators:
+    if contradicted > 1 and INDEPENDENCE not in operators and not result.statements:
         lines += _wrapped(
             "More than one part is contradicted. The proof cannot combine several contradictions,"
             " so the verdict is that of the evidence read as a whole.",

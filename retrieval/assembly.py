@@ -170,8 +170,11 @@ def pipeline_over(
         UnknownRecipe: the recipe names a stage that does not exist.
     """
     with leave_out_torch():
+        from retrieval.claim_parser import ClaimParser
         from retrieval.pipeline import Pipeline
+        from retrieval.spelling import Spelling
         from retrieval.stages.table import stages_of
 
     stages = stages_of(recipe, resources)
-    return Pipeline(recipe, stages, resources.parser, resources.store.info(), explainer)
+    parser = ClaimParser(resources.parser, Spelling(resources.store))
+    return Pipeline(recipe, stages, parser, resources.store.info(), explainer)

@@ -4,44 +4,92 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import ftfy
 
 from retrieval.errors import InvalidClaim
-from retrieval.language.notices import notices_of
+from retrieval.language.notices import asks_for_a_thing, is_english, notices_of
+from retrieval.language.number_words import with_digits
+from retrieval.language.wrapping import Unwrapped, is_link, unwrapped
 
 LONGEST = 500  # characters
 
 _SPACE = re.compile(r"\s+")
+_EXAMPLE = '"Frankenstein was written by Mary Shelley."'
+_ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
 _WORD = re.compile(r"[^\W\d_]{2}")
+_OF_A_KEYBOARD = ("<wide>", "<narrow>")  # full-width letters and digits of East Asian keyboards
+
+
+CHECKED_ANYWAY = frozenset({"claim_link", "claim_not_english", "claim_wh_question"})
+"""Codes of what is refused unless it is to be checked anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadClaim:
-    """A claim that can be checked, and notices for the user."""
+    """A claim that can be checked.
+
+    ``text``: what is checked. ``original``: as it was written, but for spaces, invisible characters
+    and the form of Unicode. ``notices``: what may make the answer worse, for the user.
+    """
 
     text: str
+    original: str
     notices: tuple[str, ...]
 
+    @property
+    def rewritten(self) -> str | None:
+        """The original if it differs from the text, else ``None``."""
+        return None if self.original == self.text else self.original
 
-def read_claim(text: object) -> ReadClaim:
+
+def read_claim(text: object, anyway: bool = False) -> ReadClaim:
     """Return the claim in NFC, with single spaces and without invisible characters.
+
+    What is around the claim is removed ("Fact check: …"), number words become digits, and
+    characters of a wrong encoding or a wide keyboard are replaced.
 
     Raises:
         InvalidClaim: it is empty or too long, contains no word of two letters, or
-            contains control or unreadable characters.
+            contains control or unreadable characters; or, unless it is to be checked ``anyway``,
+            it is a link, in another language, or a question that yes or no does not answer. The
+            code is then one of ``CHECKED_ANYWAY``.
     """
     if not isinstance(text, str):
         raise InvalidClaim(
             "claim_not_text", "The claim is not text.", "Send one sentence as a string."
         )
+    repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
+    plain = "".join(map(_of_any_keyboard, repaired))
+    whole = _tidy(plain)
+    claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
+    read = ReadClaim(with_digits(claim.text), _tidy(text), ())
+    _refuse(read)
+    if not anyway:
+        _refuse_what_has_no_verdict(read.text)
+    asked = [checked_as(read.text)] if claim.asked else []
+    return replace(read, notices=(*asked, *notices_of(read.text)))
+
+
+def checked_as(statement: str) -> str:
+    """Return the notice that names the statement that a question is checked as."""
+    return f"Checked as the statement “{statement}”."
+
+
+def _tidy(text: str) -> str:
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    claim = unicodedata.normalize("NFC", _SPACE.sub(" ", visible)).strip()
-    _refuse(claim)
-    return ReadClaim(claim, tuple(notices_of(claim)))
+    return unicodedata.normalize("NFC", _SPACE.sub(" ", visible)).strip()
 
 
-def _refuse(claim: str) -> None:
-    example = 'Try something like "Frankenstein was written by Mary Shelley."'
+def _of_any_keyboard(character: str) -> str:
+    variant = unicodedata.decomposition(character).startswith(_OF_A_KEYBOARD)
+    return unicodedata.normalize("NFKC", character) if variant else character
+
+
+def _refuse(read: ReadClaim) -> None:
+    claim, length = read.text, len(read.original)
+    example = f"Try something like {_EXAMPLE}"
     if not claim:
         raise InvalidClaim("claim_empty", "There is no claim to check.", example)
     if any(unicodedata.category(c) in {"Cc", "Cs"} for c in claim):
@@ -56,13 +104,34 @@ def _refuse(claim: str) -> None:
             "The claim contains characters that could not be read.",
             "Type them again, or send the text as UTF-8.",
         )
-    if len(claim) > LONGEST:
+    if length > LONGEST:
         raise InvalidClaim(
             "claim_too_long",
-            f"The claim is {len(claim)} characters long; at most {LONGEST} can be checked.",
+            f"The claim is {length} characters long; at most {LONGEST} can be checked.",
             "Check one sentence at a time.",
         )
     if not any(c.isalpha() for c in claim):
         raise InvalidClaim("claim_no_letters", "The claim contains no words.", example)
     if not _WORD.search(claim):
         raise InvalidClaim("claim_too_short", "Single letters are not a claim.", example)
+
+
+def _refuse_what_has_no_verdict(claim: str) -> None:
+    if is_link(claim):
+        raise InvalidClaim(
+            "claim_link",
+            "This is a link. ESOTERIC does not open links.",
+            f"Write what the page says as a statement, such as {_EXAMPLE}{_ANYWAY}",
+        )
+    if not is_english(claim):
+        raise InvalidClaim(
+            "claim_not_english",
+            "This does not look like English, and ESOTERIC reads English only.",
+            f"Write it in English, such as {_EXAMPLE}{_ANYWAY}",
+        )
+    if asks_for_a_thing(claim):
+        raise InvalidClaim(
+            "claim_wh_question",
+            "This is a question that yes or no does not answer, so it has no verdict.",
+            f"Write it as a statement, such as {_EXAMPLE}{_ANYWAY}",
+        )

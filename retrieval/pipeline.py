@@ -16,6 +16,9 @@
 A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
 ``stages``: it takes the state of the claim (``state``) and returns a new one.
 ``haystack`` has the same stages as components of a Haystack pipeline.
+
+A claim of several statements (``claim_parser``) goes this way once for each of them; the verdict is
+their ``conjunction``.
 """
 
 from __future__ import annotations
@@ -25,11 +28,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from retrieval.claim import read_claim
+from retrieval.claim_parser import ClaimParser, ParsedStatement
+from retrieval.conjunction import Checked, conjunction
 from retrieval.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.explanation.stage import Explains
 from retrieval.index.store import IndexInfo
-from retrieval.language.english import EnglishParser
 from retrieval.recipes import Recipe, stage_of
 from retrieval.stages.stage import Stage
 from retrieval.stages.verdict import disagreement
@@ -69,7 +72,7 @@ class Pipeline:
         self,
         recipe: Recipe,
         stages: Mapping[str, Stage],
-        parser: EnglishParser,
+        parser: ClaimParser,
         corpus: IndexInfo,
         explainer: Explains | None = None,
     ) -> None:
@@ -99,11 +102,28 @@ class Pipeline:
             InvalidClaim: the text cannot be checked.
             Cancelled: ``on_progress`` raised it.
         """
-        claim, recipe = read_claim(text), self._recipe
-        clock = _Clock(on_progress, recipe, explains=self._explainer is not None)
+        clock = _Clock(on_progress, self._recipe, explains=self._explainer is not None)
         with clock.stage("spans"):
-            parsed = self._parser.parse(claim.text)
-        state = self._run(recipe.first, ClaimState(claim.text, parsed), clock)
+            claim = self._parser.parse(text)
+        checked = []
+        for number, one in enumerate(claim.statements, 1):
+            clock.begin(one.statement.text, number, len(claim.statements))
+            checked.append(Checked(one.statement, self._check(one, clock)))
+        clock.finish()
+        cutoff = self._recipe.settings.decided_cutoff
+        report = conjunction(claim.read.text, checked, cutoff)
+        found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
+        return replace(
+            report,
+            original=claim.read.rewritten,
+            notices=(*claim.read.notices, *found_by_words, *report.notices),
+            seconds=clock.seconds(),
+        )
+
+    def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
+        """Find evidence for one statement and decide it."""
+        recipe = self._recipe
+        state = self._run(recipe.first, ClaimState(one.statement.text, one.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
             state = self._run(recipe.hop, state, clock)
@@ -113,10 +133,7 @@ class Pipeline:
                 stopped = nothing_new(state, recipe)
             state = hop_ended(state, recipe, stopped)
         verdict, usage, explained = self._explain(state, clock)
-        clock.finish()
         notices = (
-            *claim.notices,
-            *([] if self._corpus.encoder else [_NO_VECTORS]),
             *([_LONG] if state.cut else []),
             *([_SLOW] if stopped == "time" else []),
             *explained,
@@ -190,11 +207,18 @@ class _Clock:
         self._on_progress = on_progress
         between = recipe.max_hops - 1  # after the last hop no documents are searched
         hops = len(recipe.hop) * recipe.max_hops
-        self._of = len(recipe.first) + hops + between + int(explains)
+        self._steps = len(recipe.first) + hops + between + int(explains)  # of one statement
+        self._of = self._steps
         self._done = 0
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         on_progress(Progress("start", "Reading the claim", 0, self._of))
+
+    def begin(self, statement: str, number: int, of: int) -> None:
+        """Begin with a statement of the claim; the steps that the one before left out are done."""
+        self._done, self._of = self._steps * (number - 1), self._steps * of
+        if of > 1:
+            self.wait("start", f"Statement {number} of {of}: {statement}")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -94,6 +94,11 @@ class Verdict(_Part):
     """What each judge says, first the one that decided, or the language model where both decided
     together. Without a language model there is only the verifier's opinion."""
 
+    @property
+    def rests_on_evidence(self) -> bool:
+        """Whether evidence was selected for it."""
+        return any(opinion.cites for opinion in self.opinions)
+
 
 class Evidence(_Part):
     """A sentence and what the verifier says about it."""
@@ -215,7 +220,7 @@ class Hop(_Part):
     best: tuple[SentenceKey, ...] = ()
     """The five best sentences after it, selected or not, as document and sentence id."""
     stopped: Stopped | None = None
-    """Why no other hop followed; null in all hops but the last."""
+    """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
 
 
 class Usage(_Part):
@@ -231,11 +236,24 @@ class Usage(_Part):
     """Tokens that it wrote."""
 
 
+class Statement(_Part):
+    """A statement of a claim that makes several."""
+
+    text: str
+    """The statement as it was checked."""
+    span: Offsets
+    """Where the part that makes it begins and ends in the claim, in characters."""
+    verdict: Verdict
+    """The verdict on it; `cites` are numbers of the claim's `evidence`."""
+
+
 class ClaimResult(_Part):
     """The claim document. Offsets count characters."""
 
     claim: str
     """The claim as it was checked."""
+    claim_as_written: str | None = None
+    """The claim as it was written, null where that is the same."""
     recipe: str
     """Name of the recipe that checked it."""
     notices: tuple[str, ...] = ()
@@ -261,6 +279,8 @@ class ClaimResult(_Part):
     """Time by stage and in `total`; `explain` where a language model was asked."""
     usage: Usage | None = None
     """Calls and tokens of a language model, null where none was asked."""
+    statements: tuple[Statement, ...] = ()
+    """The statements of a claim that makes several, each checked alone; empty for one statement."""
 
     @property
     def selected(self) -> tuple[Evidence, ...]:
@@ -304,6 +324,7 @@ def claim_result(report: types.Report) -> ClaimResult:
     proof = report.proof
     return ClaimResult(
         claim=report.claim,
+        claim_as_written=report.original,
         recipe=report.recipe,
         notices=report.notices,
         corpus=CorpusInfo.model_validate(report.corpus),
@@ -316,7 +337,13 @@ def claim_result(report: types.Report) -> ClaimResult:
         hops=tuple(Hop.model_validate(hop) for hop in report.hops),
         seconds=report.seconds,
         usage=Usage.model_validate(report.usage) if report.usage else None,
+        statements=tuple(_statement(one) for one in report.statements),
     )
+
+
+def _statement(one: types.CheckedStatement) -> Statement:
+    verdict = Verdict.model_validate(one.verdict)
+    return Statement(text=one.text, span=(one.start, one.end), verdict=verdict)
 
 
 def _evidence(item: types.Evidence) -> Evidence:

@@ -338,7 +338,7 @@ class Hop:
 
     ``missing``: claim offsets of what was still open after it. ``label``: the verdict on
     the best sentences. ``best``: these sentences, at most five, best first. ``stopped``:
-    why no other hop followed; only in the last hop.
+    why no other hop followed; only in the last hop of a statement.
     """
 
     hop: int
@@ -361,8 +361,25 @@ class CorpusInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """A statement of a claim that makes several; ``claim[start:end]`` makes it.
+
+    Its text may begin with a subject from another part.
+    """
+
+    text: str
+    start: int
+    end: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a check; ``retrieval.result`` makes the claim document from it."""
+    """The result of a check; ``retrieval.result`` makes the claim document from it.
+
+    ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    ``statements``: of a claim that makes several, else empty.
+    """
 
     claim: str
     recipe: str
@@ -376,6 +393,8 @@ class Report:
     hops: tuple[Hop, ...]
     seconds: dict[str, float]
     usage: Usage | None = None
+    original: str | None = None
+    statements: tuple[CheckedStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ function take(event) {
     else setRow(closing, "running", "running");
     closing.querySelector(".message").textContent = event.message;
   } else if (event.stage === "start") {
-    // A second start: the worker stopped, so another one starts the claim again.
+    // A second start: the next statement, or the worker stopped and the claim starts again.
     if (begun) note.textContent = event.message;
     begun = false;
     startAgain();

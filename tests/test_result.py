@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from retrieval.result import ClaimResult, claim_result
 from retrieval.types import (
+    CheckedStatement,
     CorpusInfo,
     Document,
     Evidence,
@@ -73,10 +74,13 @@ REPORT = Report(
     hops=(Hop(1, False, ((9, 15),), 1, 2, "SUPPORTS", (KEY,), "hops"),),
     seconds={"total": 1.23456, "explain": 1e-05},
     usage=Usage("small", 1, 400, 50),
+    statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
+    original="Claim: the pier is o\u0142d.",
 )
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
 DOCUMENT = (
-    '{"claim": "The pier is o\\u0142d.", "recipe": "combined", "notices": ["A notice."],'
+    '{"claim": "The pier is o\\u0142d.", "claim_as_written": "Claim: the pier is o\\u0142d.",'
+    ' "recipe": "combined", "notices": ["A notice."],'
     ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z"},'
     ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
     ' "rationale": "It says so.", "opinions": [{"judge": "small", "label": "SUPPORTS",'
@@ -99,7 +103,9 @@ DOCUMENT = (
     ' "hops": [{"hop": 1, "sufficient": false, "missing": [[9, 15]], "documents": 1,'
     ' "sentences": 2, "label": "SUPPORTS", "best": [["Pier", 0]], "stopped": "hops"}],'
     ' "seconds": {"total": 1.2346, "explain": 0.0},'
-    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50}}'
+    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
+    ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
+    ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "opinions": []}}]}'
 )
 
 
@@ -120,6 +126,7 @@ def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() 
     del older["notices"]
     result = ClaimResult.model_validate(older)
     assert (result.notices, result.verdict.opinions, result.usage) == ((), (), None)
+    assert (result.claim_as_written, result.statements) == (None, ())
     assert {item.path for item in result.evidence} == {()}
     assert {(hop.label, hop.best, hop.stopped) for hop in result.hops} == {(None, (), None)}
     assert written(result) == json.dumps(older)

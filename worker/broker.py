@@ -111,8 +111,11 @@ class Queue:
         self._celery = make_celery(settings)
         self._store = store
 
-    def submit(self, text: str, recipe: str) -> Job:
+    def submit(self, text: str, recipe: str, anyway: bool = False) -> Job:
         """Return the job that checks this claim: a new one, or the one that is pending.
+
+        ``anyway``: also a link, a text in another language or a question. Only here they are
+        refused: the worker checks every claim that it gets.
 
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
@@ -120,7 +123,7 @@ class Queue:
             BrokerUnavailable: the job is stored, but no worker gets it for now.
             StoreUnavailable: the database cannot be used; nothing is stored.
         """
-        claim = read_claim(text).text
+        claim = read_claim(text, anyway).original
         job, new = self._store.submit(claim, recipe_named(recipe).name)
         if new:
             self.send(job.id)

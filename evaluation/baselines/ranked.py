@@ -112,7 +112,7 @@ class RankedBaseline:
         )
 
     def _judged(self, claim: str) -> _Judged:
-        read = read_claim(claim)
+        read = read_claim(claim, anyway=True)
         info = self._store.info()
         started = time.perf_counter()
         pages, ranked = self._ranker.rank(read.text)
@@ -148,5 +148,6 @@ class RankedBaseline:
                 "ranking": ranked_at - started,
                 "verdict": ended - ranked_at,
             },
+            original=read.rewritten,
         )
         return _Judged(report, pages, ranked)

@@ -28,6 +28,7 @@ from retrieval.elastic.entries import (
 )
 from retrieval.elastic.meta import Meta
 from retrieval.elastic.scan import scan
+from retrieval.elastic.suggestions import suggested, suggester
 from retrieval.elastic.title_snapshot import open_titles
 from retrieval.index.codes import products, rotation
 from retrieval.index.layout import damaged
@@ -116,6 +117,19 @@ class ElasticStore:
             matches = [PhraseMatch(id_in(hit), float(hit["_score"])) for hit in hits]
             found[place] = sorted(matches, key=lambda match: (-match.bm25, match.document_id))
         return found
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """See ``DocumentStore.near_words``."""
+        words = analysed(word)
+        if not words or " " in words:
+            return {}
+        suggest = suggester("words", words, edits)
+        answer = self._cluster.ask(
+            lambda client, preference: client.search(
+                index=self._version, suggest=suggest, size=0, preference=preference
+            )
+        )
+        return suggested(answer["suggest"], words, edits)
 
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]

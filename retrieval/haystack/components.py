@@ -72,7 +72,7 @@ class ClaimReader:
         Raises:
             InvalidClaim: the text cannot be checked.
         """
-        text = read_claim(claim).text
+        text = read_claim(claim, anyway=True).text
         return {"state": ClaimState(text, self._parser.parse(text))}
 
 

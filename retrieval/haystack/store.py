@@ -19,6 +19,7 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from elasticsearch.helpers import ScanError, scan
 from numpy.typing import NDArray
 
+from retrieval.elastic.suggestions import suggested, suggester
 from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.named_titles import NamedTitles
@@ -127,6 +128,15 @@ class HaystackStore:
             matches = [PhraseMatch(hit["_id"], float(hit["_score"])) for hit in hits]
             found.append(sorted(matches, key=lambda m: (-m.bm25, m.document_id)))
         return found
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """See ``DocumentStore.near_words``; words are those that the index makes of ``content``."""
+        lower = word.lower()
+        with self._asking():
+            answer = self._client.search(
+                index=self._index, suggest=suggester("content", lower, edits), size=0
+            )
+        return suggested(answer["suggest"], lower, edits)
 
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]

@@ -33,6 +33,7 @@ from retrieval.index.title_files import read_titles
 from retrieval.index.title_key import split_disambiguation, title_key
 from retrieval.index.vectors import NearSentences, Vectors
 from retrieval.index.versions import current_version
+from retrieval.language.edit_distance import is_near
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import (
     Document,
@@ -42,6 +43,8 @@ from retrieval.types import (
     SentenceMatch,
     TitleMatch,
 )
+
+_READ_FOR_WORDS = 20  # documents
 
 
 class EmbeddedStore:
@@ -151,6 +154,17 @@ class EmbeddedStore:
         """See ``DocumentStore.phrase_matches``."""
         with self._reading():
             return [self._holding(search) for search in searches]
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """See ``DocumentStore.near_words``; only some documents with such a word are read."""
+        terms = self._lexical.words(word)
+        if len(terms) != 1 or self._lexical.frequency(terms[0]):
+            return {}
+        with self._reading():
+            texts = self._documents.records(self._lexical.near(terms[0], edits, _READ_FOR_WORDS))
+            words = {found for record in texts for found in self._lexical.words(record["text"])}
+            near = sorted(found for found in words if is_near(terms[0], found, edits))
+            return {found: self._lexical.frequency(found) for found in near}
 
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]

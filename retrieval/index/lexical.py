@@ -105,6 +105,22 @@ class LexicalReader:
             for hit, number in zip(found.hits, numbers, strict=True)
         ]
 
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text as they are found."""
+        return list(self._analyzer.analyze(text))
+
+    def frequency(self, word: str) -> int:
+        """Return how many documents contain a word, in the form that ``words`` returns."""
+        query = tantivy.Query.term_query(self._schema, "text", word)
+        return int(self._searcher.search(query, 1).count)  # type: ignore[attr-defined]
+
+    def near(self, word: str, edits: int, limit: int) -> list[int]:
+        """Return documents with a word that so many edits lead to, at most ``limit``."""
+        query = tantivy.Query.fuzzy_term_query(self._schema, "text", word, distance=edits)
+        hits = self._searcher.search(query, limit, count=False).hits
+        numbers = self._searcher.fast_field_values("document", [hit[1] for hit in hits])
+        return [int(number) for number in numbers]  # type: ignore[arg-type]
+
     def _phrase(self, terms: tuple[str, ...]) -> tantivy.Query | None:
         if not terms:
             return None

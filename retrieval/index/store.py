@@ -116,6 +116,15 @@ class DocumentStore(Protocol):
         """
         ...
 
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """Return the words of the texts that at most ``edits``, 1 or 2, lead to from a word.
+
+        There are none if a text contains the word itself. They begin with the same letter, in lower
+        case and without accents; each comes with the number of texts that contain it. Rare ones may
+        be left out. ``language.edit_distance`` says what counts as an edit.
+        """
+        ...
+
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:

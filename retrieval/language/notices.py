@@ -1,7 +1,8 @@
 """Notices about a claim that may get a worse answer, guessed from its words.
 
-No claim is refused because of a notice; a wrong guess only adds a sentence to the page.
-The web process makes them too, so this module loads no model.
+A claim in another language or with a question word is refused by ``claim``, unless it is checked
+anyway: then a wrong guess only adds a sentence to the page. The web process makes the guesses too,
+so this module loads no model.
 """
 
 from __future__ import annotations
@@ -39,18 +40,20 @@ _FOREIGN = _words(
     és egy hogy nem volt
     """
 )
+# They are in names too, between two capitals ("Dar es Salaam").
+_IN_NAMES = _words("au aux dos e es las los sur y")
 # They occur in names before a capital ("Vincent van Gogh"), and begin titles ("La bamba").
 _PARTICLES = _words("de da du di del van von den der des la le el zu")
 # Letters that no English word has, also no loan word such as "café" or "jalapeño".
 _FOREIGN_LETTERS = frozenset("ßøåæœãõíáóúëăđşğıąęłńśźżťďřůěőűșț")
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
-_AUXILIARIES = _words(
+AUXILIARIES = _words(
     """
     is are was were am did does do has have had can could would should will may might must
 """
 )
-_QUESTION_WORDS = _words("who whom whose what which when where why how")
+QUESTION_WORDS = _words("who whom whose what which when where why how")
 _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
 
 # A sentence may end after a word of two letters or more, so initials ("J. K.") end none. Before
@@ -67,24 +70,31 @@ _ABBREVIATIONS = _words(
 )
 
 
+NOT_ENGLISH = (
+    "ESOTERIC reads English only, and this does not look like English; the answer may be poor."
+)
+QUESTION = "This is a question. It is checked as it is; a statement gives a clearer verdict."
+SEVERAL = (
+    "The claim has more than one sentence. They are checked together; one at a time gives a clearer"
+    " verdict."
+)
+
+
 def notices_of(claim: str) -> list[str]:
     """Return notices about what may make the answer to this claim worse, as sentences."""
-    notices = []
-    if not _is_english(claim):
-        notices.append(
-            "ESOTERIC reads English only, and this does not look like English;"
-            " the answer may be poor."
-        )
-    if _is_question(claim):
-        notices.append(
-            "This is a question. It is checked as it is; a statement gives a clearer verdict."
-        )
-    if any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim)):
-        notices.append(
-            "The claim has more than one sentence. They are checked together;"
-            " one at a time gives a clearer verdict."
-        )
-    return notices
+    several = any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim))
+    return [
+        *([] if is_english(claim) else [NOT_ENGLISH]),
+        *([QUESTION] if _is_question(claim) else []),
+        *([SEVERAL] if several else []),
+    ]
+
+
+def asks_for_a_thing(claim: str) -> bool:
+    """Return whether this is a question that yes or no does not answer ("Who built it?")."""
+    words = [word.casefold() for word in _WORD.findall(claim)[:2]]
+    # Also after a preposition: "In which year was it built?"
+    return _is_question(claim) and not QUESTION_WORDS.isdisjoint(words)
 
 
 def _is_question(claim: str) -> bool:
@@ -95,11 +105,11 @@ def _is_question(claim: str) -> bool:
     if len(words) < 2:
         return False
     first, second = words[0].casefold(), words[1]
-    if first in _QUESTION_WORDS:
+    if first in QUESTION_WORDS:
         # "What Women Want" is a title: its second word has a capital.
         named_thing = first in {"which", "whose"} and second.islower()
         return (
-            second in _AUXILIARIES
+            second in AUXILIARIES
             or (first in {"who", "whom"} and second.islower())
             or named_thing
             or _BEFORE_MEASURES.match(claim) is not None
@@ -109,18 +119,23 @@ def _is_question(claim: str) -> bool:
     finite = {"is", "are", "was", "were"}.intersection(_WORD.findall(claim)[1:])
     titled = words[0][:1].isupper() and bool(finite)
     return (
-        first in _AUXILIARIES - {"will", "may", "can"} and second not in _AUXILIARIES and not titled
+        first in AUXILIARIES - {"will", "may", "can"} and second not in AUXILIARIES and not titled
     )
 
 
-def _is_english(claim: str) -> bool:
+def is_english(claim: str) -> bool:
     """Guess from the script, and from small words in small letters; names count as English."""
     letters = [c for c in claim if c.isalpha()]
     latin = sum(unicodedata.name(c, "").startswith("LATIN") for c in letters)
     if latin < 0.7 * len(letters):
         return False
     words = _WORD.findall(_BORROWED.sub(" ", claim))
-    small = [word for word in words if word[:1].islower()]
+    small = [
+        word
+        for before, word, following in zip(["", *words], words, [*words[1:], ""], strict=False)
+        if word[:1].islower()
+        and not (word in _IN_NAMES and before[:1].isupper() and following[:1].isupper())
+    ]
     foreign = sum(
         word.casefold() in _FOREIGN or not _FOREIGN_LETTERS.isdisjoint(word) for word in small
     )

@@ -113,6 +113,13 @@ def hop(
     }
 
 
+def statement(text: str, start: int, end: int, label: Label, cites: list[int]) -> dict[str, Any]:
+    """Return a statement of a claim that makes several; without ``cites`` nothing was found."""
+    said = {"judge": "verifier", "label": label, "confidence": 0.9, "rationale": "So."}
+    verdict = said | {"opinions": [said | {"cites": cites}]}
+    return {"text": text, "span": [start, end], "verdict": verdict}
+
+
 def address(title: str) -> str:
     """Return the address of an article."""
     return f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"

@@ -16,8 +16,8 @@ from worker.jobs import JobStore
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
 
-def submit(client: FlaskClient, claim: str = CLAIM) -> str:
-    answer = client.post("/api/v1/claims", json={"claim": claim})
+def submit(client: FlaskClient, claim: str = CLAIM, anyway: bool = False) -> str:
+    answer = client.post("/api/v1/claims", json={"claim": claim, "anyway": anyway})
     assert answer.status_code == 202
     job_id: str = answer.json["id"]  # type: ignore[index]
     return job_id
@@ -177,6 +177,10 @@ def test_a_method_that_an_address_does_not_accept_is_refused(client: FlaskClient
         (b'{"claim": "Snow is white.", "recipe": ["esoteric"]}', 422, "bad_recipe"),
         (b'{"claim": "Snow is white.", "recipe": "none"}', 422, "unknown_recipe"),
         (b'{"claim": "Snow is white.", "speed": 9}', 422, "unknown_key"),
+        (b'{"claim": "Snow is white.", "anyway": "certainly"}', 422, "bad_anyway"),
+        (b'{"claim": "Who made the snow?"}', 422, "claim_wh_question"),
+        (b'{"claim": "https://example.org/snow"}', 422, "claim_link"),
+        (b'{"claim": "La neige est blanche et belle."}', 422, "claim_not_english"),
         (b'{"claim": ""}', 422, "claim_empty"),
         (b'{"claim": "  \\n "}', 422, "claim_empty"),
         (b'{"claim": "?!"}', 422, "claim_no_letters"),
@@ -192,6 +196,14 @@ def test_a_bad_body_is_refused(client: FlaskClient, body: bytes, status: int, co
     answer = client.post("/api/v1/claims", data=body, content_type="application/json")
     assert_error(answer, status, code)
     assert client.get("/claims").text.count("<time") == 0
+
+
+def test_what_is_refused_as_no_statement_is_checked_anyway_on_request(client: FlaskClient) -> None:
+    body = {"claim": "Who made the snow?", "anyway": True}
+    answer = client.post("/api/v1/claims", json=body)
+    assert answer.status_code == 202
+    assert answer.json is not None
+    assert client.get(answer.json["links"]["self"]).json["claim"] == body["claim"]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
@@ -215,6 +227,6 @@ def test_a_body_that_is_not_declared_as_json_is_refused(
     ],
 )
 def test_unusual_claims_are_returned_unchanged(client: FlaskClient, claim: str) -> None:
-    job = client.get(f"/api/v1/claims/{submit(client, claim)}").json
+    job = client.get(f"/api/v1/claims/{submit(client, claim, anyway=True)}").json
     assert job is not None
     assert job["claim"] == claim

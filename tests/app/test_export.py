@@ -17,6 +17,7 @@ from tests.app.documents import (
     document_with_a_long_proof,
     document_with_proof,
     document_without_evidence,
+    statement,
 )
 from tests.app.worker_by_hand import WorkerByHand
 from worker.jobs import Job, JobStore
@@ -344,3 +345,13 @@ def test_claimreview_rates_the_claim(
         "Ida Holm",
         "Lighthouse of Varn",
     ]
+
+
+def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
+    more = {"statements": parts, "claim_as_written": "Claim: it"}
+    text = fetch(client, done(store, worker, claim_document(CLAIM) | more), "md").text
+    assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted: Old\\.\n\n" in text
+    assert "As it was written: Claim\\: it\n" in text

@@ -24,6 +24,7 @@ from tests.app.documents import (
     document_with_passages,
     document_with_proof,
     document_without_evidence,
+    statement,
 )
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
@@ -141,6 +142,43 @@ def test_a_wrong_claim_is_shown_again_with_the_reason_at_the_field(
     assert kept is not None
     assert html.unescape(kept[1]) == claim
     assert store.recent(1) == []
+
+
+def test_a_question_without_a_verdict_can_be_checked_anyway(
+    client: FlaskClient, store: JobStore
+) -> None:
+    refused = client.post("/claims", data={"claim": "Who built it?"})
+    assert refused.status_code == 422
+    assert "yes or no does not answer" in words(refused.text)
+    assert '<button type="submit" name="anyway" value="1">Check it anyway</button>' in refused.text
+    assert "Check it anyway" not in client.post("/claims", data={"claim": "?"}).text
+    accepted = client.post("/claims", data={"claim": "Who built it?", "anyway": "1"})
+    assert accepted.status_code == 303
+    assert [job.claim for job in store.recent(9)] == ["Who built it?"]
+
+
+def test_a_result_shows_the_claim_as_it_was_written(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store, f"Claim: {CLAIM} <b>")
+    worker.finish(job, claim_document(CLAIM) | {"claim_as_written": job.claim})
+    page = client.get(f"/claims/{job.id}").text
+    assert f"As it was written: “Claim: {CLAIM} <b>”" in words(page)
+    assert "Claim: The Lighthouse of Varn was built by Ida Holm. <b>" not in page
+
+
+def test_the_statements_of_a_claim_have_their_own_verdicts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    parts = [statement("It is <b>.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
+    worker.finish(job, claim_document(CLAIM) | {"statements": parts})
+    page = client.get(f"/claims/{job.id}").text
+    listed = re.search(r'<ol class="statements">(.*?)</ol>', page, re.DOTALL)
+    assert listed is not None
+    items = re.findall(r"<li>(.*?)</li>", listed[1], re.DOTALL)
+    assert [words(item) for item in items] == ["Supported 90% confident It is <b>.", "Refuted Old."]
+    assert "It is &lt;b&gt;." in items[0]
 
 
 def test_a_pending_claim_shows_its_stages(

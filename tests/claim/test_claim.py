@@ -1,8 +1,9 @@
+# ruff: noqa: RUF001 - wide letters and curly marks are meant
 from __future__ import annotations
 
 import pytest
 
-from retrieval.claim import LONGEST, read_claim
+from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim
 
 REFUSED = {
@@ -48,6 +49,98 @@ def test_white_space_is_folded_and_unicode_composed() -> None:
 
 def test_invisible_and_direction_characters_are_removed() -> None:
     assert read_claim("The \u202esun\u202c is\u200b hot.").text == "The sun is hot."
+
+
+MILL = "The mill of Birchwick burned down in 1931."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"Fact check: {MILL}",
+        "Fact-check: the mill of Birchwick burned down in 1931.",
+        f"BREAKING: Claim: {MILL}",
+        f"RT @miller: {MILL}",
+        f"{MILL} #history #OldMills",
+        f"{MILL} https://example.org/mill?x=1",
+        f"{MILL} #history https://example.org/mill www.example.org",
+        "The #mill of #Birchwick burned down in 1931.",
+        "The mill of Birchwick burned down in １９３１.",
+        "The mill of Birchwick burned down in nineteen thirty-one.",
+        "Is it true that the mill of Birchwick burned down in 1931?",
+        "Claim: is it really true the mill of Birchwick burned down in nineteen thirty-one",
+    ],
+)
+def test_what_is_around_a_claim_is_removed_and_kept_as_written(written: str) -> None:
+    read = read_claim(written)
+    assert read.text == MILL
+    assert read.original == read.rewritten == written
+
+
+def test_a_claim_that_needs_no_change_has_no_other_form() -> None:
+    read = read_claim(f"  {MILL} ")
+    assert (read.text, read.rewritten) == (MILL, None)
+
+
+def test_a_question_for_the_truth_of_a_statement_is_named_as_such() -> None:
+    read = read_claim("Is it true that the mill burned down?")
+    assert read.notices == ("Checked as the statement “The mill burned down.”.",)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        # Windows-1252 in a text that says that it is Unicode.
+        ("The \x93old\x94 mill\x92s wheel \x96 it turned.", "The “old” mill’s wheel – it turned."),
+        # UTF-8 that was read as Windows-1252.
+        ("The mill\u00e2\u20ac\u2122s caf\u00c3\u00a9 is open.", "The mill’s café is open."),
+        ("The mill has 5 km² of land and H₂O.", "The mill has 5 km² of land and H₂O."),
+        ("Ｔｈｅ　ｍｉｌｌ is old！", "The mill is old!"),
+        ("The mill lies in #Wales", "The mill lies in Wales"),
+        ("C# and #1 are kept.", "C# and #1 are kept."),
+        ("The report: Claim: it fell.", "The report: Claim: it fell."),
+        ("Claim: eBay sold the mill.", "eBay sold the mill."),
+    ],
+)
+def test_characters_and_marks_are_read_as_they_were_meant(written: str, read: str) -> None:
+    assert read_claim(written).text == read
+
+
+@pytest.mark.parametrize(
+    ("words", "digits"),
+    [
+        ("It burned in nineteen thirty-one.", "It burned in 1931."),
+        ("It fell in nineteen oh five.", "It fell in 1905."),
+        ("It fell in nineteen hundred and five.", "It fell in 1905."),
+        ("It fell in two thousand and eight.", "It fell in 2008."),
+        ("It fell in twenty twelve.", "It fell in 2012."),
+        ("Twelve people lived there.", "12 people lived there."),
+        ("It had three hundred and forty-two stones.", "It had 342 stones."),
+        ("It cost twelve million pounds.", "It cost 12 million pounds."),
+        ("It stood a hundred and twenty years.", "It stood 120 years."),
+    ],
+)
+def test_number_words_become_digits(words: str, digits: str) -> None:
+    assert read_claim(words).text == digits
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One of the seven mills is old.",
+        "No one lived there.",
+        "It stood a hundred years.",
+        "Twelve Angry Men is a film.",
+        "Nineteen Eighty-Four is a novel.",
+        'The book "fifty shades" is old.',
+        "A twelve-year-old built it.",
+        "It was built in the nineteen thirties.",
+        "The twenty-first mill fell.",
+        "Two million people saw it.",
+    ],
+)
+def test_small_numbers_names_and_parts_of_words_stay_words(text: str) -> None:
+    assert read_claim(text).text == text
 
 
 @pytest.mark.parametrize(
@@ -133,4 +226,42 @@ def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
     ],
 )
 def test_a_notice_names_what_makes_an_answer_worse(text: str, word: str) -> None:
-    assert any(word in notice for notice in read_claim(text).notices)
+    assert any(word in notice for notice in read_claim(text, anyway=True).notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Who painted the ceiling?", "claim_wh_question"),
+        ("where is Paris", "claim_wh_question"),
+        ("How many bridges has Paris", "claim_wh_question"),
+        ("In which year was the mill built?", "claim_wh_question"),
+        ("Fact check: what is the capital of France?", "claim_wh_question"),
+        ("https://example.org/the-mill", "claim_link"),
+        ("Claim: www.example.org #mill", "claim_link"),
+        ("Paris est la capitale de la France.", "claim_not_english"),
+        ("Луна вращается вокруг Земли.", "claim_not_english"),
+    ],
+)
+def test_what_has_no_verdict_is_checked_only_if_that_is_asked_for(text: str, code: str) -> None:
+    with pytest.raises(
+        InvalidClaim, match="To check it as it is, use `esoteric check --anyway`"
+    ) as e:
+        read_claim(text)
+    assert e.value.code == code
+    assert code in CHECKED_ANYWAY
+    assert read_claim(text, anyway=True).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is Paris in France?",
+        "Was the mill built in 1931?",
+        "What Women Want is a film",
+        "The capital is Dar es Salaam.",
+        "Paris lies in France, see https://example.org",
+    ],
+)
+def test_a_question_for_yes_or_no_a_title_and_a_foreign_name_are_not_refused(text: str) -> None:
+    assert read_claim(text).text

@@ -9,11 +9,13 @@ import pytest
 from cli.claim_text import as_text
 from retrieval.result import claim_result
 from retrieval.types import (
+    CheckedStatement,
     CorpusInfo,
     Document,
     Evidence,
     EvidenceSpan,
     Hop,
+    Judgement,
     Label,
     Mutation,
     Proof,
@@ -91,6 +93,22 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         "",
         "The search ended after hop 2: the limit of hops was reached.",
         "coast, 12 documents, built 2026-11-20; recipe combined; judged by by hand; 0.50 s.",
+    ]
+
+
+def test_the_statements_of_a_claim_follow_its_verdict() -> None:
+    cited = (Judgement("by hand", "REFUTES", 0.8, "So.", (1,)),)
+    statements = (
+        CheckedStatement("Varnby is old.", 0, 6, Verdict("REFUTES", 0.8, "by hand", "So.", cited)),
+        CheckedStatement("It is big.", 7, 9, Verdict("NOT ENOUGH INFO", 1.0, "by hand", "So.")),
+    )
+    made = replace(report(None, "REFUTES"), statements=statements, original="Claim: it is.")
+    assert text_of(made).splitlines()[1:6] == [
+        "As it was written: Claim: it is.",
+        "",
+        "Its statements:",
+        "1. REFUTED (80% confident): Varnby is old.",
+        "2. NOT ENOUGH INFORMATION: It is big.",
     ]
 
 

@@ -57,6 +57,7 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
     assert document["verdict"]["label"] == "SUPPORTS"
     assert set(document) == {
         "claim",
+        "claim_as_written",
         "recipe",
         "notices",
         "corpus",
@@ -69,7 +70,15 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
         "hops",
         "seconds",
         "usage",
+        "statements",
     }
+
+
+def test_check_refuses_a_question_that_has_no_verdict_unless_it_is_asked_to(home: Path) -> None:
+    question = "Who designed Skerrow Light?"
+    assert "--anyway" in error_line(esoteric(home, "check", question), status=2)
+    run = esoteric(home, "check", question, "--anyway", "--json")
+    assert json.loads(run.stdout)["claim"] == question
 
 
 def test_check_prints_the_verdict_and_its_evidence(home: Path) -> None:
@@ -339,13 +348,19 @@ def test_doctor_names_what_is_broken_and_how_to_fix_it(
 
 def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text(
-        f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n'
+        f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n4,Where is it?\n'
     )
     run = esoteric(home, "batch", str(tmp_path / "claims.csv"), "-o", str(tmp_path / "out.jsonl"))
     assert run.returncode == 0, run.stderr
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [line["claim"] for line in lines] == [CLAIM, "", "Dundee, a city, is in Scotland."]
+    assert [line["claim"] for line in lines] == [
+        CLAIM,
+        "",
+        "Dundee, a city, is in Scotland.",
+        "Where is it?",
+    ]
     assert lines[1]["error"]["code"] == "claim_empty"
+    assert lines[3]["error"]["code"] == "claim_wh_question"
     assert lines[2]["verdict"]["label"] == "SUPPORTS"
 
 

@@ -73,6 +73,13 @@ def store(haystack: ElasticsearchDocumentStore) -> HaystackStore:
     return HaystackStore(haystack, WordEncoder())
 
 
+@pytest.mark.parametrize(("word", "edits"), [("Harbor", 1), ("harbbor", 2), ("harbour", 2)])
+def test_words_near_one_that_is_not_there_are_those_of_its_texts(
+    store: HaystackStore, word: str, edits: int
+) -> None:
+    assert store.near_words(word, edits) == ORACLE.near_words(word, edits)
+
+
 def test_its_description_counts_documents(
     haystack: ElasticsearchDocumentStore, store: HaystackStore
 ) -> None:

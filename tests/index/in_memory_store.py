@@ -16,6 +16,7 @@ from retrieval.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index.store import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.language.edit_distance import is_near
 from retrieval.language.sentence_splitter import shared_splitter
 from retrieval.titles.title_tokenizer import TitleTokenizer
 from retrieval.titles.title_trie import TitleTrie
@@ -150,6 +151,15 @@ class InMemoryStore:
                     scores[document_id] = scores.get(document_id, 0.0) + gain
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [PhraseMatch(document_id, score) for document_id, score in ranked[: search.limit]]
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """See ``DocumentStore``."""
+        texts = [set(_words(document.text)) for document in self._documents.values()]
+        wanted, *more = _words(word) or [""]
+        if more or any(wanted in words for words in texts):
+            return {}
+        near = {one for words in texts for one in words if is_near(wanted, one, edits)}
+        return {one: sum(one in words for words in texts) for one in sorted(near)}
 
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]

@@ -201,6 +201,30 @@ def test_no_character_of_a_phrase_is_query_syntax(store: DocumentStore, phrase: 
     assert store.title_matches([phrase]) == []
 
 
+@pytest.mark.parametrize(
+    ("word", "edits", "near"),
+    [
+        ("harbor", 1, {"harbour": 2}),
+        ("Harbuor", 1, {"harbour": 2}),  # two letters swapped
+        ("harbours", 1, {"harbour": 2}),
+        ("harbbor", 1, {}),
+        ("harbbor", 2, {"harbour": 2}),
+        ("harbour", 2, {}),  # it is there
+        ("CAFÉS", 1, {"cafe": 1}),
+        ("arbour", 1, {}),  # another first letter
+        ("savge", 1, {"savage": 3}),
+        ("titls", 1, {"title": 3, "titles": 1}),
+        ("ti*ls", 1, {}),
+        ("", 1, {}),
+        ("سفينة", 2, {}),
+    ],
+)
+def test_words_near_one_that_is_not_there_come_with_the_number_of_their_texts(
+    store: DocumentStore, word: str, edits: int, near: dict[str, int]
+) -> None:
+    assert store.near_words(word, edits) == near
+
+
 def test_documents_are_compared_by_title_and_text(store: DocumentStore) -> None:
     queries = WordEncoder().encode(["It is old.", "One title of two pages.", "Savage Twin"])
     similar = store.similarities(["Twin_1", "Savage"], queries)

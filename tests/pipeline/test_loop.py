@@ -9,9 +9,12 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from retrieval.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
 from retrieval.config import RetrievalConfig
 from retrieval.errors import Cancelled
 from retrieval.index.store import IndexInfo
+from retrieval.language.english import EnglishParser
+from retrieval.language.statement_cutter import Statement
 from retrieval.pipeline import Pipeline
 from retrieval.recipes import Ending, Recipe
 from retrieval.stages.stage import Stage, Step
@@ -36,7 +39,7 @@ CORPUS = IndexInfo("piers", "", "", 3, 3, 9, 1, "2026-01-01T00:00:00Z", "words",
 PIER, BOAT = evidence("Pier", "It was built in 1801.", 0.9), evidence("Boat", "It is new.", 0.8)
 
 
-class Words:
+class Words(EnglishParser):
     """A parser that only splits words."""
 
     def warm_up(self) -> None:
@@ -122,7 +125,7 @@ def check(
         "next": Finds(iter(found)),
     }
     seen: list[Progress] = [] if events is None else events
-    return Pipeline(by, stages, Words(), corpus).check(CLAIM, seen.append)
+    return Pipeline(by, stages, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
 
 
 def endings(report: Report) -> list[str | None]:
@@ -213,6 +216,38 @@ def test_progress_names_the_stages_in_order_and_ends_with_all_done() -> None:
     assert {event.of for event in events} == {7}
 
 
+class Halves(ClaimParser):
+    """Cuts every claim into the same two statements."""
+
+    def parse(self, text: str) -> ParsedClaim:
+        read = super().parse(text).read
+        parts = [Statement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
+        words = Words()
+        halves = (ParsedStatement(part, words.parse(part.text)) for part in parts)
+        return ParsedClaim(read, tuple(halves))
+
+
+def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done() -> None:
+    stages = {
+        "read": Reads([[PIER]]),
+        "proof": Proves(1),
+        "verdict": Decides([SUPPORTS]),
+        "next": Finds(iter(())),
+    }
+    events: list[Progress] = []
+    report = Pipeline(recipe(max_hops=1), stages, Halves(Words()), CORPUS).check(
+        CLAIM, events.append
+    )
+    one = ["read", "proof", "verdict"]
+    assert [event.stage for event in events] == ["start", "start", *one, "start", *one, "done"]
+    assert [event.done for event in events] == [0, 0, 1, 2, 3, 3, 4, 5, 6, 6]
+    assert {event.of for event in events[1:]} == {6}
+    assert events[5].message == "Statement 2 of 2: Part 2."
+    assert [one.text for one in report.statements] == ["Part 1.", "Part 2."]
+    assert (report.claim, report.verdict.label) == (CLAIM, SUPPORTS)
+    assert report.verdict.confidence == pytest.approx(0.49)
+
+
 def test_nothing_of_one_claim_reaches_the_next() -> None:
     stages = {
         "read": Reads([[PIER]]),
@@ -220,6 +255,6 @@ def test_nothing_of_one_claim_reaches_the_next() -> None:
         "verdict": Decides([SUPPORTS]),
         "next": Finds(iter(())),
     }
-    pipeline = Pipeline(recipe(), stages, Words(), CORPUS)
+    pipeline = Pipeline(recipe(), stages, ClaimParser(Words()), CORPUS)
     first, second = (pipeline.check(CLAIM, lambda progress: None) for _ in range(2))
     assert (first.evidence, first.hops) == (second.evidence, second.hops)
