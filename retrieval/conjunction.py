@@ -49,8 +49,9 @@ class Checked:
 def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -> Report:
     """Return the report on a claim, from those on its statements, at least one.
 
-    A claim is supported only with a confidence of at least ``decided_cutoff``. Hops are numbered through, in the order of the statements. Proof and missing parts are those
-    that have a place in the claim: a subject that a statement takes from another has none.
+    A claim is supported only with a confidence of at least ``decided_cutoff``. Hops are numbered
+    through, in the order of the statements. Proof and missing parts are those that have a place in
+    the claim: a subject that a statement takes from another has none.
     """
     if len(checked) == 1:
         return checked[0].report
