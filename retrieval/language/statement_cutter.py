@@ -25,6 +25,7 @@ _SUBJECTS = {"nsubj", "nsubjpass", "expl"}
 _BINDS = {"if", "unless", "whether", "either", "neither", "nor", "or"}
 _PRONOUNS = {"it", "he", "she", "they"}
 _THINGS = {"GPE", "LOC", "FAC", "ORG", "WORK_OF_ART", "PRODUCT", "EVENT"}  # named ones
+_COMPARES = {"another", "both", "former", "latter", "other", "others", "respectively", "same"}
 _NOT_THE_SAME = {"a", "an", "any", "few", "many", "most", "no", "nobody", "one", "several", "some"}
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
@@ -201,8 +202,14 @@ def _part(clause: _Clause, known: _Known) -> _Part:
     subject = clause.subject
     pronoun = subject and next((t for t in (subject, subject.left_edge) if _is_pronoun(t)), None)
     words = [token for token in clause.words if token != pronoun]
-    if any(token.tag_ == "PRP" for token in words):
+    if any(token.tag_ == "PRP" or token.lower_ in _COMPARES for token in words):
         raise _NotPlain  # it may stand for anything
+    if any(token.tag_ in {"JJR", "RBR"} for token in words) and not any(
+        token.lower_ == "than" for token in words
+    ):
+        raise _NotPlain  # "more people" than what was named before
+    if any(token.tag_ == "PRP$" and not known.may_be(token) for token in words):
+        raise _NotPlain
     if (subject is None or pronoun is not None) and not known.is_one_thing:
         raise _NotPlain
     if subject is None:

@@ -92,6 +92,9 @@ def test_what_is_one_statement_or_may_be_is_not_cut(parser: EnglishParser, claim
         "The company built the tower. It was opened in 1889.",
         "Mary Shelley wrote Frankenstein, and Percy Shelley helped her.",
         "Mary Shelley wrote Frankenstein and the book sold well.",
+        "Ann Lee left the office at Skarn Bank but heads its board.",
+        "Varnby is the capital of Ostrea, but Port Orm has more people.",
+        "Ann Lee wrote two books and Bob Holm wrote the others.",
     ],
 )
 def test_a_claim_is_not_cut_where_a_word_may_stand_for_something_else(
