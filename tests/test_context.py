@@ -58,7 +58,7 @@ def test_a_claim_or_question_and_what_answers_it_are_read_together(first: str, s
         ("The squadrons are old.", "No. IV flew over the tower."),
         ("There are many plays.", "Yes, Minister is a comedy."),
         ("There are many plays.", "No, No, Nanette is a musical."),
-        ("There are many bugs.", "They are true bugs of the order Hemiptera."),
+        ("Such bugs are many.", "They are true bugs of the order Hemiptera."),
         ("The tower is white.", "The picture shows a false door."),
         ("The tower is white.", "It is a true copy of another one."),
         ("The tower is white.", "It was found to be older than the town."),
@@ -97,6 +97,8 @@ def test_a_pronoun_is_read_with_the_sentence_before_unless_the_title_says_who_is
     assert contexts("Ida Holm (engineer)", who, second) == [ALONE, ALONE]
     assert contexts("Ida, Countess of Varn", who, second) == [ALONE, ALONE]
     assert contexts("News of the week", who, second) == [ALONE, Context(who, None)]
+    news = "The mayor of Varn met Ida Holm."
+    assert contexts("Mayor meets Holm", news, second) == [ALONE, Context(news, None)]
 
 
 def test_a_document_that_begins_with_a_pronoun_is_about_its_title() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from retrieval.language.function_words import FUNCTION_WORDS
 from retrieval.types import Document, Sentence
 
 LONGEST = 300  # characters of a neighbour that are read
@@ -67,7 +68,7 @@ _REPORTED = re.compile(
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their)\b", re.I)
 _DEMONSTRATIVE = re.compile(r"(?:this|that|these|those|the (?:former|latter))\b", re.I)
 _WORD = re.compile(r"\w+")
-_ADDED = re.compile(r"\([^()]*\)|,.*")  # to a name: "Varn (town)", "Anna, Countess of Varn"
+_IS = re.compile(r"\b(?:is|was|are|were)\b")
 
 
 class Context(NamedTuple):
@@ -145,15 +146,16 @@ def _points_back(document: Document, sentence: Sentence) -> bool:
 
 
 def _is_about_its_title(document: Document) -> bool:
-    """Return whether the first sentence has all words of the title, or begins with a pronoun.
+    """Return whether the first sentence says what its title is, or begins with a pronoun.
 
-    That is so in an encyclopedia ("Rodent": "Rodents are mammals."), seldom in the news.
+    So begin the articles of an encyclopedia ("Rodent": "Rodents are mammals."), seldom news.
     """
     first = document.sentences[0].text
-    words = _WORD.findall(first.casefold())
-    name = _WORD.findall(_ADDED.sub("", document.title).casefold())
-    named = all(any(word.startswith(part) for word in words) for part in name)
-    return named or _PRONOUN.match(first) is not None
+    subject, *is_something = _IS.split(first, maxsplit=1)
+    words = _WORD.findall(subject.casefold())
+    name = set(_WORD.findall(document.title.casefold())) - FUNCTION_WORDS
+    named = any(word.startswith(part) for word in words for part in name)
+    return bool(is_something and named) or _PRONOUN.match(first) is not None
 
 
 def _in_one_paragraph(document: Document, sentence: Sentence, following: Sentence) -> bool:
