@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 from datetime import UTC, datetime
-from typing import Any
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
