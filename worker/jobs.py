@@ -559,7 +559,9 @@ class JobStore:
             )
         )
 
-    def _end(self, connection: Connection, allowed: Any, state: State, **values: str) -> bool:
+    def _end(
+        self, connection: Connection, allowed: Any, state: State, **values: str | float | None
+    ) -> bool:
         ended = connection.execute(
             update(CLAIMS)
             .where(allowed)
