@@ -60,8 +60,11 @@ def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = ["", "Its statements:"] if result.statements else []
     for number, one in enumerate(result.statements, 1):
-        words = verdict_words(one.verdict.label, one.verdict.confidence, one.verdict.leans)
-        lines += _wrapped(f"{number}. {words}: {one.text}", "   ")
+        verdict = one.verdict
+        words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
+        decided = verdict.label != NOT_ENOUGH_INFO
+        percent = f" ({verdict.confidence:.0%} confident)" if decided else ""
+        lines += _wrapped(f"{number}. {words}{percent}: {one.text}", "   ")
     return lines
 
 

@@ -409,10 +409,17 @@ class JobStore:
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
         verdict = result.verdict
-        copied = {"label": verdict.label, "confidence": verdict.confidence, "leans": verdict.leans}
         text = json.dumps(result.document())
         with self._database.writing() as connection:
-            return self._end(connection, _held_by(run), "done", **copied, result=text)
+            return self._end(
+                connection,
+                _held_by(run),
+                "done",
+                label=verdict.label,
+                confidence=verdict.confidence,
+                leans=verdict.leans,
+                result=text,
+            )
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""
@@ -552,7 +559,9 @@ class JobStore:
             )
         )
 
-    def _end(self, connection: Connection, allowed: Any, state: State, **values: str) -> bool:
+    def _end(
+        self, connection: Connection, allowed: Any, state: State, **values: str | float | None
+    ) -> bool:
         ended = connection.execute(
             update(CLAIMS)
             .where(allowed)

@@ -50,7 +50,7 @@ _ANYONE = _words(
 )
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
 _BREAK = "."  # after a title and after a sentence: no name goes on there
-_STEM = 5  # "Australians" are of Australia
+_STEM = 5  # "Australians" are of Australia, "the Roma" are the Romani
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class _Name:
         return not self.words[-1] & _KINDS and text.alone(self.words[-1], self)
 
     def _of_people(self, text: _Text) -> bool:
-        stems = {form[:_STEM] for form in self.words[-1] if len(form) > _STEM}
-        return self.people and any(word[:_STEM] in stems for word in text.words)
+        stems = tuple(form[:_STEM] for form in self.words[-1] if len(form) > 3)
+        return self.people and any(word.startswith(stems) for word in text.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +215,16 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
         _Name(
             tuple(_forms(token) for token in said),
             tuple(word for token in said for word in _written(token.text)),
-            any(token.ent_type_ == "NORP" for token in said),
+            any(token.ent_type_ == "NORP" for token in said) or _of_people(said),
         )
         for run in runs
         if (said := [t for t in run if t.lower_ not in _LINKS and _WORD.match(t.text)])
     ]
+
+
+def _of_people(said: Sequence[Token]) -> bool:
+    """Return whether a name is a single word after "the", as most names of peoples are."""
+    return len(said) == 1 and any(child.lower_ == "the" for child in said[0].children)
 
 
 def _goes_on(token: Token) -> bool:

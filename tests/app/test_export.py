@@ -117,6 +117,9 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "page": "",
         "context_before": "",
         "context_after": "",
+        "copies": "1",
+        "leans": "",
+        "disagrees": "False",
     }
 
 
@@ -275,6 +278,9 @@ def test_markdown_says_that_the_proof_does_not_agree(
     assert (
         "**Refuted**, very high confidence (93%), lowered because the proof does not agree\n"
     ) in fetch(client, job, "md").text
+    assert (
+        "## Proof\n\nRead part by part, the evidence does not give the same verdict.\n\n## Q"
+    ) in fetch(client, job, "md").text
 
 
 def test_an_old_result_is_exported_without_newer_fields(
@@ -355,3 +361,50 @@ def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(
     text = fetch(client, done(store, worker, claim_document(CLAIM) | more), "md").text
     assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted: Old\\.\n\n" in text
     assert "As it was written: Claim\\: it\n" in text
+
+
+def document_with_doubt() -> dict[str, Any]:
+    """Return an undecided document that leans, with one sentence against its lean."""
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.8)
+    result["verdict"] |= {"leans": "REFUTES", "disagreement": [2]}
+    result["evidence"][0] |= {"copies": 7}
+    return result
+
+
+def test_markdown_of_an_undecided_verdict_has_its_lean_and_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "md").text
+    assert "\n**Not settled, leans towards refuted**\n" in text
+    assert "\n1 sentence says the opposite: evidence 2\n" in text
+    assert ": settles nothing, in 7 documents, selected\n" in text
+
+
+def test_csv_of_an_undecided_verdict_has_its_lean_and_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "csv").text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {(row["verdict"], row["confidence"], row["leans"]) for row in rows} == {
+        ("NOT ENOUGH INFO", "", "REFUTES")
+    }
+    assert [row["disagrees"] for row in rows] == ["False", "True", "False", "False"]
+    assert [row["copies"] for row in rows] == ["7", "1", "1", "1"]
+
+
+def test_claimreview_of_an_undecided_verdict_rates_nothing(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "claimreview").text
+    rating = json.loads(text)["reviewRating"]
+    assert rating["alternateName"] == "Not enough information"
+    assert "ratingValue" not in rating
+
+
+def test_a_decided_verdict_with_little_confidence_is_worded_as_probable(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM, "REFUTES", 0.69))
+    assert "**Probably refuted**, moderate confidence (69%)" in fetch(client, job, "md").text
+    rating = json.loads(fetch(client, job, "claimreview").text)["reviewRating"]
+    assert rating["alternateName"] == "Probably refuted"

@@ -6,6 +6,7 @@ import html
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -272,7 +273,8 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
     [
         ("SUPPORTS", 0.934, "Verdict: Supported Very high confidence, 93%"),
         ("REFUTES", 0.75, "Verdict: Refuted High confidence, 75%"),
-        ("NOT ENOUGH INFO", 0.41, "Verdict: Not enough information Low confidence, 41%"),
+        ("NOT ENOUGH INFO", 0.41, "Verdict: Not enough information “"),
+        ("REFUTES", 0.69, "Verdict: Probably refuted Moderate confidence, 69%"),
         ("SUPPORTS", 0.999, "Verdict: Supported Very high confidence, 99%"),
     ],
 )
@@ -520,7 +522,8 @@ def test_a_sentence_read_with_others_is_not_said_to_be_read_alone(
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof())
     text = words(client.get(f"/claims/{job.id}").text)
-    assert text.count("confident, read alone") == 3
+    assert text.count("confident, read alone") == 2
+    assert "Settles nothing read alone" in text
     assert "88% confident, read together with Lighthouse of Varn Ida Holm (1831" in text
 
 
@@ -554,8 +557,10 @@ def test_the_page_says_that_the_proof_does_not_agree(
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof("REFUTES"))
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "Very high confidence, 93%, lowered because the proof below does not agree" in text
-    assert "so by its parts alone the claim would be supported; the verdict is that of" in text
+    assert "Very high confidence, 93%, lowered because the proof does not agree" in text
+    assert "Read part by part, the evidence does not give the same verdict." in text
+    assert "The proof, part by part" not in text
+    assert "Says the same" not in text
 
 
 @pytest.mark.parametrize("result", [claim_document(CLAIM), document_kept_from_before(CLAIM)])
@@ -668,3 +673,56 @@ def test_time_is_shown_in_minutes_and_seconds(seconds: int, words_of_it: str) ->
 def test_commands_in_hints_stand_out(client: FlaskClient, store: JobStore) -> None:
     page = client.get(f"/claims/{submitted(store).id}").text
     assert "<code>esoteric up</code>" in page
+
+
+def document_with_doubt() -> dict[str, Any]:
+    """Return an undecided document that leans, with one sentence against its lean."""
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.8)
+    result["verdict"] |= {"leans": "REFUTES", "disagreement": [2]}
+    result["evidence"][0] |= {"stance": "REFUTES", "copies": 7}
+    result["evidence"][1] |= {"stance": "SUPPORTS"}
+    return result
+
+
+def test_an_undecided_verdict_shows_its_lean_and_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, document_with_doubt())
+    page = client.get(f"/claims/{job.id}").text
+    verdict = words(page.split('<section class="verdict unsettled"')[1].split("</section>")[0])
+    assert "Verdict: Not settled, leans towards refuted" in verdict
+    assert "%" not in verdict
+    assert "confidence" not in verdict
+
+
+def test_sentences_against_the_verdict_are_linked_beside_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, document_with_doubt())
+    page = client.get(f"/claims/{job.id}").text
+    assert '1 sentence says the opposite: <a href="#item-2">evidence 2</a>.' in page
+
+
+def test_a_sentence_says_in_how_many_documents_it_stands(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = submitted(store)
+    worker.finish(job, document_with_doubt())
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert text.count(", in 7 documents") == 1
+    assert "in 1 documents" not in text
+
+
+def test_the_history_is_as_sure_as_the_verdicts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    worker.finish(submitted(store), document_with_doubt())
+    worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.69))
+    worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.7))
+    text = words(client.get("/claims").text)
+    assert "Not settled, leans towards refuted" in text
+    assert "Probably supported" in text
+    assert "Supported" in text
+    assert "%" not in text

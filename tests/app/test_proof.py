@@ -28,9 +28,9 @@ def proof_of(result: dict[str, Any]) -> ProofItem | None:
     return proof.proof_item(ClaimResult.model_validate(result))
 
 
-def proved(spans: Spans, label: Label, verdict: Label | None = None) -> ProofItem:
+def proved(spans: Spans, label: Label) -> ProofItem:
     """Return the proof of ``CLAIM`` with these spans, none of which has evidence."""
-    result = claim_document(CLAIM, verdict or label)
+    result = claim_document(CLAIM, label)
     result["proof"] = [
         {"claim_span": [start, end], "operator": operator, "evidence": None}
         for start, end, operator in spans
@@ -95,49 +95,33 @@ def test_without_a_proof_there_is_nothing_to_show() -> None:
 def test_the_summary_says_what_the_proof_shows(spans: Spans, label: Label, sentence: str) -> None:
     found = proved(spans, label)
     assert text_of(found.summary) == sentence
-    assert found.agrees
 
 
 @pytest.mark.parametrize(
-    ("operators", "label", "verdict"),
+    ("operators", "label"),
     [
-        (("alternation", "alternation"), "NOT ENOUGH INFO", "NOT ENOUGH INFO"),
-        (("alternation", "alternation"), "NOT ENOUGH INFO", "REFUTES"),
-        (("alternation", "negation"), "SUPPORTS", "REFUTES"),
-        (("negation", "negation"), "SUPPORTS", "SUPPORTS"),
+        (("alternation", "alternation"), "NOT ENOUGH INFO"),
+        (("negation", "negation"), "SUPPORTS"),
     ],
 )
 def test_several_contradictions_have_no_result_of_the_proof(
-    operators: tuple[Operator, Operator], label: Label, verdict: Label
+    operators: tuple[Operator, Operator], label: Label
 ) -> None:
     assert label_of(operators) == label
     first, second = operators
-    found = proved([(*HAS, first), (*HARBOUR, second)], label, verdict)
+    found = proved([(*HAS, first), (*HARBOUR, second)], label)
     # Neighbouring parts are not joined here: their number matters.
     assert text_of(found.summary) == (
         "Every part of the claim is covered by the evidence, which contradicts more than one:"
         " has / a blue harbour. The proof cannot combine several contradictions, so the verdict is"
         " that of the evidence read as a whole."
     )
-    assert found.agrees == (label == verdict)
 
 
-@pytest.mark.parametrize(
-    ("operator", "label", "verdict", "outcome"),
-    [
-        ("equivalence", "SUPPORTS", "REFUTES", "the claim would be supported"),
-        ("alternation", "REFUTES", "SUPPORTS", "the claim would be refuted"),
-        ("independence", "NOT ENOUGH INFO", "REFUTES", "the claim would not be decided"),
-    ],
-)
-def test_the_summary_says_that_the_verdict_differs(
-    operator: Operator, label: Label, verdict: Label, outcome: str
-) -> None:
-    found = proved([(*VARNBY, operator)], label, verdict)
-    assert found.summary.after.endswith(
-        f", so by its parts alone {outcome}; the verdict is that of the evidence read as a whole."
-    )
-    assert not found.agrees
+def test_a_proof_with_another_label_than_the_verdict_is_not_shown() -> None:
+    document = document_with_proof("REFUTES")
+    assert document["proof_label"] == "SUPPORTS"
+    assert proof_of(document) is None
 
 
 def test_the_claim_is_cut_into_its_parts() -> None:

@@ -77,7 +77,7 @@ def text_of(made: Report) -> str:
 
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
     assert text_of(report(PROOF)).splitlines() == [
-        f"NOT ENOUGH INFORMATION (80% confident): {CLAIM}",
+        f"NOT ENOUGH INFORMATION: {CLAIM}",
         "",
         "Varnby says so.",
         "",
@@ -112,15 +112,18 @@ def test_the_statements_of_a_claim_follow_its_verdict() -> None:
     ]
 
 
-def test_the_text_says_that_the_proof_does_not_agree() -> None:
-    assert text_of(report(PROOF, "REFUTES")).startswith(
-        "REFUTED (80% confident, lowered because the proof below does not agree): Varnby"
+def test_a_proof_that_does_not_agree_is_only_mentioned() -> None:
+    text = text_of(report(PROOF, "REFUTES"))
+    assert text.startswith(
+        "REFUTED (80% confident, lowered because the proof does not agree): Varnby"
     )
+    assert "\nRead part by part, the evidence does not give the same verdict.\n" in text
+    assert "says the same" not in text
 
 
-@pytest.mark.parametrize("label", ["NOT ENOUGH INFO", "REFUTES"])
-def test_several_contradictions_have_no_result_of_the_proof(label: Label) -> None:
-    text = " ".join(text_of(report(Proof(PROOF.mutations[:4], "SUPPORTS"), label)).split())
+def test_several_contradictions_have_no_result_of_the_proof() -> None:
+    proof = Proof(PROOF.mutations[:4], "NOT ENOUGH INFO")
+    text = " ".join(text_of(report(proof)).split())
     assert (
         "More than one part is contradicted. The proof cannot combine several contradictions, so"
         " the verdict is that of the evidence read as a whole. The search ended"
@@ -167,3 +170,30 @@ def test_control_characters_of_the_corpus_are_replaced() -> None:
     text = text_of(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
     assert '= Varnby: the evidence says the same ("\N{REPLACEMENT CHARACTER}{} red"' in text
     assert "\x1b" not in text
+
+
+def test_an_undecided_verdict_has_its_lean_and_no_confidence() -> None:
+    verdict = Verdict(
+        "NOT ENOUGH INFO", 0.45, "by hand", "Why.", leans="REFUTES", disagreement=(1,)
+    )
+    text = text_of(replace(report(None), verdict=verdict))
+    assert text.startswith(
+        f"NOT SETTLED, LEANS TOWARDS REFUTED: {CLAIM}\n\nWhy.\n1 sentence says the opposite.\n"
+    )
+
+
+def test_a_decided_verdict_with_little_confidence_is_worded_as_probable() -> None:
+    verdict = Verdict("SUPPORTS", 0.69, "by hand", "Varnby says so.")
+    text = text_of(replace(report(None), verdict=verdict))
+    assert text.startswith("PROBABLY SUPPORTED (69% confident): ")
+
+
+def test_a_sentence_says_in_how_many_documents_it_stands() -> None:
+    copied = replace(SENTENCE, copies=7)
+    text = text_of(replace(report(None), evidence=(copied,)))
+    assert "\n1. [supports, 70%, in 7 documents] Varnby: " in text
+
+
+def test_a_sentence_that_settles_nothing_has_no_percentage() -> None:
+    silent = replace(SENTENCE, opinion=(0.01, 0.01, 0.98))
+    assert "\n1. [not enough info] Varnby: " in text_of(replace(report(None), evidence=(silent,)))

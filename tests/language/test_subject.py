@@ -33,6 +33,7 @@ def about(claim: str, *texts: tuple[str, str]) -> bool:
         ("The European Space Agency has rockets.", "Rockets", "Those of the ESA are white."),
         ("The U.S. has fifty states.", "States", "The United States has fifty."),
         ("Australians drive on the left.", "Roads", "In Australia cars keep to the left."),
+        ("The Roma came from Egypt.", "Romani people", "The Romani came from India."),
         ("The town of Varnby is old.", "Varnby", "It was founded in 1200."),
         ("The capital of Norway is Oslo.", "Oslo", "It is the seat of the government."),
     ],

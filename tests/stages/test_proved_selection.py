@@ -6,6 +6,7 @@ from retrieval.stages.selection import ProvedSelector
 from retrieval.types import (
     EQUIVALENCE,
     INDEPENDENCE,
+    REFUTES,
     SUPPORTS,
     Evidence,
     EvidenceSpan,
@@ -59,3 +60,10 @@ def test_the_order_is_left_as_it_is() -> None:
 
 def test_without_evidence_nothing_is_kept() -> None:
     assert ProvedSelector(0.6, 0.5).select([], proof_from()) == []
+
+
+def test_the_best_sentence_of_the_other_side_stays() -> None:
+    against = replace(evidence("Against", "a rock", 0.5, REFUTES), selected=True)
+    second = replace(evidence("Second", "a rock", 0.5, REFUTES), selected=True)
+    best = chosen("Best", 0.9)
+    assert kept([best, against, second], proof_from(best)) == ["Best", "Against"]

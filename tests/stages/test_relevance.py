@@ -54,3 +54,26 @@ def test_a_sentence_is_read_with_its_context_and_no_text_is_read_twice(
 
 def test_without_sentences_there_is_no_evidence(model: CrossEncoder) -> None:
     assert relevant(CrossEncoderRelevanceClassifier(model, cutoff=0.0)) == ()
+
+
+def test_of_copies_only_the_most_relevant_one_is_kept(model: CrossEncoder) -> None:
+    said = "Skerrow Light was designed by Ann Lee."
+    copies = [ranked(f"Paper {n}", said.upper() if n else f"“{said}”") for n in range(3)]
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0)
+    first = classifier.run(
+        state_of(CLAIM, chosen=tuple((c, c.document.sentences[0]) for c in copies))
+    )
+    (kept,) = first.state.relevant
+    assert first.state.read == (kept,)
+    assert kept == classifier.read(CLAIM, first.state.chosen)[0]
+
+
+def test_a_copy_of_what_an_earlier_hop_read_is_dropped(model: CrossEncoder) -> None:
+    old, new = ranked("Paper", "Ann Lee designed it."), ranked("Book", "ANN LEE DESIGNED IT")
+    classifier = CrossEncoderRelevanceClassifier(model, cutoff=0.0)
+    read = classifier.read(CLAIM, [(old, old.document.sentences[0])])
+    state = state_of(
+        CLAIM, documents=(old,), read=tuple(read), chosen=((new, new.document.sentences[0]),)
+    )
+    found = classifier.run(state).state
+    assert (found.relevant, found.read) == ((), tuple(read))

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.stages.selection import RelativeSelector
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, Evidence
 from tests.evidence import evidence
 
 
@@ -56,3 +57,35 @@ def test_a_sentence_whose_path_finds_no_room_is_left_out() -> None:
 
 def test_without_evidence_nothing_is_selected() -> None:
     assert RelativeSelector(0.5, 5, 0.5).select([]) == []
+
+
+def supporting(count: int) -> list[Evidence]:
+    return [evidence(f"For {n}", "a pier", 0.9) for n in range(count)]
+
+
+def titles(found: list[Evidence]) -> list[str]:
+    return [item.title for item in found if item.selected]
+
+
+def test_the_best_sentence_of_the_other_side_is_selected_too() -> None:
+    # 0.55 is less than seven tenths of 0.9, and would not be selected for its score.
+    found = [*supporting(2), evidence("Against", "a rock", 0.55, REFUTES)]
+    assert titles(RelativeSelector(0.7, 5, 0.5).select(found)) == ["For 0", "For 1", "Against"]
+
+
+def test_the_other_side_takes_the_last_place_of_the_first_side() -> None:
+    found = [*supporting(7), evidence("Against", "a rock", 0.8, REFUTES)]
+    chosen = titles(RelativeSelector(0.5, 5, 0.5).select(found))
+    assert chosen == ["For 0", "For 1", "For 2", "For 3", "Against"]
+
+
+def test_a_weak_sentence_of_the_other_side_is_not_selected_for_its_stance() -> None:
+    weak = replace(evidence("Against", "a rock"), opinion=(0.15, 0.45, 0.4))
+    assert weak.stance == REFUTES
+    assert titles(RelativeSelector(0.7, 5, 0.5).select([*supporting(1), weak])) == ["For 0"]
+
+
+def test_where_no_sentence_has_a_side_none_is_against_it() -> None:
+    undecided = evidence("Undecided", "a pier", 0.4, NOT_ENOUGH_INFO)
+    against = evidence("Against", "a rock", 0.1, REFUTES)
+    assert titles(RelativeSelector(0.5, 5, 0.0).select([undecided, against])) == ["Undecided"]

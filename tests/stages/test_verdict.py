@@ -10,14 +10,29 @@ from numpy.typing import NDArray
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.language.english import EnglishParser
+from retrieval.language.subject import subject_of
 from retrieval.stages.verdict import (
     CrossEncoderJudge,
+    disagreement,
     opinion_of,
     pooled_opinion,
     rationale_of,
     uncontradicted,
 )
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Label, Opinion, Verdict
+from retrieval.types import (
+    EQUIVALENCE,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Label,
+    Mutation,
+    Opinion,
+    Proof,
+    Verdict,
+)
 from tests.evidence import evidence
 
 
@@ -147,10 +162,10 @@ def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_
     assert verdict.confidence == pytest.approx(0.5 / (0.5 + 0.15625))
 
 
-def test_below_a_confidence_of_six_tenths_the_evidence_only_seems_to_decide() -> None:
+def test_below_a_confidence_of_seven_tenths_the_evidence_only_seems_to_decide() -> None:
     model = OfOneOpinion((1.0, 0.0, 0.0))
-    firm = judged(model, item("Pier", (0.6, 0.0, 0.4)))
-    weak = judged(model, item("Pier", (0.59, 0.0, 0.41)))
+    firm = judged(model, item("Pier", (0.7, 0.0, 0.3)))
+    weak = judged(model, item("Pier", (0.69, 0.0, 0.31)))
     assert firm.rationale == "“Pier” supports it: “Of the Pier.”"
     assert weak.rationale == "“Pier” seems to support it: “Of the Pier.”"
 
@@ -158,3 +173,77 @@ def test_below_a_confidence_of_six_tenths_the_evidence_only_seems_to_decide() ->
 def test_without_evidence_the_claim_is_undecided_with_confidence_one() -> None:
     verdict = judged(OfOneOpinion((1.0, 0.0, 0.0)))
     assert (verdict.label, verdict.confidence, verdict.judge) == (NOT_ENOUGH_INFO, 1.0, "a judge")
+
+
+UNSURE = OfOneOpinion((0.45, 0.05, 0.5))
+
+
+def test_a_label_that_is_too_uncertain_is_only_leant_to() -> None:
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.54, 0.46)))
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, REFUTES)
+    # It is the probability of NOT ENOUGH INFO: nothing says how sure the lean is.
+    assert verdict.confidence == pytest.approx(0.46)
+    assert verdict.rationale == (
+        "The best evidence leans towards refuting the claim, but not clearly enough to decide."
+    )
+
+
+def test_a_label_that_is_certain_enough_is_given() -> None:
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.55, 0.45)))
+    assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.55, None)
+
+
+def test_a_label_that_no_sentence_has_is_only_leant_to() -> None:
+    # Together 0.9 / 4 + 0.45 * 3 / 4 = 0.5625, but each of them alone is undecided.
+    weak = item("Pier", (0.45, 0.05, 0.5))
+    verdict = judged(OfOneOpinion((0.9, 0.05, 0.05)), weak, weak)
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
+    assert verdict.rationale == (
+        "What was found leans towards supporting the claim, but no sentence decides it."
+    )
+
+
+def test_the_cutoff_applies_after_a_proof_that_disagrees() -> None:
+    judge = CrossEncoderJudge(cast(CrossEncoder, UNSURE), "a judge", RetrievalConfig())
+    found = [item("Pier", (0.6, 0.0, 0.4))]
+    opposed = Proof((Mutation(0, 8, NEGATION, None),), REFUTES)
+    verdict = judge.judge("The pier is old.", found, opposed)
+    # Three quarters of what is above a guess: 1/3 + 0.75 * (0.6 - 1/3) = 0.533, and for
+    # NOT ENOUGH INFO 1/3 + 0.75 * (0.4 - 1/3) = 0.383.
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
+    assert verdict.confidence == pytest.approx(1 / 3 + 0.75 * (0.4 - 1 / 3))
+    agreeing = Proof((Mutation(0, 8, EQUIVALENCE, None),), SUPPORTS)
+    assert judge.judge("The pier is old.", found, agreeing).label == SUPPORTS
+
+
+def test_an_undecided_verdict_leans_nowhere() -> None:
+    assert judged(UNSURE, item("Pier", (0.2, 0.1, 0.7))).leans is None
+
+
+@pytest.mark.parametrize(
+    ("label", "leans", "numbers"),
+    [
+        (SUPPORTS, None, (3,)),
+        (REFUTES, None, (1,)),
+        (NOT_ENOUGH_INFO, SUPPORTS, (3,)),
+        (NOT_ENOUGH_INFO, None, ()),
+    ],
+)
+def test_selected_sentences_against_the_verdict_disagree(
+    label: Label, leans: Label | None, numbers: tuple[int, ...]
+) -> None:
+    stances: list[Label] = [SUPPORTS, REFUTES, REFUTES]
+    found = [evidence(f"Page {n}", "a pier", 0.9, stance) for n, stance in enumerate(stances)]
+    found.append(evidence("Page 3", "a rock", 0.1, NOT_ENOUGH_INFO))
+    # The second one is not selected.
+    found = [replace(one, selected=n != 1) for n, one in enumerate(found)]
+    verdict = Verdict(label, 0.9, "a judge", "", leans=leans)
+    assert disagreement(verdict, found) == numbers
+
+
+def test_where_no_sentence_is_about_the_subject_the_rationale_says_so() -> None:
+    subject = subject_of(EnglishParser().parse("Varnby is the capital of Ostrea."))
+    found = [evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO)]
+    assert rationale_of(NOT_ENOUGH_INFO, True, found, subject) == (
+        "No sentence about “Varnby” was found that decides it."
+    )

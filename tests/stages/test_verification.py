@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.language.english import EnglishParser
+from retrieval.language.subject import subject_of
 from retrieval.stages.verification import EvidenceVerifier
-from retrieval.types import REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
-from tests.evidence import evidence
+from retrieval.state import ClaimState
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
+from tests.evidence import evidence, ranked
 
 CLAIM = "The builder of the pier kept bees."
 # What the relevance model found, best first: all of them bear on the claim, it thinks.
@@ -268,3 +271,45 @@ def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
     assert second.asked == [BOAT_ALONE]
     assert keys(found) == keys([PIER, HOLM, BOAT])
     assert found[1].path == (PIER.key,)
+
+
+SUBJECT = subject_of(EnglishParser().parse("Ida Holm kept bees."))
+BERG = evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES)
+BERG_ALONE = "Eva Berg : She kept no bees."
+
+
+def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list() -> None:
+    model = Listed({BERG_ALONE: (0.1, 0.8, 0.1), HOLM_ALONE: (0.0, 0.3, 0.7)})
+    found, readings = verifier(model).verify(CLAIM, [BERG, HOLM], {}, (), SUBJECT)
+    assert keys(found) == keys([HOLM, BERG])
+    # A tenth of its 0.1 and 0.8 remains.
+    assert found[1].opinion == pytest.approx((0.01, 0.08, 0.91))
+    assert (found[1].stance, found[0].stance) == (NOT_ENOUGH_INFO, NOT_ENOUGH_INFO)
+    # The reading itself is kept as it was.
+    assert readings[(), BERG.key] == pytest.approx((0.1, 0.8, 0.1))
+
+
+def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
+    pier = evidence("Pier", "It was built by him.", 0.9, SUPPORTS)
+    pier_alone = "Pier : It was built by him."
+    model = Listed(
+        {
+            pier_alone: (0.0, 0.6, 0.4),
+            HOLM_ALONE: (0.2, 0.0, 0.8),
+            f"{pier_alone} [SEP] {HOLM_ALONE}": (0.7, 0.1, 0.2),
+        }
+    )
+    found = verifier(model).verify(CLAIM, [HOLM, after(pier, HOLM)], {}, (), SUBJECT)[0]
+    (path,) = [item for item in found if item.path]
+    # Alone the pier would be about something else, so the path is clearly better.
+    assert path.key == pier.key
+    assert path.stance == SUPPORTS
+
+
+def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:
+    pages = tuple(ranked(f"Copy {n}", "Ida Holm kept bees.") for n in range(3))
+    one = evidence("Copy 0", "Ida Holm kept bees.")
+    model = Listed({"Copy 0 : Ida Holm kept bees.": (0.9, 0.0, 0.1)})
+    state = ClaimState(CLAIM, EnglishParser().parse(CLAIM), documents=pages, evidence=(one,))
+    found = verifier(model).run(state).state.evidence
+    assert [item.copies for item in found] == [3]

@@ -90,10 +90,13 @@ def test_a_database_of_the_previous_version_is_upgraded_and_keeps_its_claims(
     with closing(sqlite3.connect(file)) as connection, connection:
         for column in ("corpus", "language_model"):
             connection.execute(f"ALTER TABLE workers DROP COLUMN {column}")
+        for column in ("confidence", "leans"):
+            connection.execute(f"ALTER TABLE claims DROP COLUMN {column}")
         connection.execute("DROP TABLE answers")
         connection.execute("UPDATE schema SET version = 2")
     for opened in (JobStore(f"sqlite:///{file}"), JobStore(f"sqlite:///{file}")):
         assert opened.get(job.id).claim == "Tea is a drink."
+        assert [(listed.confidence, listed.leans) for listed in opened.recent(1)] == [(None, None)]
         assert [worker.corpus for worker in opened.workers(timedelta(minutes=1))] == [None]
         opened.close()
     with closing(sqlite3.connect(file)) as connection:
