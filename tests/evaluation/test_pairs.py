@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 
 from evaluation.pairs import Pair, read_pairs
-from evaluation.verifier_alone import WORST, pair_results, report_of_pairs
+from evaluation.verifier_alone import (
+    WORST,
+    pair_results,
+    quantity_results,
+    report_of_pairs,
+    with_quantities,
+)
 from retrieval.errors import BadSource
+from retrieval.language.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 LAMP = {"claim": "The lamp is red.", "label": "SUPPORTS", "evidence": "It is painted red."}
@@ -153,7 +160,13 @@ def test_of_many_wrong_labels_the_first_of_the_most_confident_are_listed() -> No
 
 
 def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
-    about = {"command": "esoteric evaluate", "file": "mine.jsonl", "model": "Fake 7"}
+    counted = quantity_results(PAIRS, SAID[::-1], SAID, [0, 1])
+    about = {
+        "command": "esoteric evaluate",
+        "file": "mine.jsonl",
+        "model": "Fake 7",
+        "quantities": counted,
+    }
     report = report_of_pairs({**about, **pair_results(PAIRS, SAID)})
     assert "4 pairs of `mine.jsonl`, labelled by Fake 7: label accuracy\n50.0 %" in report
     assert "expected calibration error 0.250." in report
@@ -162,8 +175,27 @@ def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
     assert "| source | pairs | label accuracy, % |\n|---|---|---|\n| sea | 2 | 50.0 |" in report
     assert "| kind | pairs | label accuracy, % |\n|---|---|---|\n| number | 2 | 50.0 |" in report
     assert "the 2 most confident errors" in report
+    assert "Arithmetic decided 2 of them, 1 rightly." in report
+    assert "Without it the label accuracy is 25.0 %." in report
 
     plain = report_of_pairs({**about, **pair_results([pair(SUPPORTS)], SAID[:1])})
     assert "| label |" in plain
     assert "| source |" not in plain
     assert "| kind |" not in plain
+
+
+def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
+    road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
+    claims = ["The road from Arl to Benn is 80 miles long.", "The road is old."]
+    pairs = [Pair(claim, evidence_text(*road), REFUTES, "Road", None, None) for claim in claims]
+    before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
+    after, ruled = with_quantities(pairs, before)
+    assert ruled == [0]
+    assert after.argmax(axis=1).tolist() == [LABELS.index(REFUTES), LABELS.index(SUPPORTS)]
+    assert quantity_results(pairs, before, after, ruled) == {
+        "decided": 1,
+        "right": 1,
+        "turned_right": 1,
+        "turned_wrong": 0,
+        "accuracy_without": 0.0,
+    }
