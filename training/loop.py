@@ -66,6 +66,7 @@ class Recipe:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
     The learning rate falls linearly to ``last_rate``: 0, or the rate at which a next phase begins.
+    Training ends after ``steps`` steps if ``epochs`` have more.
     ``smoothing``: label smoothing of the loss. With ``averaging``, the trained weights are the
     moving average of those of all steps; it is the weight of the average before a step.
     """
@@ -77,6 +78,7 @@ class Recipe:
     warmup: float
     max_tokens: int
     seed: int
+    steps: int | None = None
     last_rate: float = 0.0
     smoothing: float = 0.0
     averaging: float | None = None
@@ -101,7 +103,8 @@ def train(
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(recipe.seed)
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
-    last = steps_per_epoch * recipe.epochs
+    whole = steps_per_epoch * recipe.epochs
+    last = whole if recipe.steps is None else min(recipe.steps, whole)
     optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, recipe, last))
     average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)

@@ -94,6 +94,16 @@ def test_the_learning_rate_falls_from_the_peak_to_the_last_rate(tmp_path: Path) 
     assert kept["schedule"]["_last_lr"] == pytest.approx([2e-4, 2e-4])
 
 
+def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, learning_rate=4e-4, last_rate=1e-4, warmup=0.0, steps=3)
+    _, steps = run(tmp_path, recipe)
+    assert steps == 3  # of four
+    kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    assert kept["schedule"]["_last_lr"] == pytest.approx([1e-4, 1e-4])
+    _, steps = run(tmp_path, recipe)
+    assert steps == 0
+
+
 def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_path: Path) -> None:
     start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
     last, _ = run(tmp_path / "last")

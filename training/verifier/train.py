@@ -82,6 +82,7 @@ PHASES: Mapping[str, tuple[Recipe, Mix]] = {
             learning_rate=3e-5,
             last_rate=0.0,
             warmup=0.06,
+            steps=1_000,
             seed=3,
         ),
         Mix(_FEW, everyday=4_000, fever=3_000, misread=1_500, assertions=2),
