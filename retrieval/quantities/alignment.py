@@ -212,8 +212,9 @@ def same_subject(claimed: Token | None, found: Token | None, title: str) -> bool
     said = stems(_own_words(found))
     if not wanted or not _names_only(found, wanted | titled, titled):
         return False
-    if wanted <= said:
-        return True
+    if wanted <= said:  # not "the school of Selm" for "Selm"
+        head = found.lemma_.lower()
+        return head in ATTRIBUTE_OF or bool(stems([found]) & (wanted | titled))
     same_head = stem(found.lemma_) == stem(claimed.lemma_)
     return wanted <= said | titled and (same_head or is_title(found, title))
 

@@ -345,6 +345,16 @@ REFUTED = [
 # Something else is measured, or it is not sure.
 UNDECIDED = [
     (
+        "Selm was founded in 1871.",
+        "Selm",
+        "The school of Selm was founded in 1871.",
+    ),
+    (
+        "Selm was founded in 1890.",
+        "Selm",
+        "The first mayor of Selm was born in 1871, and Selm was no town then.",
+    ),
+    (
         "The bridge of Arl is 240 feet wide.",
         "Arl",
         "The bridge of Arl is 240 feet long.",
