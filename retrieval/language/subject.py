@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -21,14 +21,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+|[,;:()]")
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
 _ASIDE = re.compile(r"\([^)]*\)|, .*")  # words in parentheses, and a section
 _POSSESSIVE = re.compile(r"(?<=\w)['’][sS]?\b")  # noqa: RUF001 - curly quotes are meant
 _SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass"}
 _LINKS = {"of", "the", "de", "la", "von", "van", "da", "del", "al"}  # between the words of a name
 _SUPERLATIVES = {"JJS", "RBS"}
-_COMPARED = {"JJS", "RBS", "JJR", "RBR"}
+_COMPARATIVES = {"JJR", "RBR"}
+_BEST = re.compile(r"most|least|best|first|last|only|\w{3,}est")
+_NEAR = 8  # words between a name and what is said of it
 _OBJECTS = {"attr", "dobj", "oprd"}
 # Names may lack these words, which say what kind of thing has the name: "Mount Kilimanjaro".
 _KINDS = _words(
@@ -108,6 +110,14 @@ class _Text:
 
     def alone(self, forms: frozenset[str], name: _Name) -> bool:
         """Return whether a word stands in the text and is not the end of a longer, other name."""
+        return any(True for _ in self._places(forms, name))
+
+    def near(self, name: _Name) -> Iterator[str]:
+        """Yield the words, folded, that stand near the last word of a name."""
+        for place in self._places(name.words[-1], name):
+            yield from map(_folded, self.written[max(0, place - _NEAR) : place + _NEAR + 1])
+
+    def _places(self, forms: frozenset[str], name: _Name) -> Iterator[int]:
         ours = frozenset().union(*name.words)
         begins = {form[0] for form in ours}
         for place, word in enumerate(self.written):
@@ -119,8 +129,36 @@ class _Text:
             # Of "J. K. Rowling" one initial must be that of a word of the name.
             initial = len(before) == 1 and bool({w.casefold() for w in last} & begins)
             if not other or initial or _folded(before) in ours or _folded(before) in _KINDS:
-                return True
-        return False
+                yield place
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a claim says that is true of one thing only, whichever it is.
+
+    ``names``: what it says it of; a document about that thing is about the claim too. Another one
+    must have one of the words ``beside``, folded, or with ``best`` a superlative, near a name.
+    ``compared``: it must be the document's own thing, because the claim compares things.
+    """
+
+    names: tuple[_Name, ...]
+    beside: frozenset[str] = frozenset()
+    best: bool = False
+    compared: bool = False
+
+    def is_in(self, text: _Text, titles: _Text) -> bool:
+        if all(titles.alone(name.words[-1], name) for name in self.names):
+            return True
+        if self.compared or not all(name.is_in(text) for name in self.names):
+            return False
+        if not self.beside and not self.best:
+            return True
+        near = {word for name in self.names for word in text.near(name)}
+        return bool(self.beside & near) or (self.best and any(map(_BEST.fullmatch, near)))
+
+
+def _all_words(texts: Iterable[str]) -> _Text:
+    return _Text(tuple(word for text in texts for word in (*_written(text), _BREAK)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +170,23 @@ class Subject:
 
     text: str = ""
     _names: tuple[_Name, ...] = ()
-    _instead: tuple[tuple[_Name, ...], ...] = ()
+    _instead: tuple[_Said, ...] = ()
     _claim: frozenset[str] = frozenset()
 
     def is_in(self, texts: Sequence[tuple[str, str]]) -> bool:
         """Return whether the (title, sentence) pairs, taken together, are about the subject.
 
         They are if they contain one of its names, or, where the claim says something that is true
-        of one thing only ("the capital of Australia"), the names that it says it of. If the subject
-        has no name ("bananas"), any name of the claim, or a title that the claim contains, is
-        enough too.
+        of one thing only ("the capital of Australia"), if they say it too. If the subject has no
+        name ("bananas"), any name of the claim, or a title that the claim contains, is enough.
         """
         if not self._names:
             return True
-        parts = (part for pair in texts for part in pair)
-        text = _Text(tuple(word for part in parts for word in (*_written(part), _BREAK)))
+        text = _all_words(part for pair in texts for part in pair)
+        titles = _all_words(title for title, _ in texts)
         return (
             any(name.is_in(text) for name in self._names)
-            or any(all(name.is_in(text) for name in names) for names in self._instead)
+            or any(said.is_in(text, titles) for said in self._instead)
             or any(self._claim.issuperset(_plain_title(title)) for title, _ in texts)
         )
 
@@ -167,15 +204,17 @@ def subject_of(doc: Doc) -> Subject:
     text = doc[phrase[0].i : phrase[-1].i + 1].text
     rest = [token for token in doc if token not in phrase]
     if names := _names(phrase):
-        if head.pos_ == "NOUN" and root.lemma_ == "be":  # "The capital of Australia is Canberra."
-            names += _names(rest)
+        one = next((t for t in root.children if t.dep_ == "attr" and t.pos_ == "PROPN"), None)
+        if head.pos_ == "NOUN" and one is not None:  # "The capital of Australia is Canberra."
+            said = _Said(tuple(names), _forms(head), best=_has_best(phrase))
+            return Subject(text, tuple(_names(list(one.subtree))), (said,))
         return Subject(text, tuple(names), tuple(_instead(root, rest)))
     if not (things := _things(phrase)):
         return ANYTHING
     return Subject(
         text,
         tuple(things),
-        tuple((name,) for name in _names(rest)),
+        tuple(_Said((name,)) for name in _names(rest)),
         frozenset(form for token in doc for form in _forms(token)),
     )
 
@@ -185,21 +224,35 @@ def _plain_title(title: str) -> set[str]:
     return {_folded(word) for word in _written(_ASIDE.sub("", title))} or {title}
 
 
-def _instead(root: Token, rest: Sequence[Token]) -> Iterator[tuple[_Name, ...]]:
-    """Yield the names that stand for the subject if the claim says what is true of one thing."""
-    if any(t.tag_ in _COMPARED for t in rest) and (names := _names(rest)):
-        yield tuple(names)
+def _instead(root: Token, rest: Sequence[Token]) -> Iterator[_Said]:
+    """Yield what the claim says of its subject that is true of one thing only."""
+    named = tuple(_names(rest))
+    if named and (_has_best(rest) or any(token.lower_ == "any" for token in rest)):
+        yield _Said(named, best=True)
+    if named and any(token.tag_ in _COMPARATIVES for token in rest):
+        yield _Said(named, compared=True)
+    for token in rest:
+        if token.lower_ == "than" and (things := _things(list(token.subtree))):
+            yield _Said(tuple(things), compared=True)
     for child in root.children:
         if child.dep_ not in _OBJECTS:
             continue
         phrase = list(child.subtree)
-        best = [t for t in phrase if t.tag_ in _SUPERLATIVES or t.lower_ in _UNIQUE]
-        known = any(t.dep_ == "poss" or t.lower_ == "the" for t in child.children)
-        if best or root.lemma_ in _OF_ONE or (root.lemma_ == "be" and known):
-            names = _names(phrase)
-            if names or best or root.lemma_ in _OF_ONE:
-                yield tuple(names) or (*_things([child]), *map(_thing, best))
-    yield from ((thing,) for t in rest if t.lower_ == "than" for thing in _things(list(t.subtree)))
+        names, best = tuple(_names(phrase)), [token for token in phrase if _is_best(token)]
+        if root.lemma_ in _OF_ONE:
+            yield _Said(names or tuple(_things([child])))
+        elif best and not names:
+            yield _Said((*_things([child]), *map(_thing, best)))
+        elif names and any(t.dep_ == "poss" or t.lower_ == "the" for t in child.children):
+            yield _Said(names, _forms(child), best=bool(best))
+
+
+def _has_best(tokens: Sequence[Token]) -> bool:
+    return any(map(_is_best, tokens))
+
+
+def _is_best(token: Token) -> bool:
+    return token.tag_ in _SUPERLATIVES or token.lower_ in _UNIQUE
 
 
 def _names(tokens: Sequence[Token]) -> list[_Name]:

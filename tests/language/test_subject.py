@@ -52,6 +52,17 @@ def test_a_sentence_with_the_subject_in_any_form_is_about_it(
             "Brisbane",
             "Brisbane is the capital of the Australian state of Queensland.",
         ),
+        (
+            "Canberra is the capital of Australia.",
+            "Brisbane",
+            "Brisbane is the capital of Queensland, and by now the third in size in Australia.",
+        ),
+        (
+            "The capital of Australia is Canberra.",
+            "Adelaide",
+            "Adelaide is the capital of South Australia.",
+        ),
+        ("Jupiter is denser than Saturn.", "Titan", "Titan is the largest moon of Saturn."),
         ("Karl Benz was born in Germany.", "Rudolf Holm", "He was born in Germany."),
         ("South Korea has a king.", "North Korea", "North Korea has a chairman."),
         ("Mary Shelley was a poet.", "Percy Shelley", "Percy Shelley was a poet."),
@@ -69,6 +80,8 @@ def test_a_sentence_about_another_thing_of_the_same_kind_is_not(
 @pytest.mark.parametrize(
     ("claim", "title", "sentence"),
     [
+        ("The capital of Australia is Sydney.", "Canberra", "It is the capital of Australia."),
+        ("Varnby is the largest town in Ostrea.", "Holm, Ostrea", "It is the biggest town."),
         ("Sydney is the capital of Australia.", "Canberra", "It is the capital of Australia."),
         ("Bram Stoker wrote Frankenstein.", "Mary Shelley", "Her novel Frankenstein is famous."),
         (
