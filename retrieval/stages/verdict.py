@@ -210,7 +210,7 @@ def rationale_of(
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
-        read = [(item.heading, item.sentence.text) for item in evidence]
+        read = [item.as_read for item in evidence]
         if not subject.is_in(read):
             return f"No sentence about “{subject.text}” was found that decides it."
         settles = "does not settle the claim"

@@ -111,7 +111,7 @@ class EvidenceVerifier(Stage):
         for reading, opinion in readings.items():
             path, last = reading
             if known.keys() >= {*path, last}:
-                texts = [(known[key].heading, known[key].sentence.text) for key in (*path, last)]
+                texts = [known[key].as_read for key in (*path, last)]
                 if not subject.is_in(texts):
                     supports, refutes = (self._other_share * side for side in opinion[:2])
                     opinion = (supports, refutes, 1 - supports - refutes)
