@@ -94,11 +94,6 @@ class Verdict(_Part):
     """What each judge says, first the one that decided, or the language model where both decided
     together. Without a language model there is only the verifier's opinion."""
 
-    @property
-    def rests_on_evidence(self) -> bool:
-        """Whether evidence was selected for it."""
-        return any(opinion.cites for opinion in self.opinions)
-
 
 class Evidence(_Part):
     """A sentence and what the verifier says about it."""

@@ -106,7 +106,8 @@ DOCUMENT = (
     ' "seconds": {"total": 1.2346, "explain": 0.0},'
     ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
     ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
-    ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "opinions": []}}]}'
+    ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
+    ' "disagreement": [], "opinions": []}}]}'
 )
 
 

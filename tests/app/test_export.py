@@ -359,7 +359,7 @@ def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(
     parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
     more = {"statements": parts, "claim_as_written": "Claim: it"}
     text = fetch(client, done(store, worker, claim_document(CLAIM) | more), "md").text
-    assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted: Old\\.\n\n" in text
+    assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted (90%): Old\\.\n\n" in text
     assert "As it was written: Claim\\: it\n" in text
 
 

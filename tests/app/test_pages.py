@@ -178,7 +178,10 @@ def test_the_statements_of_a_claim_have_their_own_verdicts(
     listed = re.search(r'<ol class="statements">(.*?)</ol>', page, re.DOTALL)
     assert listed is not None
     items = re.findall(r"<li>(.*?)</li>", listed[1], re.DOTALL)
-    assert [words(item) for item in items] == ["Supported 90% confident It is <b>.", "Refuted Old."]
+    assert [words(item) for item in items] == [
+        "Supported 90% confident It is <b>.",
+        "Refuted 90% confident Old.",
+    ]
     assert "It is &lt;b&gt;." in items[0]
 
 
@@ -189,7 +192,7 @@ def test_a_pending_claim_shows_its_stages(
     run = worker.start(job)
     worker.record(run, FIRST_HOP[:5])
     page = client.get(f"/claims/{job.id}").text
-    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:12]
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:13]
     assert rows == [
         ("spans", "done"),
         ("titles", "done"),
@@ -200,6 +203,7 @@ def test_a_pending_claim_shows_its_stages(
         ("relevance", "waiting"),
         ("semantic", "waiting"),
         ("verification", "waiting"),
+        ("quantities", "waiting"),
         ("selection", "waiting"),
         ("verdict", "waiting"),
         ("next", "waiting"),
@@ -239,6 +243,7 @@ def test_a_second_hop_is_shown_under_the_first(
         ("relevance", "done"),
         ("semantic", "running"),
         ("verification", "waiting"),
+        ("quantities", "waiting"),
         ("selection", "waiting"),
         ("verdict", "waiting"),
     ]
