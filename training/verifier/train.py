@@ -156,7 +156,8 @@ def train_verifier(
         " packages) with a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the first and"
         " the mean vector (`training/networks/mpnet.py`). All weights are trained except the"
         f" embeddings; `delta.safetensors` is the difference, cut to rank {RANK}.",
-        data="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items())
+        data=_started_from(start)
+        + "".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items())
         + f"{sources.described}.",
         digests={**sources.digests, **dev.digests},
         commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
@@ -171,6 +172,15 @@ def train_verifier(
         {name: recipe for name, (recipe, _) in phases.items()},
         {"as trained": trained, "as shipped": shipped},
     )
+
+
+def _started_from(start: Path | None) -> str:
+    """Return what the card says of the verifier that the last phase continued from."""
+    if start is None:
+        return ""
+    before = [name for name in PHASES if name != CONTINUED]
+    version = read_config(start)["version"]
+    return f"Started from version {version}, made by the phases {', '.join(before)}. "
 
 
 def _classifies(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> Classify:
