@@ -83,8 +83,8 @@ class _Name:
     def _shortened(self, text: _Text) -> bool:
         """Return whether the text has the last word, with initials or nothing before it, or the
         initials of all words, or the words that these are the initials of."""
-        if len(self.words) == 1:
-            (word,) = self.known_as
+        if len(self.known_as) == 1:
+            word = self.known_as[0]
             return word.isupper() and 2 <= len(word) <= 5 and word in text.initials
         initials = "".join(word[0] for word in self.known_as)
         if initials.isupper() and initials in text.written:

@@ -36,6 +36,7 @@ def about(claim: str, *texts: tuple[str, str]) -> bool:
         ("The Roma came from Egypt.", "Romani people", "The Romani came from India."),
         ("The town of Varnby is old.", "Varnby", "It was founded in 1200."),
         ("The capital of Norway is Oslo.", "Oslo", "It is the seat of the government."),
+        ("Al-Idrisi drew maps.", "Maps", "Some of them are by al-Idrisi."),
     ],
 )
 def test_a_sentence_with_the_subject_in_any_form_is_about_it(
