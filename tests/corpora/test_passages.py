@@ -164,8 +164,10 @@ def test_the_time_is_linear_in_the_length() -> None:
         assert sum(1 for _ in passages("lamps", "Lamps", None, text)) > count
         return time.process_time() - started
 
-    seconds(10)
-    assert seconds(1200) < 8 * seconds(300)  # linear: 4 times; quadratic: 16 times
+    def least(count: int) -> float:  # a single time is sometimes far too long
+        return min(seconds(count) for _ in range(3))
+
+    assert least(1200) < 8 * least(300)  # linear: 4 times; quadratic: 16 times
 
 
 def test_a_long_document_of_json_lines_is_read_in_passages(tmp_path: Path) -> None:

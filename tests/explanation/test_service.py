@@ -19,6 +19,7 @@ from app.services import services_of
 from retrieval.explanation.language_model import BREAKS_AFTER
 from retrieval.model_folders import ModelFolders
 from retrieval.models import judge_name
+from retrieval.wording import WITH_QUANTITIES
 from settings import CHECKOUT, Settings
 from tests.explanation.chat_server import ChatServer, chat_server, hangs, refuses, says, verdict
 from worker.health import worker_health
@@ -172,7 +173,8 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     jobs = [service.checked(claim) for claim in claims]
     for job in jobs:
         assert job.result is not None
-        assert job.result.verdict.judge == judge_name(ModelFolders(service.home / "models"))
+        verifier = judge_name(ModelFolders(service.home / "models"))
+        assert job.result.verdict.judge.removesuffix(WITH_QUANTITIES) == verifier
         assert any("The verdict is the verifier" in note for note in job.result.notices)
         assert job.result.usage is not None
         assert job.result.usage.calls == 0

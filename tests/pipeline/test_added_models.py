@@ -45,7 +45,9 @@ def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_na
     retriever = Retriever(index, tmp_path, threads=2, folders=folders)
     retriever.warm_up(RECIPES[recipe])
     claim = "The designer of Skerrow Light was a Scottish engineer."
-    report = retriever.check(claim, recipe, lambda progress: None)
+    # With this share, readings of sentences about something else keep their probabilities.
+    settings = replace(RECIPES[recipe].settings, other_subject_share=1.0)
+    report = retriever.follow(replace(RECIPES[recipe], settings=settings), claim, lambda _: None)
     assert report.verdict.judge == f"my-nli {read_classifier(folder).digest[:8]}"
     texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
     pairs = [
