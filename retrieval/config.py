@@ -115,7 +115,7 @@ class RetrievalConfig:
     together_weight: float = 0.25
     other_subject_share: float = 0.1
     opposition_cutoff: float = 0.5
-    decided_cutoff: float = 0.55
+    decided_cutoff: float = 0.6
     firm_confidence: float = 0.7
     opposed_share: float = 0.75
     open_share: float = 0.9

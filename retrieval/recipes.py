@@ -95,7 +95,7 @@ RECIPES: dict[str, Recipe] = {
             ),
             next=("mentions", "generation", "dense"),
             ending="decided",
-            max_hops=3,
+            max_hops=2,
         ),
         Recipe(
             "esoteric",

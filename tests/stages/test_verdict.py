@@ -146,10 +146,9 @@ def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again() -
 
 
 def test_the_model_says_how_the_verdict_is_scaled() -> None:
-    verdict = judged(
-        OfOneOpinion((1.0, 0.0, 0.0), verdict_scale=0.5), item("Pier", (0.64, 0, 0.36))
-    )
-    assert (verdict.label, verdict.confidence) == (SUPPORTS, pytest.approx(0.8 / 1.4))
+    verdict = judged(OfOneOpinion((1.0, 0.0, 0.0), verdict_scale=0.5), item("Pier", (0.9, 0, 0.1)))
+    # The square root of 0.9 is three times that of 0.1.
+    assert (verdict.label, verdict.confidence) == (SUPPORTS, pytest.approx(0.75))
 
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
@@ -179,18 +178,18 @@ UNSURE = OfOneOpinion((0.45, 0.05, 0.5))
 
 
 def test_a_label_that_is_too_uncertain_is_only_leant_to() -> None:
-    verdict = judged(UNSURE, item("Pier", (0.0, 0.54, 0.46)))
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.59, 0.41)))
     assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, REFUTES)
     # It is the probability of NOT ENOUGH INFO: nothing says how sure the lean is.
-    assert verdict.confidence == pytest.approx(0.46)
+    assert verdict.confidence == pytest.approx(0.41)
     assert verdict.rationale == (
         "The best evidence leans towards refuting the claim, but not clearly enough to decide."
     )
 
 
 def test_a_label_that_is_certain_enough_is_given() -> None:
-    verdict = judged(UNSURE, item("Pier", (0.0, 0.55, 0.45)))
-    assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.55, None)
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.6, 0.4)))
+    assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.6, None)
 
 
 def test_a_label_that_no_sentence_has_is_only_leant_to() -> None:
