@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
+from retrieval.wording import WITH_QUANTITIES
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -301,9 +302,10 @@ class ClaimResult(_Part):
     def lowered_by_proof(self) -> bool:
         """Whether the confidence was lowered because the proof has another label.
 
-        The proof is compared only with the verifier's verdict.
+        The proof is compared only with the verifier's verdict, and not where arithmetic decided.
         """
-        return bool(self.proof) and not self.proof_agrees and self.decider == "verifier"
+        compared = self.decider == "verifier" and not self.verdict.judge.endswith(WITH_QUANTITIES)
+        return compared and bool(self.proof) and not self.proof_agrees
 
     def by_model(self, judge: str) -> bool:
         """Return whether this judge is the language model."""

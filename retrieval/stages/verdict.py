@@ -9,6 +9,7 @@ from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.language.model_texts import evidence_set_text
 from retrieval.language.subject import ANYTHING, Subject, subject_of
+from retrieval.quantities.relation import Ruling
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.sufficiency.proof_adjustment import adjusted_to_proof
@@ -49,7 +50,9 @@ class CrossEncoderJudge(Stage):
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
         selected = state.selected
-        verdict = self.judge(state.claim, selected, state.proof, subject_of(state.parsed))
+        # Arithmetic needs no proof; the prover cannot compare numbers.
+        proof = None if _rulings(state) else state.proof
+        verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
         verdict = _with_rulings(verdict, state)
@@ -106,14 +109,17 @@ class CrossEncoderJudge(Stage):
 
 def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
     """Return the verdict with the arithmetic that gave selected evidence its label, if any did."""
-    rulings = [state.rulings.get((item.path, item.key)) for item in state.selected]
-    because = dict.fromkeys(
-        one.because for one in rulings if one is not None and one.label == verdict.label
-    )
+    because = dict.fromkeys(one.because for one in _rulings(state) if one.label == verdict.label)
     if not because:
         return verdict
     rationale = " ".join((verdict.rationale, *because))
     return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
+
+
+def _rulings(state: ClaimState) -> list[Ruling]:
+    """Return what arithmetic says about the selected evidence."""
+    found = (state.rulings.get((item.path, item.key)) for item in state.selected)
+    return [ruling for ruling in found if ruling is not None]
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
