@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _STEM = 5
+_REPORTED = re.compile(r"\b(?:says?|said|tells?|told) (?:\w+ )?that\b")
 _BRACKETS = re.compile(r"\s*\([^)]*\)")
 _AGO = re.compile(r" (?:later|earlier|ago|before|after|prior|old|into|to go)\b")
 
@@ -126,6 +127,8 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
     the claim contains too.
     """
     if "?" in doc.text or ("used to" in doc.text and "used" not in allowed):
+        return True
+    if _REPORTED.search(doc.text):
         return True
     places = [(item.start, item.end) for item in items]
     return any(

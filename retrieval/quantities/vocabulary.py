@@ -36,10 +36,13 @@ RISKS = _set(
     predict predicted forecast project projected would could may might should shall will if
     unless whether legend legendary fictional instead rather formerly former previously
     initially originally once correct correction dispute disputed doubt claim claimed believe
-    believed unlike except although though but yet however ask question
+    believed unlike except although though but yet however ask question according
+    argue argued argues insist insisted insists boast boasted boasts advertise advertised
+    advertises promise promised promises rest remainder
     """
 )
-"""Words of denials, hedges, plans and corrections, after which a quantity may not be so."""
+"""Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so, and
+of a remainder, whose quantity follows from another one."""
 
 WHOLES = _set(
     """

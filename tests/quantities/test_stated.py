@@ -344,6 +344,12 @@ REFUTED = [
 
 # Something else is measured, or it is not sure.
 UNDECIDED = [
+    ("Lake Selm is 30 metres deep.", "Lake Selm", "A leaflet says that it is 30 metres deep."),
+    (
+        "Ten per cent of the mail for Selm comes by ship.",
+        "Selm",
+        "Ninety per cent of the mail for Selm comes by rail and the rest by ship.",
+    ),
     (
         "Selm was founded in 1871.",
         "Selm",
