@@ -120,9 +120,9 @@ def _merged_documents(
     merged: dict[str, RankedDocument] = {}
     for ranked in (ranked for report in reports for ranked in report.documents):
         merged.setdefault(ranked.document.id, ranked)
-    told = dict.fromkeys(item.sentence.document_id for item in evidence)
-    first = [merged[document_id] for document_id in told if document_id in merged]
-    return (*first, *(ranked for name, ranked in merged.items() if name not in told))
+    with_evidence = dict.fromkeys(item.sentence.document_id for item in evidence)
+    first = [merged[document_id] for document_id in with_evidence if document_id in merged]
+    return (*first, *(ranked for name, ranked in merged.items() if name not in with_evidence))
 
 
 def _recited(one: Checked, numbers: dict[SentenceKey, int]) -> Checked:

@@ -23,7 +23,7 @@ _MOST_WORDS = 40
 
 
 def as_statement(question: str, parser: EnglishParser) -> str | None:
-    """Return the statement, or ``None`` if it cannot be told which one it is."""
+    """Return the statement, or ``None`` if it is not clear which one it is."""
     asked = _END.sub("", question)
     parsed = parser.parse(asked)
     if not QUESTION_WORDS.isdisjoint(token.lower_ for token in parsed):

@@ -76,9 +76,9 @@ class _Name:
 
     def _without_kind(self, text: _Text) -> bool:
         """Return whether the text has the name without the kind of thing, as its whole name."""
-        told = [forms for forms in self.words if not forms & _KINDS]
-        whole = 0 < len(told) < len(self.words)
-        return whole and all(text.alone(forms, self) for forms in told)
+        own = [forms for forms in self.words if not forms & _KINDS]
+        whole = 0 < len(own) < len(self.words)
+        return whole and all(text.alone(forms, self) for forms in own)
 
     def _shortened(self, text: _Text) -> bool:
         """Return whether the text has the last word, with initials or nothing before it, or the

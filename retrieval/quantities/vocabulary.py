@@ -41,8 +41,8 @@ RISKS = _set(
     advertises promise promised promises rest remainder
     """
 )
-"""Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so, and
-of a remainder, whose quantity follows from another one."""
+"""Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so,
+and of a remainder, whose quantity follows from another one."""
 
 WHOLES = _set(
     """

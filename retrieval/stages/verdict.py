@@ -173,13 +173,13 @@ def settled(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Ve
     """
     if verdict.label == NOT_ENOUGH_INFO:
         return verdict
-    told = any(item.stance == verdict.label for item in evidence)
-    if told and verdict.confidence >= cutoff:
+    has_stance = any(item.stance == verdict.label for item in evidence)
+    if has_stance and verdict.confidence >= cutoff:
         return verdict
     leaning = f"leans towards {_LEANING[verdict.label]} the claim"
     rationale = (
         f"The best evidence {leaning}, but not clearly enough to decide."
-        if told
+        if has_stance
         else f"What was found {leaning}, but no sentence decides it."
     )
     return replace(
