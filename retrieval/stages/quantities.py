@@ -61,6 +61,8 @@ class QuantityRuler(Stage):
         known = {item.key: item for item in (*state.read, *state.evidence)}
         for item in state.evidence:
             parts = [*(known[key] for key in item.path), item]
+            if any(map(_has_context, parts)):
+                continue
             if not may_be_decided_by(
                 state.parsed, [(part.title, part.sentence.text) for part in parts]
             ):
@@ -98,8 +100,18 @@ def _about(name: str, dimension: str, known: Sequence[Evidence]) -> list[Evidenc
     return [
         item
         for item in sorted(known, key=lambda item: -item.score)
-        if names_page(name, item.title) and needed in dimensions(item.sentence.text)
+        if names_page(name, item.title)
+        and needed in dimensions(item.sentence.text)
+        and not _has_context(item)
     ]
+
+
+def _has_context(item: Evidence) -> bool:
+    """Return whether a neighbour may turn what the sentence says ("That is wrong.").
+
+    Arithmetic reads the sentence alone, so it leaves such a sentence to the verifier.
+    """
+    return item.in_context != item.sentence.text
 
 
 def _ruled_first(ruled: Sequence[Evidence], state: ClaimState) -> tuple[Evidence, ...]:

@@ -43,6 +43,25 @@ def test_evidence_without_quantities_is_left_as_it_is(parser: EnglishParser) -> 
     assert QuantityRuler(parser).run(before) == (before, "")
 
 
+def test_a_sentence_that_its_neighbour_may_turn_is_left_to_the_verifier(
+    parser: EnglishParser,
+) -> None:
+    corrected = replace(ROAD, context_after="That is wrong.")
+    claim = "The road from Arl to Benn is 80 kilometres long."
+    before = state_of(parser, claim, evidence=(corrected,))
+    assert QuantityRuler(parser).run(before) == (before, "")
+    alone = QuantityRuler(parser).run(replace(before, evidence=(ROAD,))).state
+    assert len(alone.rulings) == 1
+
+
+def test_half_of_a_comparison_that_its_neighbour_may_turn_decides_nothing(
+    parser: EnglishParser,
+) -> None:
+    corrected = replace(LUND, context_after="That is wrong.")
+    before = state_of(parser, "Ober is taller than Lund.", read=(OBER, corrected))
+    assert not QuantityRuler(parser).run(before).state.rulings
+
+
 def test_rulings_of_the_hop_before_do_not_stay(parser: EnglishParser) -> None:
     claim = "The road from Arl to Benn is 80 miles long."
     ruled = QuantityRuler(parser).run(state_of(parser, claim, evidence=(ROAD,))).state
