@@ -21,9 +21,9 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from retrieval.networks.weights import Body, Layer, Linear, Norm
 
 VECTORS, MASK, STATES = "vectors", "mask", "states"
-_LARGEST_WEIGHT = 63
-_LARGEST_INPUT, _MIDDLE = 127, 128  # inputs are stored as 1 to 255, of which 128 is 0
-_TINY = 1e-9  # the scale of a token whose numbers are all 0
+LARGEST_WEIGHT = 63
+LARGEST_INPUT, _MIDDLE = 127, 128  # inputs are stored as 1 to 255, of which 128 is 0
+TINY = 1e-9  # the scale of a token whose numbers are all 0
 _MICROSOFT = "com.microsoft"
 
 
@@ -114,7 +114,7 @@ class _Graph:
     def _linear(self, given: tuple[str, str], linear: Linear) -> str:
         numbers, scale = given
         weight = linear.weight.T
-        of_output = np.abs(weight).max(0) / _LARGEST_WEIGHT + np.float32(_TINY)
+        of_output = np.abs(weight).max(0) / LARGEST_WEIGHT + np.float32(TINY)
         product = self._do(
             "MatMulIntegerToFloat",
             [
@@ -135,8 +135,8 @@ class _Graph:
         scale = self._do(
             "Max",
             [
-                self._do("Mul", [largest, self._constant(np.float32(1 / _LARGEST_INPUT))]),
-                self._constant(np.float32(_TINY)),
+                self._do("Mul", [largest, self._constant(np.float32(1 / LARGEST_INPUT))]),
+                self._constant(np.float32(TINY)),
             ],
         )
         middle = self._do(
