@@ -13,12 +13,13 @@ import os
 import resource
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from threading import Thread
+from threading import Thread, Timer
 from types import TracebackType
 from typing import Any
 
@@ -87,16 +88,20 @@ class ChildProcess:
         Raises:
             ChildEnded: there is none; the process has ended.
         """
-        if self._connection is None:
+        if self._connection is None or self._process is None:
             raise ChildEnded
+        # A part of an answer may have arrived, so that waiting for its first byte is not enough.
+        limit = Timer(seconds, self._process.kill)
+        end = time.monotonic() + seconds
+        limit.start()
         try:
-            if not self._connection.poll(seconds):
-                self.end()
-                raise ChildTooSlow
             return self._connection.recv()
         except (EOFError, OSError) as error:
+            too_slow = time.monotonic() >= end
             self.end()
-            raise ChildEnded from error
+            raise (ChildTooSlow if too_slow else ChildEnded) from error
+        finally:
+            limit.cancel()
 
     def end(self) -> None:
         """End the process, if there is one."""
