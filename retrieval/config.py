@@ -65,8 +65,6 @@ class RetrievalConfig:
             train calibration``).
         other_subject_share: a reading that is not about the claim's subject keeps this share of
             its probabilities of SUPPORTS and REFUTES. Below 0.5, so its stance is NOT ENOUGH INFO.
-        opposition_cutoff: the best sentence of the other side is selected too if the probability
-            of its stance is at least this.
         decided_cutoff: least confidence, after a proof that disagrees has lowered it, of SUPPORTS
             and REFUTES; below it the verdict is NOT ENOUGH INFO and only leans towards them.
         firm_confidence: below this confidence the verdict is worded as "probably", and the
@@ -114,7 +112,6 @@ class RetrievalConfig:
     independence_cutoff: float | None = 0.25
     together_weight: float = 0.25
     other_subject_share: float = 0.1
-    opposition_cutoff: float = 0.5
     decided_cutoff: float = 0.6
     firm_confidence: float = 0.7
     opposed_share: float = 0.75

@@ -230,13 +230,14 @@ class Evidence:
 
     @property
     def stance(self) -> Label:
-        """The most probable label of the sentence."""
-        return LABELS[self.opinion.index(max(self.opinion))]
+        """SUPPORTS or REFUTES if it is more probable than not, otherwise NOT ENOUGH INFO."""
+        supports, refutes, _ = self.opinion
+        return SUPPORTS if supports > 0.5 else REFUTES if refutes > 0.5 else NOT_ENOUGH_INFO
 
     @property
     def stance_confidence(self) -> float:
         """The probability of the stance."""
-        return max(self.opinion)
+        return self.opinion[LABELS.index(self.stance)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,9 +109,7 @@ def read_claims(classify: Classify, dev: DevClaims) -> Readings:
     ``classify`` turns (claim, evidence) pairs into class probabilities.
     """
     config = RetrievalConfig()
-    selector = RelativeSelector(
-        config.selection_share, config.selection_limit, config.opposition_cutoff
-    )
+    selector = RelativeSelector(config.selection_share, config.selection_limit)
     pairs = [
         (claim.text, evidence_text(dev.pool.sentences[i].title, dev.pool.sentences[i].text))
         for claim, indices in zip(dev.claims, dev.candidates, strict=True)

@@ -243,7 +243,5 @@ def _by_utility(model: UtilityReader, ranked: RankedClaims) -> list[list[Evidenc
 
 def _by_relevance(ranked: RankedClaims) -> list[list[Evidence]]:
     config = RetrievalConfig()
-    selector = RelativeSelector(
-        config.selection_share, config.selection_limit, config.opposition_cutoff
-    )
+    selector = RelativeSelector(config.selection_share, config.selection_limit)
     return [[item for item in selector.select(items) if item.selected] for items in ranked.evidence]

@@ -54,9 +54,7 @@ class Campaign:
         """Store the judges; ``name`` is the verifier's."""
         config = RetrievalConfig()
         self._verification = EvidenceVerifier(verifier, config)
-        self._selection = RelativeSelector(
-            config.selection_share, config.selection_limit, config.opposition_cutoff
-        )
+        self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(verifier, name, config)
         self._explainer = explainer
         self._verification.warm_up()

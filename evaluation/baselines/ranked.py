@@ -73,9 +73,7 @@ class RankedBaseline:
         self._verification = EvidenceVerifier(
             model, replace(config, verified_sentences=MOST_EVIDENCE)
         )
-        self._selection = RelativeSelector(
-            config.selection_share, config.selection_limit, config.opposition_cutoff
-        )
+        self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(model, model.version, config)
 
     def warm_up(self) -> None:

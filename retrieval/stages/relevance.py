@@ -20,8 +20,7 @@ from retrieval.types import Evidence, RankedDocument, Sentence
 class CrossEncoderRelevanceClassifier(Stage):
     """Reads the claim together with each sentence and its title.
 
-    One pass gives relevance, which is 1 - P(NOT ENOUGH INFO), and stance, which is the most
-    probable class.
+    One pass gives relevance, which is 1 - P(NOT ENOUGH INFO), and stance.
     """
 
     def __init__(self, model: CrossEncoder, cutoff: float) -> None:

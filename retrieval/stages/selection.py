@@ -27,14 +27,10 @@ class RelativeSelector(Stage):
     best sentence of the other side is selected too, if there is one.
     """
 
-    def __init__(self, share: float, limit: int, opposition: float) -> None:
-        """Select sentences with at least ``share`` of the best score, ``limit`` at most.
-
-        ``opposition``: least probability of the stance of a sentence of the other side.
-        """
+    def __init__(self, share: float, limit: int) -> None:
+        """Select sentences with at least ``share`` of the best score, ``limit`` at most."""
         self._share = share
         self._limit = limit
-        self._opposition = opposition
 
     def run(self, state: ClaimState) -> Step:
         """Mark the selected ``evidence``."""
@@ -45,7 +41,7 @@ class RelativeSelector(Stage):
         first = evidence[: self._limit]
         bar = self._share * max((item.score for item in first), default=0.0)
         best = [item for item in first if item.score >= bar]
-        selected = _with_paths(_opposed(best, evidence, self._opposition), self._limit)
+        selected = _with_paths(_opposed(best, evidence), self._limit)
         return [replace(item, selected=item.key in selected) for item in evidence]
 
 
@@ -56,13 +52,9 @@ class ProvedSelector(Stage):
     nothing. The best sentence of the other side stays.
     """
 
-    def __init__(self, share: float, opposition: float) -> None:
-        """Keep unused sentences with at least ``share`` of the best selected one's relevance.
-
-        ``opposition``: least probability of the stance of a sentence of the other side.
-        """
+    def __init__(self, share: float) -> None:
+        """Keep unused sentences with at least ``share`` of the best selected one's relevance."""
         self._share = share
-        self._opposition = opposition
 
     def run(self, state: ClaimState) -> Step:
         """Leave sentences out of the selection, after the stage ``proof``."""
@@ -79,7 +71,7 @@ class ProvedSelector(Stage):
         needed = {step.evidence.key for step in proof.mutations if step.evidence is not None}
         bar = self._share * max((item.score for item in selected), default=0.0)
         best = [item for item in selected if item.key in needed or item.score >= bar]
-        kept = _with_paths(_opposed(best, selected, self._opposition), len(selected))
+        kept = _with_paths(_opposed(best, selected), len(selected))
         return [replace(item, selected=item.key in kept) for item in evidence]
 
 
@@ -139,21 +131,18 @@ class UtilitySelector(Stage):
         return sorted(marked, key=lambda item: not item.selected)
 
 
-def _opposed(
-    best: Sequence[Evidence], evidence: Sequence[Evidence], least: float
-) -> list[Evidence]:
+def _opposed(best: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
     """Return the best sentences with the best one of the other side in the second place.
 
     So it finds room where the last of the others does not. The side is the stance of the sentence
     with the highest score of those that have one. Nothing is added if there is no side, or if no
-    sentence has the opposite stance with at least the probability ``least``.
+    sentence has the opposite stance.
     """
     decided = [item for item in best if item.stance in OPPOSITE]
     if not decided:
         return list(best)
     side = max(decided, key=lambda item: item.score)
-    others = (item for item in evidence if item.stance == OPPOSITE[side.stance])
-    against = [item for item in others if item.stance_confidence >= least][:1]
+    against = [item for item in evidence if item.stance == OPPOSITE[side.stance]][:1]
     keys = {item.key for item in (side, *against)}
     return [side, *against, *(item for item in best if item.key not in keys)]
 

@@ -165,10 +165,8 @@ STAGES: Mapping[str, _Maker] = {
         _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
     "quantities": lambda r, c: QuantityRuler(r.parser),
-    "selection": lambda r, c: RelativeSelector(
-        c.selection_share, c.selection_limit, c.opposition_cutoff
-    ),
-    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share, c.opposition_cutoff),
+    "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
+    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
     "selection:utility": lambda r, c: UtilitySelector(
         UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),

@@ -27,7 +27,7 @@ def proof_from(*items: Evidence) -> Proof:
 
 
 def kept(found: list[Evidence], proof: Proof) -> list[str]:
-    return [i.title for i in ProvedSelector(0.6, 0.5).select(found, proof) if i.selected]
+    return [i.title for i in ProvedSelector(0.6).select(found, proof) if i.selected]
 
 
 def test_what_no_part_rests_on_is_let_go() -> None:
@@ -54,16 +54,16 @@ def test_what_led_to_a_needed_sentence_stays_with_it() -> None:
 
 def test_the_order_is_left_as_it_is() -> None:
     found = [chosen("Low", 0.1), chosen("Best", 0.9)]
-    kept = ProvedSelector(0.6, 0.5).select(found, proof_from())
+    kept = ProvedSelector(0.6).select(found, proof_from())
     assert [item.title for item in kept] == ["Low", "Best"]
 
 
 def test_without_evidence_nothing_is_kept() -> None:
-    assert ProvedSelector(0.6, 0.5).select([], proof_from()) == []
+    assert ProvedSelector(0.6).select([], proof_from()) == []
 
 
 def test_the_best_sentence_of_the_other_side_stays() -> None:
-    against = replace(evidence("Against", "a rock", 0.5, REFUTES), selected=True)
-    second = replace(evidence("Second", "a rock", 0.5, REFUTES), selected=True)
+    against = replace(evidence("Against", "a rock", 0.52, REFUTES), selected=True)
+    second = replace(evidence("Second", "a rock", 0.52, REFUTES), selected=True)
     best = chosen("Best", 0.9)
     assert kept([best, against, second], proof_from(best)) == ["Best", "Against"]

@@ -47,7 +47,7 @@ def test_the_rationale_quotes_the_best_sentence_of_the_same_stance() -> None:
 
 
 def test_a_verdict_that_is_little_better_than_a_guess_is_not_stated_as_a_fact() -> None:
-    items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.5, REFUTES)]
+    items = [evidence("Harbour", "The lighthouse was built in 1901.", 0.55, REFUTES)]
     assert rationale_of(REFUTES, False, items) == (
         "“Harbour” seems to contradict it: “The lighthouse was built in 1901.”"
     )
@@ -153,12 +153,13 @@ def test_the_model_says_how_the_verdict_is_scaled() -> None:
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
     model = OfOneOpinion((0.5, 0.25, 0.25))
-    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.5, 0.375, 0.125))
+    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.5625, 0.3125, 0.125))
     verdict = judged(model, weak, strong)
     assert model.asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
     assert verdict.label == SUPPORTS
-    # Without the side that no sentence has: 0.5 and 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
-    assert verdict.confidence == pytest.approx(0.5 / (0.5 + 0.15625))
+    # Without the side that no sentence has: 0.5 / 4 + 0.5625 * 3 / 4 = 0.546875, and
+    # 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
+    assert verdict.confidence == pytest.approx(0.546875 / (0.546875 + 0.15625))
 
 
 def test_below_a_confidence_of_seven_tenths_the_evidence_only_seems_to_decide() -> None:
