@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from lemminflect import getInflection
 from spacy.tokens import Doc
 
 from retrieval.language.clause import main_clause
@@ -20,6 +21,8 @@ _NEVER_AFTER_THE_VERB = {"of", "and", "or", "'s", "’s", ",", "-"}  # noqa: RUF
 _ENDS_A_SUBJECT = {"NN", "NNS", "NNP", "NNPS", "PRP", "EX", "CD", "DT", "VBG"}
 _DETERMINERS = {"a", "an", "the"}
 _MOST_WORDS = 40
+# "It does have" is "it has", "they did build" is "they built".
+_TENSES = {"do": "VBP", "does": "VBZ", "did": "VBD"}
 
 
 def as_statement(question: str, parser: EnglishParser) -> str | None:
@@ -58,8 +61,10 @@ def _turned(question: Doc, last: int, parser: EnglishParser) -> str | None:
     ):
         return None
     following = clause.doc[last + 1]
-    if following == clause.root and verb in {"do", "does"}:
-        verb, rest = "", _present(following.text, verb) + rest[len(following.text) :]
+    if following == clause.root and verb in _TENSES:
+        forms = getInflection(following.lower_, _TENSES[verb])
+        if len(forms) == 1:  # "did lie": lay, or lied
+            verb, rest = "", forms[0] + rest[len(following.text) :]
     return " ".join(filter(None, [_capitalised(subject), verb, f"{rest}."]))
 
 
@@ -77,17 +82,6 @@ def _may_be_a_subject(words: Doc) -> bool:
 
 def _in_a_name(question: Doc, last: int) -> bool:
     return question[last].pos_ == question[last + 1].pos_ == "PROPN"
-
-
-def _present(verb: str, auxiliary: str) -> str:
-    """Return the present of a verb: "they do have" is "they have", "it does have" is "it has"."""
-    if auxiliary == "do":
-        return verb
-    if verb in {"have", "go", "do"}:
-        return {"have": "has", "go": "goes", "do": "does"}[verb]
-    if re.search(r"(?:s|x|z|ch|sh)$", verb):
-        return f"{verb}es"
-    return f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb) else f"{verb}s"
 
 
 def _capitalised(text: str) -> str:

@@ -10,7 +10,9 @@ from retrieval.language.polar import as_statement
 
 STATEMENTS = {
     "Was the Eiffel Tower built in 1889?": "The Eiffel Tower was built in 1889.",
-    "Did the Romans build it?": "The Romans did build it.",
+    "Did the Romans build it?": "The Romans built it.",
+    "Did she lie about it?": "She did lie about it.",  # lay, or lied
+    "Did Emma Quist design the mill?": "Emma Quist designed the mill.",
     "Is Paris the capital of France?": "Paris is the capital of France.",
     "Is the capital of France Paris?": "The capital of France is Paris.",
     "Are whales fish?": "Whales are fish.",
