@@ -137,7 +137,7 @@ def opinion_of(
     """
     most_relevant = max(evidence, key=lambda item: item.score)
     pooled = pooled_opinion(together, most_relevant.opinion, together_weight)
-    odds = [p**scale for p in uncontradicted(pooled, [item.stance for item in evidence])]
+    odds = [p**scale for p in pooled]
     return [p / sum(odds) for p in odds]
 
 
@@ -148,20 +148,6 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: fl
     different claims.
     """
     return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
-
-
-def uncontradicted(opinion: Sequence[float], stances: Sequence[Label]) -> list[float]:
-    """Return the opinion without a label that the shown evidence contradicts.
-
-    SUPPORTS or REFUTES is removed if some sentence has the opposite stance and no sentence has this
-    one: the shown evidence would contradict the verdict.
-    """
-    sides = (SUPPORTS, REFUTES)
-    left = [
-        0.0 if label in sides and label not in stances and set(sides) & set(stances) else p
-        for label, p in zip(LABELS, opinion, strict=True)
-    ]
-    return [p / sum(left) for p in left]
 
 
 def settled(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:

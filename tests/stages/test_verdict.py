@@ -18,7 +18,6 @@ from retrieval.stages.verdict import (
     opinion_of,
     pooled_opinion,
     rationale_of,
-    uncontradicted,
 )
 from retrieval.types import (
     EQUIVALENCE,
@@ -101,18 +100,6 @@ def test_what_is_read_together_counts_a_quarter_of_the_verdict() -> None:
     assert pooled_opinion([0.5, 0.25, 0.25], [0.0, 0.75, 0.25], 0.25) == [0.125, 0.625, 0.25]
 
 
-def test_a_side_that_the_shown_sentences_speak_against_is_impossible() -> None:
-    # Of 0.5, 0.3 and 0.2 the first goes; what is left is divided by 0.5.
-    assert uncontradicted([0.5, 0.3, 0.2], [REFUTES, NOT_ENOUGH_INFO]) == [0.0, 0.6, 0.4]
-
-
-@pytest.mark.parametrize("stances", [[], [NOT_ENOUGH_INFO], [SUPPORTS, REFUTES]])
-def test_sentences_of_both_sides_or_of_none_leave_every_label_possible(
-    stances: list[Label],
-) -> None:
-    assert uncontradicted([0.5, 0.25, 0.25], stances) == [0.5, 0.25, 0.25]
-
-
 class OfOneOpinion:
     """Says the same of every text, and keeps what it was asked."""
 
@@ -153,13 +140,12 @@ def test_the_model_says_how_the_verdict_is_scaled() -> None:
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
     model = OfOneOpinion((0.5, 0.25, 0.25))
-    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.5625, 0.3125, 0.125))
+    weak, strong = item("Pier", (0.25, 0.125, 0.625)), item("Quay", (0.75, 0.125, 0.125))
     verdict = judged(model, weak, strong)
     assert model.asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
     assert verdict.label == SUPPORTS
-    # Without the side that no sentence has: 0.5 / 4 + 0.5625 * 3 / 4 = 0.546875, and
-    # 0.25 / 4 + 0.125 * 3 / 4 = 0.15625.
-    assert verdict.confidence == pytest.approx(0.546875 / (0.546875 + 0.15625))
+    # 0.5 / 4 + 0.75 * 3 / 4
+    assert verdict.confidence == pytest.approx(0.6875)
 
 
 def test_below_a_confidence_of_seven_tenths_the_evidence_only_seems_to_decide() -> None:
