@@ -34,8 +34,13 @@ class RoundedLinear(nn.Linear):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the product of the rounded inputs and weights."""
-        weight = _Rounded.apply(self.weight, LARGEST_WEIGHT)
-        return linear(_Rounded.apply(inputs, LARGEST_INPUT), weight, self.bias)
+        weight = _rounded(self.weight, LARGEST_WEIGHT)
+        return linear(_rounded(inputs, LARGEST_INPUT), weight, self.bias)
+
+
+def _rounded(rows: torch.Tensor, largest: int) -> torch.Tensor:
+    result: torch.Tensor = _Rounded.apply(rows, largest)  # type: ignore[no-untyped-call]
+    return result
 
 
 def round_layers(body: nn.Module) -> None:
