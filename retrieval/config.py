@@ -112,7 +112,7 @@ class RetrievalConfig:
     independence_cutoff: float | None = 0.25
     together_weight: float = 0.25
     other_subject_share: float = 0.1
-    decided_cutoff: float = 0.6
+    decided_cutoff: float = 0.55
     firm_confidence: float = 0.7
     opposed_share: float = 0.75
     open_share: float = 0.9
