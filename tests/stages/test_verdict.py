@@ -165,18 +165,18 @@ UNSURE = OfOneOpinion((0.45, 0.05, 0.5))
 
 
 def test_a_label_that_is_too_uncertain_is_only_leant_to() -> None:
-    verdict = judged(UNSURE, item("Pier", (0.0, 0.59, 0.41)))
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.54, 0.46)))
     assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, REFUTES)
     # It is the probability of NOT ENOUGH INFO: nothing says how sure the lean is.
-    assert verdict.confidence == pytest.approx(0.41)
+    assert verdict.confidence == pytest.approx(0.46)
     assert verdict.rationale == (
         "The best evidence leans towards refuting the claim, but not clearly enough to decide."
     )
 
 
 def test_a_label_that_is_certain_enough_is_given() -> None:
-    verdict = judged(UNSURE, item("Pier", (0.0, 0.6, 0.4)))
-    assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.6, None)
+    verdict = judged(UNSURE, item("Pier", (0.0, 0.55, 0.45)))
+    assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.55, None)
 
 
 def test_a_label_that_no_sentence_has_is_only_leant_to() -> None:
