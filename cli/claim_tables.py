@@ -23,6 +23,8 @@ _NO_SEPARATOR = "\x1f"
 _NAMED_SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
 
+_MOST_CELLS = 20_000_000  # of an .xlsx
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -71,7 +73,7 @@ def xlsx_records(path: Path) -> Iterator[Record]:
             with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
                 sheet = book.worksheets[0]
                 sheet.reset_dimensions()  # some programs write wrong ones
-                rows = ([_plain(cell) for cell in row] for row in sheet.iter_rows(values_only=True))
+                rows = _at_most(path, sheet.iter_rows(values_only=True))
                 yield from _records(path, "Row", enumerate(rows, 1))
     except (BadSource, MemoryError):
         raise
@@ -83,6 +85,20 @@ def xlsx_records(path: Path) -> Iterator[Record]:
             f"{path} is damaged, has a password, or is not an .xlsx ({error}).",
             "Save it again as .xlsx, without a password, or as .csv.",
         ) from error
+
+
+def _at_most(path: Path, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
+    """Yield the rows; a small file may name cells far to the right in each of a million rows."""
+    cells = 0
+    for row in rows:
+        cells += len(row)
+        if cells > _MOST_CELLS:
+            raise BadSource(
+                "bad_claims",
+                f"{path} has more than {_MOST_CELLS:,} cells; at most so many are read.",
+                "Divide it, or remove rows and columns that are empty.",
+            )
+        yield [_plain(cell) for cell in row]
 
 
 def _records(

@@ -10,7 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from cli import claim_files
+from cli import claim_files, claim_tables
 from cli.claim_files import read_claims
 from retrieval.errors import BadSource
 
@@ -205,3 +205,12 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
     ]
     assert rows[0].others == {"No": 7, "Day": "2021-03-04", "Seen": "2021-03-04T05:06:00"}
     assert [row.problem.code for row in rows[1:] if row.problem] == ["claim_not_text", "bad_row"]
+
+
+def test_a_workbook_with_too_many_cells_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claim_tables, "_MOST_CELLS", 3)
+    path = workbook(tmp_path, [["claim", "n"], ["Tea is a drink.", 1]])
+    with pytest.raises(BadSource, match="more than 3 cells"):
+        read_claims(path)

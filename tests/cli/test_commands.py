@@ -311,6 +311,18 @@ def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
     assert "bad.jsonl, line 1: not JSON" in said
 
 
+def test_fields_name_the_keys_of_a_source(tmp_path: Path) -> None:
+    (tmp_path / "towns.jsonl").write_text('{"_id": 7, "contents": "Varn is a town."}\n')
+    build = ("index", "build", "--vectors", "none", "--source", f"jsonl:{tmp_path}/towns.jsonl")
+    said = error_line(esoteric(tmp_path, *build))
+    assert "If one of '_id', 'contents' holds it, add: --fields id=NAME." in said
+    assert "--fields 'id' cannot be used" in error_line(
+        esoteric(tmp_path, *build, "--fields", "id"), status=2
+    )
+    run = esoteric(tmp_path, *build, "--fields", "id=_id,text=contents")
+    assert run.stdout.startswith("towns: 1 document, 1 sentence"), run.stderr
+
+
 @pytest.mark.parametrize(
     "store",
     ["redis://me:secret@localhost/notes", "elasticsearch://me:secret@localhost", "http://secret@"],
