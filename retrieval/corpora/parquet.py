@@ -123,7 +123,7 @@ class ParquetChunk:
             yield self.damage
 
 
-def _blocks(text: str) -> Iterator[Block]:
+def _blocks(text: str) -> list[Block]:
     return sections(text.split("\n"))  # no line is wrapped
 
 
@@ -225,7 +225,7 @@ class _ParquetTable:
 
     def part(self, row: int) -> float:
         """Return which part of the file ends with this row."""
-        return row / max(self._file.metadata.num_rows, 1)
+        return row / max(int(self._file.metadata.num_rows), 1)
 
 
 class _ArrowTable:
