@@ -19,6 +19,7 @@ from app.sentences import CitedSentences
 from app.statements import statement_items
 from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
+from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.wording import PROOF_DIFFERS, against_words, verdict_words
 from worker.jobs import Job
@@ -26,8 +27,6 @@ from worker.jobs import Job
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
 _BEST, _WORST = 5, 1
 _RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
-# Spreadsheets take a cell that begins with one of these, also full-width, for a formula.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 # All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
@@ -231,7 +230,7 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
     # A claim without evidence gets one row with its verdict.
     for row in rows or [{}]:
         row |= about
-        writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
+        writer.writerow([safe_cell(row.get(column)) for column in _CSV_COLUMNS])
     return file.getvalue()
 
 
@@ -264,13 +263,6 @@ def _citation(item: Evidence) -> dict[str, Any]:
     work = {"@type": "CreativeWork", "name": item.source, "text": item.sentence}
     url = safe_url(item.url)
     return work if url is None else {**work, "url": url}
-
-
-def _cell(value: object) -> object:
-    """Return the value so that no spreadsheet runs it as a formula."""
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def _escaped(text: str) -> str:

@@ -41,7 +41,14 @@ _SOURCE = click.option(
     required=True,
     help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
     " in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of Wikimedia's search index);"
-    " parquet:PATH.",
+    " parquet:PATH (Parquet or Arrow files).",
+)
+_FIELDS = click.option(
+    "--fields",
+    default="",
+    metavar="PART=NAME,...",
+    help="For jsonl and parquet: the keys or columns that hold id, title, text and url, where they"
+    " have other names, as id=_id,text=contents.",
 )
 
 _VECTORS = click.option(
@@ -84,6 +91,7 @@ def command() -> None:
 
 @command.command("build", epilog="Example: esoteric index build --source fever:wiki-pages")
 @_SOURCE
+@_FIELDS
 @click.option(
     "--if-missing",
     is_flag=True,
@@ -93,7 +101,9 @@ def command() -> None:
 @_STORE
 @reports_errors
 @_at_the_store
-def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) -> None:
+def build(
+    source: str, fields: str, vectors: str, location: IndexLocation, if_missing: bool
+) -> None:
     """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
     from retrieval.corpora.sources import written_out
 
@@ -102,24 +112,26 @@ def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) 
         click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()
-    info = build_with_progress(source, location, vectors)
+    info = build_with_progress(source, location, vectors, fields)
     _print_info(info, location, started)
     _print_left_out(info, index)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
+@_FIELDS
 @_STORE
 @reports_errors
 @_at_the_store
-def add(source: str, location: IndexLocation) -> None:
+def add(source: str, fields: str, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
     from retrieval.encoders.document_encoders import encoder_of
 
     index = _index(location)
     started = time.monotonic()
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, Fields.read(fields))
     _warn_unless_english(corpus)
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
@@ -219,15 +231,18 @@ def info(as_json: bool, location: IndexLocation) -> None:
 
 
 def build_with_progress(
-    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER
+    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER, fields: str = ""
 ) -> IndexInfo:
     """Build an index of ``source`` at ``location`` with a progress bar on standard error.
 
+    ``fields``: as ``--fields`` has them.
+
     Raises what ``Index.build`` and ``open_corpus`` raise.
     """
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
 
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, Fields.read(fields))
     _warn_unless_english(corpus)
     encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:
