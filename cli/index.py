@@ -203,7 +203,7 @@ def info(as_json: bool, location: IndexLocation) -> None:
     for label, value in (
         ("name", found.name),
         ("source", found.source),
-        ("dump of", found.date or "unknown"),
+        ("text of", found.date or "unknown"),
         ("documents", str(found.documents)),
         ("passages", str(found.passages)),
         ("sentences", str(found.sentences)),

@@ -110,11 +110,14 @@ class NewVersion:
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
-    def read(self, chunks: Callable[[NewDocuments], Iterator[Prepared]], all_of: bool) -> None:
+    def read(
+        self, chunks: Callable[[NewDocuments], Iterator[Prepared]], date: str, all_of: bool
+    ) -> None:
         """Add the pages of a source, which replace older ones with their ids.
 
         ``chunks`` yields the chunks that the database lacks; after an interruption the next try
-        continues with those. ``all_of``: older documents that the source does not have are removed.
+        continues with those. ``date``: the day of the source's newest text, "" if unknown.
+        ``all_of``: older documents that the source does not have are removed.
 
         Raises:
             BadSource: no page can be read.
@@ -147,6 +150,7 @@ class NewVersion:
             bad_pages=len(bad),
             superseded=len(superseded),
             changed=not all_of,
+            date=max(self._meta.date, date),
             sentences=self._meta.sentences + sum(sentence_counts(path, range(first, new.end))),
         )
         if new.end > first:
