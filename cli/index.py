@@ -39,9 +39,9 @@ _STORE = click.option(
 _SOURCE = click.option(
     "--source",
     required=True,
-    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
-    " in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of Wikimedia's search index);"
-    " parquet:PATH.",
+    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (texts, web pages, PDF, Office"
+    " files, books and mails, in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of"
+    " Wikimedia's search index); parquet:PATH.",
 )
 
 _VECTORS = click.option(

@@ -120,7 +120,7 @@ class NewVersion:
         ``all_of``: older documents that the source does not have are removed.
 
         Raises:
-            BadSource: no page can be read.
+            BadSource: no page can be read, or none has a sentence.
             OSError: the disk is full or read-only.
         """
         before, first = self._meta.stored[DOCUMENTS], len(self._removed)
@@ -158,6 +158,9 @@ class NewVersion:
             self._remove(path, superseded)
         if older:
             self._remove(older, replaced)
+        if not self._meta.sentences:
+            shutil.rmtree(self._building)
+            raise _empty(self._meta.source, bad)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
         self.save()
@@ -356,6 +359,7 @@ def _files(version: Path) -> list[str]:
 
 
 def _empty(source: str, bad: Sequence[BadPage]) -> BadSource:
+    message = f"{source} holds no page with a sentence"
     if bad:
-        return BadSource("source_empty", f"{source} holds no page: {bad[0].message}", bad[0].hint)
-    return BadSource("source_empty", f"{source} holds no page.", "Name a source that holds some.")
+        return BadSource("source_empty", f"{message}: {bad[0].message}", bad[0].hint)
+    return BadSource("source_empty", f"{message}.", "Name a source that holds some.")

@@ -1,4 +1,4 @@
-"""``folder:DIR``: text, Markdown, HTML, PDF and Word files, in all subfolders."""
+"""``folder:DIR``: the files of a folder and its subfolders, in the formats of ``formats``."""
 
 from __future__ import annotations
 
@@ -50,9 +50,10 @@ class FolderCorpus:
                 raise BadSource(
                     "source_missing", found.left_out[-1].message, found.left_out[-1].hint
                 )
+            others = f" {found.left_out[0].message}" if found.unknown else ""
             raise BadSource(
                 "source_missing",
-                f"{folder} contains no text, Markdown, HTML, PDF or Word files.",
+                f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
                 f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
             )
         self.date = max(map(_modified, self._files))
@@ -120,6 +121,8 @@ class FolderChunk:
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
             yield replace(page, source=", ".join([*place, f"modified on {modified}"]))
+        for what in document.left_out:
+            yield BadPage(f"{shown(path)}: {what}", "Save it in the folder as a file of its own.")
         for number, reason in document.unread:
             yield BadPage(
                 f"{shown(path)}, page {number}: it cannot be read ({reason}).",
@@ -139,7 +142,11 @@ def _read(path: Path, child: ChildProcess) -> Document:
             "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
-    return reader.read(child, path, kind) if kind.library else kind.reader()(path)
+    document = reader.read(child, path, kind) if kind.library else kind.reader()(path)
+    said = (document.title, *(block.text for block in document.blocks))
+    if not any(any(map(str.isalnum, text)) for text in said):
+        raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
+    return document
 
 
 def _modified(path: Path) -> str:
