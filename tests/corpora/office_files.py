@@ -9,8 +9,8 @@ from email.message import EmailMessage
 from io import BytesIO
 from pathlib import Path
 
-import openpyxl
 import pptx
+import xlsxwriter
 from pptx.util import Inches
 
 _ODT_NAMES = " ".join(
@@ -107,22 +107,21 @@ def write_slides(path: Path) -> None:
 
 
 def write_workbook(path: Path) -> None:
-    """Write a sheet with numbers in several forms, another one, and a hidden one."""
-    book = openpyxl.Workbook()
-    lamps = book.active
-    lamps.title = "Lamps"
-    for row in (
-        ("Lamp", "Share", "Price", "Bought", "Sold", "Sum"),
-        ("red", 0.125, 1320.5, date(1931, 5, 2), 12345, 0.1 + 0.2),
-        (None,) * 6,
-        ("blue", 0.5, 7, date(1932, 1, 1), 1, 1e20),
-    ):
-        lamps.append(row)
-    for number in (2, 4):
-        lamps.cell(number, 2).number_format = "0.0%"
-        lamps.cell(number, 3).number_format = '"$"#,##0.00'
-    book.create_sheet("Towns").append(("Rowan has 300 lamps",))
-    hidden = book.create_sheet("Drafts")
-    hidden.append(("It is green",))
-    hidden.sheet_state = "hidden"
-    book.save(path)
+    """Write a sheet with numbers in several forms, one with a rich text, and a hidden one."""
+    with xlsxwriter.Workbook(str(path), {"default_date_format": "yyyy-mm-dd"}) as book:
+        share, price = (book.add_format({"num_format": form}) for form in ("0.0%", '"$"#,##0.00'))
+        lamps, towns, hidden = map(book.add_worksheet, ("Lamps", "Towns", "Drafts"))
+        lamps.write_row(0, 0, ("Lamp", "Share", "Price", "Bought", "Sold", "Sum"))
+        for at, (name, part, cost, day, sold, total) in {
+            1: ("red", 0.125, 1320.5, date(1931, 5, 2), 12345, 0.1 + 0.2),
+            3: ("blue", 0.5, 7, date(1932, 1, 1), 1, 1e20),
+        }.items():
+            lamps.write(at, 0, name)
+            lamps.write(at, 1, part, share)
+            lamps.write(at, 2, cost, price)
+            lamps.write_row(at, 3, (day, sold, total))
+        raised, struck = (book.add_format({form: 1}) for form in ("font_script", "font_strikeout"))
+        pieces = ("Rowan has ", struck, "12 ", "300 lamps and 10", raised, "6", " taps")
+        towns.write_rich_string(0, 0, *pieces)
+        hidden.write(0, 0, "It is green")
+        hidden.hide()

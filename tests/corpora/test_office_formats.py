@@ -167,7 +167,7 @@ def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_pat
             ("Lamps",),
             "Lamp: blue, Share: 50.0%, Price: $7, Bought: 1932-01-01, Sold: 1, Sum: 1e+20.",
         ),
-        (("Towns",), "Rowan has 300 lamps."),
+        (("Towns",), "Rowan has 300 lamps and 10⁶ taps."),
     ]
 
 

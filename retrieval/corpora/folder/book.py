@@ -32,9 +32,11 @@ def read(path: Path) -> Document:
         root = parsed(archive.read(package))
         title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
         headings = Headings(title)
+        members = set(archive.namelist())
         blocks = [
             block
             for name in _chapters(root, posixpath.dirname(package))
+            if name in members
             for block in blocks_of(archive.read(name), headings)
         ]
     return Document(title, blocks)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pptx
+from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document
@@ -15,6 +16,7 @@ from retrieval.corpora.folder.zipped import unpacked
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import marked, settled
 
+_BREAK = qn("a:br")
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
 
 
@@ -78,7 +80,7 @@ def _lines(shape: Any) -> Iterator[str]:
 def _line(paragraph: Any) -> str:
     pieces = []
     for run in paragraph._element.iterchildren("{*}r", "{*}br", "{*}fld"):
-        text = run.findtext("{*}t") or " "
+        text = run.findtext("{*}t", "") if run.tag != _BREAK else " "
         look = run.find("{*}rPr")
         look = {} if look is None else look.attrib
         if look.get("strike", "noStrike") == "noStrike":

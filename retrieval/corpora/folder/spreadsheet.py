@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+from openpyxl.cell.rich_text import CellRichText, TextBlock
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
@@ -16,6 +17,7 @@ from retrieval.corpora.folder.document import Document
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.folder.zipped import unpacked
 from retrieval.corpora.passages import Block
+from retrieval.corpora.raised import marked, settled
 
 _LOCALE = re.compile(r"\[\$-[^\]]*\]|\[\$([^\]-]*)[^\]]*\]|\\|\"")
 _PERCENT = re.compile(r"0(?:\.(0+))?\s?%")
@@ -30,7 +32,7 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     with unpacked(path):
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, rich_text=True)
     try:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         blocks = [
@@ -60,7 +62,17 @@ def _shown(cell: Any) -> str:
     if isinstance(value, datetime):
         day = value.date().isoformat()
         return day if value.time() == time() else f"{day} {value.time().isoformat('minutes')}"
+    if isinstance(value, CellRichText):
+        return clean(settled("".join(map(_piece, value))))
     return "" if value is None else clean(str(value))
+
+
+def _piece(piece: str | TextBlock) -> str:
+    if isinstance(piece, str):
+        return piece
+    if piece.font.strike:
+        return ""
+    return marked(piece.text) if piece.font.vertAlign == "superscript" else piece.text
 
 
 def _number(value: float, form: str) -> str:
