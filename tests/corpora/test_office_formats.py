@@ -86,7 +86,8 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
         r"{\v It is green.}\par See "
         r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
         r"{\fldrslt{the report}}} of May.\par"
-        r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard\par}",
+        r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
+        r" It is old{\footnote It was made in 1931.}.}",
         encoding="ascii",
     )
     document = rich_text.read(path)
@@ -96,6 +97,8 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
         ((), "It leaks."),
         ((), "See the report of May."),
         ((), "Lamp: red, Made: in May."),
+        ((), "It is old."),
+        ((), "It was made in 1931."),
     ]
 
 

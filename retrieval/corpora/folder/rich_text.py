@@ -77,7 +77,7 @@ def _shown(content: str) -> str:
         if word == "par" and into is shown and notes:
             shown += ["{", *notes, "\\par}"]
             notes.clear()
-    return "".join(shown)
+    return "".join([*shown[:-1], *notes, *shown[-1:]])  # those of a last line without an end
 
 
 def _unicode(character: str) -> str:
