@@ -6,7 +6,7 @@ import mailbox
 import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
@@ -52,7 +52,7 @@ def _messages(path: Path) -> Iterator[EmailMessage]:
 
 
 def _message(content: bytes) -> EmailMessage:
-    return message_from_bytes(content, policy=policy.default)  # type: ignore[return-value]
+    return message_from_bytes(content, policy=policy.default)
 
 
 def _subject(message: EmailMessage) -> str:
@@ -72,7 +72,7 @@ def _blocks(message: EmailMessage, above: tuple[str, ...]) -> Iterator[Block]:
     yield from (Block(paragraph, above) for paragraph in paragraphs(text))
 
 
-def _content(part: EmailMessage) -> str:
+def _content(part: MIMEPart) -> str:
     try:
         return str(part.get_content())
     except (LookupError, ValueError):  # an encoding that nobody knows

@@ -16,7 +16,7 @@ from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import marked, settled
 
-_BEGIN, _END = marked("")
+_BEGIN, _END = marked("")[0], marked("")[1]
 _RAISES = {"super"}
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
 _CELL = "|"  # what striprtf puts after each cell
@@ -35,7 +35,7 @@ def read(path: Path) -> Document:
         raise Unreadable("the file is not RTF.", "Give it the suffix of its format.")
     said = _TITLE.search(content)
     title = clean(said[1]) if said else ""
-    text = rtf_to_text(_shown(content), errors="replace")
+    text = rtf_to_text(_shown(content), errors="replace")  # type: ignore[no-untyped-call]
     return Document(title, list(_blocks(text)))
 
 
