@@ -210,7 +210,7 @@ def _corpus(settings: Settings) -> CorpusInfo:
     from retrieval.open_index import open_index
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
-    return CorpusInfo(name=info.name, documents=info.documents, built_at=info.built_at)
+    return CorpusInfo.model_validate(info.as_corpus())
 
 
 def _finished(output: Path, rows: list[Row], made: Made) -> int:

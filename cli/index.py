@@ -39,9 +39,9 @@ _STORE = click.option(
 _SOURCE = click.option(
     "--source",
     required=True,
-    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
-    " in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of Wikimedia's search index);"
-    " parquet:PATH (Parquet or Arrow files).",
+    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (texts, web pages, PDF, Office"
+    " files, books and mails, in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of"
+    " Wikimedia's search index); parquet:PATH (Parquet or Arrow files).",
 )
 _FIELDS = click.option(
     "--fields",
@@ -215,7 +215,7 @@ def info(as_json: bool, location: IndexLocation) -> None:
     for label, value in (
         ("name", found.name),
         ("source", found.source),
-        ("dump of", found.date or "unknown"),
+        ("text of", found.date or "unknown"),
         ("documents", str(found.documents)),
         ("passages", str(found.passages)),
         ("sentences", str(found.sentences)),

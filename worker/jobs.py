@@ -182,12 +182,16 @@ class Run:
 
 @dataclass(frozen=True)
 class SearchedCorpus:
-    """The corpus of a worker; ``built_at`` is ISO 8601 in UTC."""
+    """The corpus of a worker; ``built_at`` is ISO 8601 in UTC.
+
+    ``text_date``: the day of its newest text, ISO 8601, "" if unknown.
+    """
 
     name: str
     source: str
     documents: int
     built_at: str
+    text_date: str = ""
 
 
 @dataclass(frozen=True)

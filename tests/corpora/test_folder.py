@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from threading import Timer
@@ -54,7 +55,9 @@ def complaint(folder: Path) -> str:
     """Return the only message; a text beside the bad file is read."""
     (folder / "good.txt").write_text("It is red.", encoding="utf-8")
     pages, (message,) = read(folder)
-    assert pages == [Page("good.txt", "good", None, "It is red.")]
+    assert [(page.id, page.title, page.text) for page in pages] == [
+        ("good.txt", "good", "It is red.")
+    ]
     return message
 
 
@@ -69,6 +72,24 @@ def test_a_text_file_has_the_title_and_the_sections_of_its_headings(tmp_path: Pa
     assert [(page.title, page.passage) for page in pages] == [
         ("The lamps of Rowan", Passage("a.txt", 1)),
         ("The lamps of Rowan", Passage("a.txt", 2, ("Repairs",))),
+    ]
+
+
+def test_a_document_is_credited_to_its_file_and_the_folder_has_the_date_of_the_newest(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "minutes").mkdir()
+    (tmp_path / "minutes" / "may.txt").write_text("The lamp is red.", encoding="utf-8")
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(["The lamp is old.", "It burns well."]))
+    for name, day in (("lamps.pdf", "2023-01-02"), ("minutes/may.txt", "2024-03-05")):
+        at = datetime.fromisoformat(f"{day}T23:30:00Z").timestamp()
+        os.utime(tmp_path / name, (at, at))
+    assert open_corpus(f"folder:{tmp_path}").date == "2024-03-05"
+    pages, _ = read(tmp_path)
+    assert [page.source for page in pages] == [
+        "lamps.pdf, page 1, modified on 2023-01-02",
+        "lamps.pdf, page 2, modified on 2023-01-02",
+        "minutes/may.txt, modified on 2024-03-05",
     ]
 
 
@@ -252,8 +273,10 @@ def test_hidden_files_and_lock_files_are_skipped(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for name in (".git/notes.md", ".hidden.txt", "~$lamps.docx", "a.txt", "a.png"):
         (tmp_path / name).write_text("It is red.", encoding="utf-8")
-    pages, complaints = read(tmp_path)
-    assert ([page.id for page in pages], complaints) == (["a.txt"], [])
+    pages, (message,) = read(tmp_path)
+    assert [page.id for page in pages] == ["a.txt"]
+    assert "1 file in" in message
+    assert message.partition("not read: ")[2].startswith("1 .png.")
 
 
 def test_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:

@@ -29,12 +29,14 @@ class Document:
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
         unread: pages of the file that could not be read: the number of each, and why.
+        left_out: what else of the file is not read, each a sentence after its name and a colon.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
     unread: list[tuple[int, str]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 class Headings:

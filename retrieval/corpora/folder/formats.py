@@ -42,10 +42,17 @@ class Format:
 
 
 _FORMATS = (
-    Format((".txt",), "plain_text", 64_000_000),
+    Format((".txt", ".text"), "plain_text", 64_000_000),
     Format((".md", ".markdown"), "markdown", 10_000_000),
-    Format((".html", ".htm"), "web_page", 10_000_000, "trafilatura", "trafilatura"),
+    Format((".html", ".htm", ".xhtml"), "web_page", 10_000_000, "trafilatura", "trafilatura"),
     Format((".pdf",), "pdf", 500_000_000, "pypdf", "pypdf"),
     Format((".docx",), "word", 250_000_000, "python-docx", "docx"),
+    Format((".odt",), "open_document", 250_000_000, "lxml", "lxml"),
+    Format((".rtf",), "rich_text", 50_000_000, "striprtf", "striprtf"),
+    Format((".epub",), "book", 250_000_000, "lxml", "lxml"),
+    Format((".eml", ".mbox"), "mail", 250_000_000, "lxml", "lxml"),
+    Format((".pptx",), "slides", 250_000_000, "python-pptx", "pptx"),
+    Format((".xlsx",), "spreadsheet", 250_000_000, "openpyxl", "openpyxl"),
+    Format((".csv", ".tsv"), "delimited", 64_000_000),
 )
 BY_SUFFIX = {suffix: kind for kind in _FORMATS for suffix in kind.suffixes}
