@@ -51,7 +51,7 @@ def _verdict(record: dict[str, Any]) -> dict[str, object]:
         return {"error": f"{record['error']['message']} {record['error']['hint']}"}
     result = ClaimResult.model_validate(record)
     verdict = result.verdict
-    sources = [f"{one.source} {one.url or ''}".rstrip() for one in result.selected]
+    sources = [f"{one.reference} {one.url or ''}".rstrip() for one in result.selected]
     return {
         "verdict": verdict.label,
         # A cell without the page around it would read as a certainty.
