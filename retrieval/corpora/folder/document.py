@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.passages import Block
 
+_NAMED = 10  # rows that a message names
+
 
 class Unreadable(Exception):
     """A file cannot be read: what is wrong with it, and how to fix it.
@@ -29,12 +31,24 @@ class Document:
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
         unread: pages of the file that could not be read: the number of each, and why.
+        left_out: what else of the file is not read, each without a mark at its end.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
     unread: list[tuple[int, str]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def dropped_rows(table: int, rows: list[int]) -> list[str]:
+    """Return what is said of the rows of a table that are not read: one message, or none."""
+    if not rows:
+        return []
+    shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
+    return [
+        f"table {table}: {len(rows)} of its rows are left out, because it is too large ({shown})"
+    ]
 
 
 class Headings:

@@ -120,6 +120,8 @@ class FolderChunk:
                 f"{shown(path)}, page {number}: it cannot be read ({reason}).",
                 "Open the file in a viewer and save it again.",
             )
+        for what in document.left_out:
+            yield BadPage(f"{shown(path)}: {what}.", "Divide the table, or save it as a .txt file.")
 
 
 def _read(path: Path, child: ChildProcess) -> Document:
