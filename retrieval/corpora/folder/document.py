@@ -31,7 +31,7 @@ class Document:
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
         unread: pages of the file that could not be read: the number of each, and why.
-        left_out: what else of the file is not read, each without a mark at its end.
+        left_out: what else of the file is not read, each a sentence after its name and a colon.
     """
 
     title: str
@@ -46,9 +46,7 @@ def dropped_rows(table: int, rows: list[int]) -> list[str]:
     if not rows:
         return []
     shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
-    return [
-        f"table {table}: {len(rows)} of its rows are left out, because it is too large ({shown})"
-    ]
+    return [f"table {table} is too large; not read: {len(rows)} of its rows ({shown})."]
 
 
 class Headings:

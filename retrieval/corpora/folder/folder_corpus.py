@@ -121,7 +121,7 @@ class FolderChunk:
                 "Open the file in a viewer and save it again.",
             )
         for what in document.left_out:
-            yield BadPage(f"{shown(path)}: {what}.", "Divide the table, or save it as a .txt file.")
+            yield BadPage(f"{shown(path)}: {what}", "Divide the table, or save it as a .txt file.")
 
 
 def _read(path: Path, child: ChildProcess) -> Document:
