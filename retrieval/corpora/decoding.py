@@ -22,8 +22,8 @@ _DECLARED = re.compile(
     rb"|<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})",
     re.IGNORECASE,
 )
-# Python's names of encodings that pages declare, without "ascii", and without "utf-16", which a page
-# that can be searched for it is not in.
+# Python's names of encodings that pages declare, without "ascii", and "utf-16", which a page is not
+# in that could be searched for it.
 _OF_TEXTS = re.compile(
     r"utf-8|(?!cp1252)cp\d+|iso8859-(?!1$)\d+|koi8-[rut]|mac-\w+|tis-620|gb\w+|big5\w*|euc_\w+"
     r"|shift_jis\w*|iso2022_\w+"

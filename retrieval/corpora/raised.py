@@ -13,10 +13,10 @@ import re
 
 from retrieval.language.sentence_rules import is_abbreviation
 
-# Characters for private use, which no text needs.
-_BEGIN, _END = "\ue001", "\ue002"
-_INNERMOST = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
-_BORDER = re.compile(f"[{_BEGIN}{_END}]")
+# Stand around a text that is set above its line; characters for private use, which no text needs.
+BEGIN, END = "\ue001", "\ue002"
+_INNERMOST = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
+_BORDER = re.compile(f"[{BEGIN}{END}]")
 _DEEPEST = 3  # raised text in raised text
 _BEFORE, _AFTER = 64, 16  # characters around it that are looked at
 
@@ -57,14 +57,14 @@ _SIGNS_OF_TRADE = {"TM": "™", "SM": "℠"}
 _OPERANDS = frozenset("nxkmitpTN")  # letters that are exponents rather than notes
 
 _TYPED_BRACKETS = re.compile(r"(?<=[.,;:!?)\]\"”’])(?:\[\d{1,3}\])+")  # noqa: RUF001
-_TYPED_AT_END = re.compile(
+_TYPED_ATEND = re.compile(
     r"\b([a-z]{3,20})([\"”’)]?[.!?][\"”’)]?)([1-9]\d?(?:[,–-][1-9]\d?)*)(?=\s+[A-Z“\"]|\s*$)"  # noqa: RUF001
 )
 
 
 def marked(text: str) -> str:
     """Return a text that is set above its line, as ``settled`` knows it within the line."""
-    return f"{_BEGIN}{text}{_END}"
+    return f"{BEGIN}{text}{END}"
 
 
 def settled(line: str) -> str:
@@ -81,12 +81,12 @@ def settled(line: str) -> str:
     follow the mark of a sentence: "old.[1]", "percent.3 The".
     """
     line = _TYPED.sub(lambda found: marked(found[0].translate(_DOWN)), line)
-    if _BEGIN in line:
-        line = line.replace(_END + _BEGIN, "")
+    if BEGIN in line:
+        line = line.replace(END + BEGIN, "")
         for _ in range(_DEEPEST):
             line = _INNERMOST.sub(_settled, line)
         line = _BORDER.sub("", line)
-    return _TYPED_AT_END.sub(_without_mark, _TYPED_BRACKETS.sub("", line))
+    return _TYPED_ATEND.sub(_without_mark, _TYPED_BRACKETS.sub("", line))
 
 
 def exponent(text: str) -> str:

@@ -137,7 +137,10 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
         ("#\n\nIt is red.", "a", "It is red."),
         ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
-        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp colour old red"),
+        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
+        ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
+        ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
+        ("[^a]: It is red.", "a", "It is red."),
         ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
         (
             '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',

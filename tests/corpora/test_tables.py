@@ -20,6 +20,11 @@ def split(*rows: str) -> list[list[str]]:
         (["Town | Age 5–9", "Rowan | 31%"], ["Town: Rowan, Age 5–9: 31%."]),  # noqa: RUF001
         (["red | 1921", "blue | 1922"], ["red, 1921.", "blue, 1922."]),
         (["Room 1 | Ann", "Room 2 | Bob"], ["Room 1, Ann.", "Room 2, Bob."]),
+        (["Maker: | Ann Lee", "Height: | 9 m"], ["Maker: Ann Lee.", "Height: 9 m."]),
+        (
+            ["Maker | Ann Lee", "Height | 9 m", "Colour | red"],
+            ["Maker, Ann Lee.", "Height, 9 m.", "Colour, red."],
+        ),
         (["Lamp | Made", "red"], ["Lamp: red."]),
         (["Lamp | Made"], ["Lamp, Made."]),
         (["Lamp", "red"], ["Lamp.", "red."]),

@@ -108,6 +108,11 @@ def test_a_table_is_read_with_its_caption_its_years_and_its_merged_cells(tmp_pat
     ]
 
 
+def test_bold_letters_mark_the_heading_of_a_row(tmp_path: Path) -> None:
+    table = "<table><tr><td><b>Maker</b></td><td>Ann Lee</td></tr><tr><td><b>Made</b></td><td>"
+    assert texts(tmp_path, f"{table}1921</td></tr></table>") == ["Maker: Ann Lee.", "Made: 1921."]
+
+
 def test_a_table_of_the_layout_is_read_as_its_paragraphs(tmp_path: Path) -> None:
     table = (
         "<table><tr><td><h2>Lamps</h2><p>It is red.</p></td><td><p>It is old.</p></td></tr></table>"

@@ -16,7 +16,7 @@ from lxml import html
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.formula import formula
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import BEGIN, END, settled
 from retrieval.corpora.zim.formulas import formula as formula_of_tex
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -156,14 +156,13 @@ def _mark_raised_text(tree: html.HtmlElement) -> None:
         or element.get("role") == "doc-noteref"
         or _classes(element) & _REFERENCES
     ]
-    begin, end = marked(" ").split(" ")
     for element in raised:
         if element.text_content().strip():
-            element.text = begin + (element.text or "")
+            element.text = BEGIN + (element.text or "")
             if len(element):
-                element[-1].tail = (element[-1].tail or "") + end
+                element[-1].tail = (element[-1].tail or "") + END
             else:
-                element.text += end
+                element.text += END
         element.drop_tag()
 
 
@@ -203,9 +202,14 @@ def _made_paragraphs(number: int, table: html.HtmlElement) -> ShownTable:
 def _cells(row: html.HtmlElement) -> Iterator[Cell]:
     head = row.getparent() is not None and row.getparent().tag == "thead"
     for cell in row.iterchildren("td", "th"):
-        heading = head or cell.tag == "th"
+        heading = head or cell.tag == "th" or _is_bold(cell)
         height = _span(cell, "rowspan") or _WIDEST  # 0: to the end of the table
         yield Cell(words(cell), heading, _span(cell, "colspan") or 1, height)
+
+
+def _is_bold(cell: html.HtmlElement) -> bool:
+    bold = "".join(part.text_content() for part in cell.iter("b", "strong"))
+    return bool(bold.strip()) and "".join(bold.split()) == "".join(cell.text_content().split())
 
 
 def _span(cell: html.HtmlElement, name: str) -> int:

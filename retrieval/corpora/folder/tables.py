@@ -18,7 +18,8 @@ _YEAR = re.compile(r"(?:FY|Q[1-4]|H[12])?[ '-]?(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4
 class Cell:
     """A cell of a table, which may stand in several columns and rows.
 
-    ``text``: with white space folded. ``heading``: whether the file marks it as one.
+    ``text``: with white space folded. ``heading``: whether the file marks it as one, perhaps by
+    bold letters alone.
     """
 
     text: str
@@ -101,9 +102,11 @@ def _heads(grid: list[list[Cell]]) -> int:
     marked = len(list(takewhile(_is_marked, grid)))
     if marked:
         return marked if marked < len(grid) else 0
-    if len(grid) < 2 or len(grid[0]) < 2 or any(cell.heading for cell in grid[0]):
+    if len(grid) < 2 or len(grid[0]) < 2 or any(map(_names_its_row, grid[0])):
         return 0
     first, *others = grid
+    if len(first) == 2 and _differ([row[1].text for row in others if len(row) == 2]):
+        return 0
     columns = [[row[at].text for row in others if at < len(row)] for at in range(len(first))]
     names = [_is_a_name(cell.text, below) for cell, below in zip(first, columns, strict=True)]
     empty = sum(not cell.text for cell in first)
@@ -120,6 +123,15 @@ def _is_marked(row: list[Cell]) -> bool:
 def _is_a_group(text: str, below: list[list[Cell]]) -> bool:
     """Return whether a row that is one cell is a heading of the rows below it."""
     return len(text) <= _LONGEST and not text.endswith(_ENDS) and not all(map(_alone, below))
+
+
+def _names_its_row(cell: Cell) -> bool:
+    return cell.heading or cell.text.endswith(":")
+
+
+def _differ(values: list[str]) -> bool:
+    """Return whether only some values of a column are numbers: rows are names and their values."""
+    return len({any(map(str.isdigit, value)) for value in values if value}) == 2
 
 
 def _is_a_name(text: str, below: list[str]) -> bool:
@@ -153,8 +165,8 @@ def _named(names: list[str], row: list[Cell]) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
-    if not names and row[0].heading and len(row) == 2 and row[0] is not row[1]:  # "Mayor | Ann"
-        pairs = {(row[0].text.rstrip(":"), row[1]): None} if row[1].text else pairs
+    if not any(names) and len(row) == 2 and _names_its_row(row[0]) and row[1].text:
+        pairs = {(row[0].text.rstrip(":"), row[1]): None}  # "Mayor | Ann Lee"
     return [f"{name}: {cell.text}" if name else cell.text for name, cell in pairs if cell.text]
 
 

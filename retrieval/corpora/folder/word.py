@@ -171,7 +171,7 @@ def _cells(rows: list[Any], text: Callable[[Any], str]) -> list[list[Cell]]:
             elif not (at and column in continued[at]):
                 below = takewhile(lambda columns, at=column: at in columns, continued[at + 1 :])
                 height = 1 + len(list(below))
-                found[-1].append(Cell(text(cell), heading, _span(cell), height))
+                found[-1].append(Cell(text(cell), heading or _is_bold(cell), _span(cell), height))
     return found
 
 
@@ -183,6 +183,12 @@ def _placed(row: Any) -> Iterator[tuple[int, Any]]:
     for cell in _elements(row, _CELL):
         yield column, cell
         column += _span(cell)
+
+
+def _is_bold(cell: Any) -> bool:
+    runs = cell.xpath(".//w:r[w:t]")
+    bold = cell.xpath(".//w:r[w:t][w:rPr/w:b[not(@w:val='0' or @w:val='false')]]")
+    return bool(runs) and len(bold) == len(runs)
 
 
 def _continues(cell: Any) -> bool:
