@@ -22,14 +22,15 @@ _DECLARED = re.compile(
     rb"|<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})",
     re.IGNORECASE,
 )
-# Python's names of encodings that pages declare, without "ascii", and "utf-16", which a page is not
-# in that could be searched for it.
+# Python's names of encodings that pages declare, without "ascii", and what is known to be wrong
+# where they are looked at: UTF-8, and UTF-16, in which a page could not be searched for it.
 _OF_TEXTS = re.compile(
-    r"utf-8|(?!cp1252)cp\d+|iso8859-(?!1$)\d+|koi8-[rut]|mac-\w+|tis-620|gb\w+|big5\w*|euc_\w+"
+    r"(?!cp1252)cp\d+|iso8859-(?!1$)\d+|koi8-[rut]|mac-\w+|tis-620|gb\w+|big5\w*|euc_\w+"
     r"|shift_jis\w*|iso2022_\w+"
 )
 _LOOKED_AT = 4096  # bytes of a page in which its encoding is declared
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+_CHARACTER = re.compile("[^\x00-\x7f]")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _MOST_BEYOND = 0.25  # part of the bytes of a text in Windows-1252, with much to spare
 
@@ -37,9 +38,9 @@ _MOST_BEYOND = 0.25  # part of the bytes of a text in Windows-1252, with much to
 def decoded(content: bytes, declared: str | None = None) -> str:
     """Return the text of a file without the mark of its encoding at its beginning.
 
-    A mark decides. Without one the text is UTF-8 if it can be, because hardly any text in another
-    encoding looks like that; or else what is declared; or else Windows-1252, which "iso-8859-1"
-    stands for too. Bytes that have no character in a declared encoding become U+FFFD.
+    A mark decides. Without one the text is UTF-8 if most of it can be, because hardly any text in
+    another encoding looks like that; or else what is declared; or else Windows-1252, which
+    "iso-8859-1" stands for too. Bytes that have no character become U+FFFD.
 
     Args:
         content: all bytes of the file.
@@ -48,11 +49,10 @@ def decoded(content: bytes, declared: str | None = None) -> str:
     for mark, encoding in _MARKS.items():
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        name = _codec(declared)
-    if name:
+    text = content.decode("utf-8", "replace")
+    if _is_utf_8(text):
+        return text
+    if name := _codec(declared):
         return content.decode(name, "replace")
     return content.decode("latin-1").translate(_WINDOWS)
 
@@ -71,12 +71,16 @@ def is_binary(content: bytes) -> bool:
     """
     if any(map(content.startswith, _MARKS)):
         return False
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
+    if not _is_utf_8(content.decode("utf-8", "replace")):
         beyond = len(_BEYOND_ASCII.findall(content))
         return bool(_CONTROLS.search(content)) or beyond > max(8, _MOST_BEYOND * len(content))
     return b"\0" in content
+
+
+def _is_utf_8(text: str) -> bool:
+    """Return whether a text decoded as UTF-8 is that, but for a few bytes that are damaged."""
+    bad = text.count("\ufffd")
+    return not bad or len(_CHARACTER.findall(text)) > 2 * bad
 
 
 def _codec(declared: str | None) -> str | None:

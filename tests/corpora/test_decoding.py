@@ -21,6 +21,7 @@ TEXT = "Zoë’s café – 5 €"  # noqa: RUF001
         (TEXT.encode("cp1252"), "iso-8859-1"),
         (TEXT.encode("cp1252"), "nobody-knows"),
         (TEXT.encode("cp1252"), "hex"),
+        (TEXT.encode("cp1252"), "utf-8"),
         (TEXT.encode(), "iso-8859-1"),
     ],
 )
@@ -31,6 +32,10 @@ def test_a_text_is_read_in_its_encoding(content: bytes, declared: str | None) ->
 
 def test_a_declared_encoding_counts_if_the_text_is_not_utf_8() -> None:
     assert decoded("Żółw".encode("iso-8859-2"), "iso-8859-2") == "Żółw"
+
+
+def test_a_damaged_byte_is_lost_and_the_others_of_utf_8_are_not() -> None:
+    assert decoded(TEXT.encode() * 2 + b" \xe9") == f"{TEXT}{TEXT} \ufffd"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
 
 _NAMED = 10  # rows that a message names
@@ -59,7 +60,7 @@ class Headings:
 
     def add(self, level: int, heading: str) -> None:
         """Go on after a heading, whose section ends before the next one of its level or above."""
-        words = clean(heading)
+        words = without_edit(clean(heading))
         if self._title and words == self._title:
             self._title = ""
             self._above = []

@@ -8,7 +8,7 @@ from pathlib import Path
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import Document, Unreadable
-from retrieval.corpora.headings import may_be_heading, sections
+from retrieval.corpora.headings import may_be_heading, sections, without_edit
 from retrieval.corpora.passages import paragraphs
 from retrieval.corpora.raised import settled
 
@@ -39,5 +39,5 @@ def read(path: Path) -> Document:
     """
     first, *others = map(settled, paragraphs(text_of(path).lstrip()))
     if others and may_be_heading(clean(first)):
-        return Document(first, sections(others))
+        return Document(without_edit(clean(first)), sections(others))
     return Document("", sections([first, *others]))

@@ -32,7 +32,6 @@ _HIDDEN_CLASSES = {
     *("mw-editsection", "headerlink"),  # the tools of a heading
 }
 _REFERENCES = {"footnote-ref", "footnoteref", "noteref", "footnote-reference"}
-_EDIT = re.compile(r"\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*", re.I)
 _FORMULAS = {"mwe-math-element", "katex", "MathJax", "MathJax_Preview"}
 _FORMULA = "[formula]"  # stands where one stood that has no text
 _BLOCKS = {
@@ -137,14 +136,6 @@ def _remove_what_is_not_shown(tree: html.HtmlElement) -> None:
     for element in unseen:
         if element.getparent() is not None and element.tag not in ("html", "body"):
             element.drop_tree()
-    for heading in tree.iter(*HEADINGS):
-        for inner in list(heading.iterdescendants()):
-            if inner.getparent() is not None and _EDIT.fullmatch(inner.text_content()):
-                inner.drop_tree()
-        for inner in heading.iter():
-            inner.text = _EDIT.sub("", inner.text or "")
-            if inner is not heading:
-                inner.tail = _EDIT.sub("", inner.tail or "")
 
 
 def _mark_raised_text(tree: html.HtmlElement) -> None:

@@ -82,8 +82,9 @@ def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[in
         below: dict[int, tuple[Cell, int]] = {}
         while (waiting or len(placed) in from_above) and len(placed) <= _MOST_COLUMNS:
             at = len(placed)
-            cell, left = from_above.pop(at, None) or (waiting[-1], waiting[-1].rows)
-            width = 1 if waiting == [] or cell is not waiting[-1] else max(1, waiting.pop().columns)
+            inherited = at in from_above
+            cell, left = from_above.pop(at) if inherited else (waiting[-1], waiting[-1].rows)
+            width = 1 if inherited else max(1, waiting.pop().columns)
             for column in range(at, min(at + width, _MOST_COLUMNS + 1)):
                 placed.append(cell)
                 if left > 1:

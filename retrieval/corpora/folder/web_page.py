@@ -15,6 +15,7 @@ from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
 from retrieval.corpora.folder.document import Document, Headings, Unreadable, dropped_rows
 from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
+from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import settled
 
@@ -92,7 +93,7 @@ def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[B
         if element.tag == "head":
             words = _words(element)
             headings.add(int(element.get("rend", "h2")[1:]), words)
-            anchor = anchors.next(words)
+            anchor = anchors.next(without_edit(words))
             continue
         if text := _words(element):
             yield Block(text, headings.section, None, anchor)
@@ -137,7 +138,7 @@ def _title(tree: html.HtmlElement) -> str:
     written = tree.xpath("//head/title")
     found = [*named[:1], *(words(h) for h in (headings if len(headings) == 1 else []))]
     found += [t.text_content() for t in written[:1]]
-    return next((title for title in map(clean, found) if title), "")
+    return next((title for title in map(without_edit, map(clean, found)) if title), "")
 
 
 def _canonical(tree: html.HtmlElement) -> str | None:
@@ -151,7 +152,7 @@ class _Anchors:
     def __init__(self, tree: html.HtmlElement) -> None:
         self._found: dict[str, deque[str | None]] = defaultdict(deque)
         for heading in tree.iter(*HEADINGS):
-            self._found[words(heading)].append(_id_of(heading))
+            self._found[without_edit(words(heading))].append(_id_of(heading))
 
     def next(self, heading: str) -> str | None:
         """Return the id of the next heading with these words, if it has one."""

@@ -23,6 +23,7 @@ _LARGEST = 256 << 20  # bytes of a document after unpacking
 _OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a .doc, and of an encrypted .docx
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
+_HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
 _NOTES = {  # the types of relationships to a file's notes, and the element of a note
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes": "endnote",
@@ -114,7 +115,7 @@ class _Reader:
                 yield from self.blocks(note)
 
     def _table(self, table: Any) -> Iterator[Block]:
-        rows = [row for row in _elements(table, _ROW) if not row.xpath("./w:trPr/w:del")]
+        rows = [row for row in _elements(table, _ROW) if not row.xpath(_HIDDEN_ROW)]
         if all(len(list(_elements(row, _CELL))) < 2 for row in rows):  # a frame around paragraphs
             for row in rows:
                 for cell in _elements(row, _CELL):
@@ -131,7 +132,7 @@ class _Reader:
                 boxes.extend(each.boxes)
                 references.extend(each.notes)
             boxes.extend([cell] if next(_elements(cell, _TABLE), None) is not None else [])
-            return clean(" ".join(each.text for each in found))
+            return "" if cell.xpath("./w:tcPr/w:cellDel") else " ".join(each.text for each in found)
 
         read = table_text(_cells(rows, text))
         self.left_out += dropped_rows(number, read.dropped)
