@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -170,10 +171,14 @@ def _cells(rows: list[Any], text: Callable[[Any], str]) -> list[list[Cell]]:
             if cell is None:
                 found[-1].append(Cell("", heading, column))
             elif not (at and column in continued[at]):
-                below = takewhile(lambda columns, at=column: at in columns, continued[at + 1 :])
-                height = 1 + len(list(below))
+                below = list(takewhile(partial(_is_in, column), continued[at + 1 :]))
+                height = 1 + len(below)
                 found[-1].append(Cell(text(cell), heading or _is_bold(cell), _span(cell), height))
     return found
+
+
+def _is_in(column: int, columns: set[int]) -> bool:
+    return column in columns
 
 
 def _placed(row: Any) -> Iterator[tuple[int, Any]]:
