@@ -13,10 +13,10 @@ import re
 
 from retrieval.language.sentence_rules import is_abbreviation
 
-# Characters for private use, which no text needs.
-_BEGIN, _END = "\ue001", "\ue002"
-_INNERMOST = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
-_BORDER = re.compile(f"[{_BEGIN}{_END}]")
+# Stand around a text that is set above its line; characters for private use, which no text needs.
+BEGIN, END = "\ue001", "\ue002"
+_INNERMOST = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
+_BORDER = re.compile(f"[{BEGIN}{END}]")
 _DEEPEST = 3  # raised text in raised text
 _BEFORE, _AFTER = 64, 16  # characters around it that are looked at
 
@@ -64,7 +64,7 @@ _TYPED_AT_END = re.compile(
 
 def marked(text: str) -> str:
     """Return a text that is set above its line, as ``settled`` knows it within the line."""
-    return f"{_BEGIN}{text}{_END}"
+    return f"{BEGIN}{text}{END}"
 
 
 def settled(line: str) -> str:
@@ -81,8 +81,8 @@ def settled(line: str) -> str:
     follow the mark of a sentence: "old.[1]", "percent.3 The".
     """
     line = _TYPED.sub(lambda found: marked(found[0].translate(_DOWN)), line)
-    if _BEGIN in line:
-        line = line.replace(_END + _BEGIN, "")
+    if BEGIN in line:
+        line = line.replace(END + BEGIN, "")
         for _ in range(_DEEPEST):
             line = _INNERMOST.sub(_settled, line)
         line = _BORDER.sub("", line)

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 _CLOSING = "\"'”’)]"  # noqa: RUF001 - curly quotes are meant
 _OPENING = "\"'“‘(["  # noqa: RUF001
 
-_MARK = re.compile(rf"([.!?…]+[{re.escape(_CLOSING)}]*)(\s*)")
+# Marks of notes between two sentences belong to the first: "It is old.[1] It is red."
+NOTES = r"(?:\[\d{1,3}\]|[¹²³⁰⁴-⁹]{1,3})*"
+_MARK = re.compile(rf"([.!?…]+[{re.escape(_CLOSING)}]*){NOTES}(\s*)")
 
 # Not among them: "…", which often stands within a sentence, and "?" or "!" in a quotation that the
 # sentence continues after ('"Why?" Ann asked.').

@@ -140,7 +140,10 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
         ("#\n\nIt is red.", "a", "It is red."),
         ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
-        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp colour old red"),
+        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
+        ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
+        ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
+        ("[^a]: It is red.", "a", "It is red."),
         ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
         (
             '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',
@@ -356,10 +359,10 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
 
 
-def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
     (complaint,) = complaints(f"folder:{tmp_path}")
-    assert "a.txt: byte 1 is not UTF-8" in complaint.message
+    assert "a.txt: the file is not a text" in complaint.message
 
 
 def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(

@@ -282,10 +282,10 @@ def test_hidden_files_and_lock_files_are_skipped(tmp_path: Path) -> None:
 def test_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:
     for name in (b"a\nb #1?.txt", b"caf\xc3\xa9.txt", b"\xff.txt"):
         Path(tmp_path, os.fsdecode(name)).write_bytes(b"It is red.")
-    Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff")
+    Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff\1")
     pages, (message,) = read(tmp_path)
     assert [page.id for page in pages] == ["a b #1?.txt", "café.txt", ".txt"]
-    assert "\\xfe.txt: byte 1 is not UTF-8." in message
+    assert "\\xfe.txt: the file is not a text in UTF-8" in message
     message.encode("utf-8")
 
 

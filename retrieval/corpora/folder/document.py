@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
+
+_NAMED = 10  # rows that a message names
 
 
 class Unreadable(Exception):
@@ -39,6 +42,14 @@ class Document:
     left_out: list[str] = field(default_factory=list)
 
 
+def dropped_rows(table: int, rows: list[int]) -> list[str]:
+    """Return what is said of the rows of a table that are not read: one message, or none."""
+    if not rows:
+        return []
+    shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
+    return [f"table {table} is too large; not read: {len(rows)} of its rows ({shown})."]
+
+
 class Headings:
     """The headings above a place of a document."""
 
@@ -49,7 +60,7 @@ class Headings:
 
     def add(self, level: int, heading: str) -> None:
         """Go on after a heading, whose section ends before the next one of its level or above."""
-        words = clean(heading)
+        words = without_edit(clean(heading))
         if self._title and words == self._title:
             self._title = ""
             self._above = []

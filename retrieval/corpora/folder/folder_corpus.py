@@ -121,12 +121,14 @@ class FolderChunk:
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
             yield replace(page, source=", ".join([*place, f"modified on {modified}"]))
-        for what in document.left_out:
-            yield BadPage(f"{shown(path)}: {what}", "Save it in the folder as a file of its own.")
         for number, reason in document.unread:
             yield BadPage(
                 f"{shown(path)}, page {number}: it cannot be read ({reason}).",
                 "Open the file in a viewer and save it again.",
+            )
+        for what in document.left_out:
+            yield BadPage(
+                f"{shown(path)}: {what}", "Save it there as a file of its own, in parts if large."
             )
 
 
