@@ -67,6 +67,14 @@ class Stretch:
         return any(mark < start <= following for mark, following in self.unclear)
 
 
+def is_abbreviation(word: str) -> bool:
+    """Return whether a word of three letters or more often ends in a full stop within a sentence.
+
+    ``word``: without the full stop.
+    """
+    return word.lower() in _ABBREVIATIONS
+
+
 def read(text: str) -> tuple[list[int], list[Stretch]]:
     """Return where sentences clearly begin, and the stretches with unclear boundaries."""
     starts: list[int] = []
@@ -130,7 +138,7 @@ def _ends_clearly(text: str, end: int) -> bool:
         word.isalpha()
         and len(word) > 2
         and (word.islower() or (len(word) > 3 and word[1:].islower()))
-        and word.lower() not in _ABBREVIATIONS
+        and not is_abbreviation(word)
     )
 
 
