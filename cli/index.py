@@ -53,6 +53,10 @@ _VECTORS = click.option(
     " report), none (no vectors yet; see: esoteric index encode).",
 )
 
+_PASSWORD = click.option(
+    "--password", help="Opens the encrypted PDF files of folder:DIR. It is not stored."
+)
+
 
 def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
     """Pass the location of the named store to the command.
@@ -90,10 +94,13 @@ def command() -> None:
     help="Build only if there is no index, or one of this source by another version.",
 )
 @_VECTORS
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) -> None:
+def build(
+    source: str, vectors: str, password: str | None, location: IndexLocation, if_missing: bool
+) -> None:
     """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
     from retrieval.corpora.sources import written_out
 
@@ -102,24 +109,25 @@ def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) 
         click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()
-    info = build_with_progress(source, location, vectors)
+    info = build_with_progress(source, location, vectors, password)
     _print_info(info, location, started)
     _print_left_out(info, index)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def add(source: str, location: IndexLocation) -> None:
+def add(source: str, password: str | None, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
     from retrieval.corpora.sources import open_corpus
     from retrieval.encoders.document_encoders import encoder_of
 
     index = _index(location)
     started = time.monotonic()
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, password)
     _warn_unless_english(corpus)
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
@@ -219,7 +227,10 @@ def info(as_json: bool, location: IndexLocation) -> None:
 
 
 def build_with_progress(
-    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER
+    source: str,
+    location: IndexLocation,
+    vectors: str = DEFAULT_ENCODER,
+    password: str | None = None,
 ) -> IndexInfo:
     """Build an index of ``source`` at ``location`` with a progress bar on standard error.
 
@@ -227,7 +238,7 @@ def build_with_progress(
     """
     from retrieval.corpora.sources import open_corpus
 
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, password)
     _warn_unless_english(corpus)
     encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:

@@ -31,8 +31,10 @@ _BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "pa
 KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
 
-def open_corpus(source: str) -> Corpus:
+def open_corpus(source: str, password: str | None = None) -> Corpus:
     """Return the corpus that ``vital``, ``fever:DIR`` or another of ``KNOWN`` names.
+
+    ``password`` opens the encrypted files of ``folder:DIR``.
 
     Raises:
         BadSource: it is none of these, or the file or folder does not exist.
@@ -46,7 +48,7 @@ def open_corpus(source: str) -> Corpus:
     # A ZIM file in parts has a name that no file has.
     if kind != "zim" and not place.exists():
         raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
-    return _BY_PATH[kind](place)
+    return FolderCorpus(place, password) if kind == "folder" else _BY_PATH[kind](place)
 
 
 def written_out(source: str) -> str:

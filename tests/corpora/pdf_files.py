@@ -33,6 +33,15 @@ def pdf_of(
     return written(objects)
 
 
+def drawn(*pieces: tuple[float, float, float, str]) -> bytes:
+    """Return a content stream: pieces of text, each with its place and the size of its letters."""
+    shown = " ".join(
+        f"BT /F {size} Tf {x} {y} Td ({text.translate(_ESCAPED)}) Tj ET"
+        for x, y, size, text in pieces
+    )
+    return shown.encode("cp1252")
+
+
 def stream(content: bytes, entries: str = "") -> bytes:
     """Return an object that is a stream; ``entries`` are more of its dictionary."""
     return f"<< /Length {len(content)} {entries} >>\nstream\n".encode() + content + b"\nendstream"

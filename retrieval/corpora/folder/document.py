@@ -21,6 +21,15 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that could not be read: "page 2", what is wrong with it, how to fix it."""
+
+    where: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The text of a file.
 
@@ -28,13 +37,13 @@ class Document:
         title: "" if the file does not say it.
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
-        unread: pages of the file that could not be read: the number of each, and why.
+        unread: the parts of the file that could not be read.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
-    unread: list[tuple[int, str]] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
 
 class Headings:

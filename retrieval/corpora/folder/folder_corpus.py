@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from retrieval.corpora.child_process import ChildProcess
@@ -29,8 +29,8 @@ class FolderCorpus:
     date = ""
     language = ""
 
-    def __init__(self, folder: Path) -> None:
-        """Find the files.
+    def __init__(self, folder: Path, password: str | None = None) -> None:
+        """Find the files; ``password`` opens those that are encrypted.
 
         Raises:
             BadSource: it is not a folder, or contains none that can be read.
@@ -42,6 +42,7 @@ class FolderCorpus:
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
         self._folder = folder
+        self._password = password
         found = find_files(folder)
         self._files = found.readable
         self._left_out = tuple(found.left_out)
@@ -79,25 +80,26 @@ class FolderCorpus:
             held.append(path)
             size += _size(path)
             if len(held) == _CHUNK or size > _CHUNK_BYTES:
-                yield FolderChunk(self._folder, tuple(held)), len(held)
+                yield FolderChunk(self._folder, tuple(held), self._password), len(held)
                 held, size = [], 0
         if held:
-            yield FolderChunk(self._folder, tuple(held)), len(held)
+            yield FolderChunk(self._folder, tuple(held), self._password), len(held)
 
 
 @dataclass(frozen=True, slots=True)
 class FolderChunk:
-    """Some files below a folder."""
+    """Some files below a folder, and the password of those that are encrypted."""
 
     folder: Path
     paths: tuple[Path, ...]
+    password: str | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the pages of each file: one, or the passages of a long document."""
         with ChildProcess(reader.__name__) as child:
             for path in self.paths:
                 try:
-                    document = _read(path, child)
+                    document = _read(path, child, self.password)
                 except Unreadable as error:
                     yield BadPage(f"{shown(path)}: {error.message}", error.hint)
                 except OSError as error:
@@ -115,14 +117,11 @@ class FolderChunk:
             return
         title = clean(document.title) or clean(path.stem) or page_id
         yield from passages(page_id, title, document.url, document.blocks)
-        for number, reason in document.unread:
-            yield BadPage(
-                f"{shown(path)}, page {number}: it cannot be read ({reason}).",
-                "Open the file in a viewer and save it again.",
-            )
+        for part in document.unread:
+            yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
 
-def _read(path: Path, child: ChildProcess) -> Document:
+def _read(path: Path, child: ChildProcess, password: str | None) -> Document:
     kind: Format = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:
@@ -134,7 +133,7 @@ def _read(path: Path, child: ChildProcess) -> Document:
             "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
-    return reader.read(child, path, kind) if kind.library else kind.reader()(path)
+    return reader.read(child, path, kind, password) if kind.library else kind.reader()(path)
 
 
 def _size(path: Path) -> int:
