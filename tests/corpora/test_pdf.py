@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.corpora.folder import pdf
+from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
-from tests.corpora.pdf_files import drawn, pdf_of
+from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
 
 
 def paragraphs(folder: Path, *pages: bytes) -> list[str]:
@@ -48,6 +48,26 @@ def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
         "House: Mill, 1901: 3, 1902: 12.",
         "House: Old inn of Rowan, 1901: 0, 1902: 5.",
         "All of them burned oil in those years, and none of them burned gas.",
+    ]
+
+
+def test_a_cell_of_several_lines_is_one_where_rules_part_the_rows(tmp_path: Path) -> None:
+    rows = [
+        [("House",), ("What was seen there",)],
+        [("The old mill", "of Rowan"), ("A lamp that burned", "on 12 days")],
+        [("The inn",), ("Nothing at all", "in that year")],
+        [("The harbour",), ("Two red lamps",)],
+    ]
+    pieces, rules, height = [], b"", 700
+    for row in rows:
+        for x, cell in zip((50, 200), row, strict=True):
+            pieces += [(x, height - 11 * n, 10, line) for n, line in enumerate(cell)]
+        height -= 11 * max(map(len, row)) + 2
+        rules += f" 45 {height + 8} m 320 {height + 8} l S".encode()
+    assert paragraphs(tmp_path, drawn(*pieces) + rules) == [
+        "House: The old mill of Rowan, What was seen there: A lamp that burned on 12 days.",
+        "House: The inn, What was seen there: Nothing at all in that year.",
+        "House: The harbour, What was seen there: Two red lamps.",
     ]
 
 
@@ -133,6 +153,50 @@ def test_a_text_that_is_printed_sideways_is_read_apart(tmp_path: Path) -> None:
         "The lamp of the harbour is red.",
         "It was made in Rowan.",
     ]
+
+
+def test_what_is_filled_into_a_form_is_read_after_its_label(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(
+        form_of(
+            [("Sum for the lamp:", "1,400 crowns"), ("Place of the lamp:", "the mill of Rowan")]
+        )
+    )
+    assert [block.text for block in pdf.read(tmp_path / "a.pdf").blocks] == [
+        "Sum for the lamp: 1,400 crowns.",
+        "Place of the lamp: the mill of Rowan.",
+    ]
+
+
+def test_without_ocr_a_scanned_page_is_named_with_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
+    with pytest.raises(Unreadable, match="scanned pictures, and OCR is not installed") as caught:
+        pdf.read(tmp_path / "a.pdf")
+    assert "apt install tesseract-ocr" in caught.value.hint
+
+
+@pytest.mark.server
+@pytest.mark.skipif(not ocr.installed(), reason="needs tesseract")
+def test_with_ocr_a_scanned_page_is_read_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp of the harbour burned on 212 days."))
+    (block,) = pdf.read(tmp_path / "a.pdf").blocks
+    assert block.text == "The lamp of the harbour burned on 212 days."
+    assert block.section == (ocr.MARK,)
+
+
+def test_words_that_ocr_is_not_sure_of_are_left_open() -> None:
+    rows = [
+        "block_num\tpar_num\tline_num\tleft\ttop\twidth\theight\tconf\ttext",
+        *(
+            f"1\t1\t1\t{100 + 60 * place}\t50\t50\t20\t{sure}\t{word}"
+            for place, (word, sure) in enumerate([("It", 96), ("burned", 91), ("212", 59.9)])
+        ),
+    ]
+    (segment,) = ocr._segments("\n".join(rows), scale=2, height=800)
+    assert segment.text == "It burned [?]"
+    assert (segment.left, segment.base) == (50, 765)
 
 
 def test_a_file_of_fragments_is_not_said_to_be_scanned(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from retrieval.corpora.folder.rules import Rule
 from retrieval.corpora.folder.segments import Segment, rows
 
 _Gap = tuple[float, float]  # left and right
@@ -27,6 +28,8 @@ _CELLS = 3  # in such a row
 _NEXT_LINE = 1.45  # the height of a line, in parts of the size of letters
 _CLOSER = 1.2  # how much nearer than other rows the lines of a label are
 _DETACHED = 1.8  # the height from which on a line stands apart
+_RULED = 3  # lines drawn across a table, between its rows
+_ACROSS = 0.8  # how much of its width they cover
 _ITEM = re.compile(r"[•▪◦‣●■*–-]|[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]")  # noqa: RUF001
 _NUMBERED_LINES = 8  # at least
 _NUMBER = re.compile(r"\d{1,3}")
@@ -56,15 +59,19 @@ class Table:
     rows: list[list[str]]
 
 
-def layout(found: Sequence[Segment]) -> list[Line | Table]:
-    """Return the lines and tables of a page in the order of reading."""
-    page = _Page()
+def layout(found: Sequence[Segment], rules: Sequence[Rule] = ()) -> list[Line | Table]:
+    """Return the lines and tables of a page in the order of reading.
+
+    ``rules`` are the lines drawn on it, which part the rows of tables.
+    """
+    page = _Page(rules)
     page.read(_from_the_top(found))
     return page.read_so_far
 
 
 class _Page:
-    def __init__(self) -> None:
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
         self.read_so_far: list[Line | Table] = []
         self._columns = 0
 
@@ -89,16 +96,17 @@ class _Page:
 
     def _band(self, band: Sequence[Segment], gutters: Sequence[_Gap], edges: _Gap) -> None:
         columns = _in_columns(band, gutters)
+        separators = _separators(band, self._rules)
         if _is_numbering(columns[0]) and any(map(_is_prose, columns[1:])):
             rest = [one for column in columns[1:] for one in column]
             self.read(_from_the_top(rest))
         elif _is_list(columns[0]) and len(columns) == 2:
             self._lines(band, edges[1], whole=True)
-        elif sum(map(_is_prose, columns)) > 1:
+        elif len(separators) < _RULED and sum(map(_is_prose, columns)) > 1:
             for column in columns:
                 self.read(_from_the_top(column))
         else:
-            self.read_so_far.append(Table(_cells(band, gutters)))
+            self.read_so_far.append(Table(_cells(band, gutters, separators)))
 
     def _lines(self, found: Sequence[Segment], right_edge: float, whole: bool = False) -> None:
         for row in rows(found):
@@ -241,8 +249,51 @@ def _is_numbering(column: Sequence[Segment]) -> bool:
     return step in (1, 5) and all(b - a == step for a, b in pairwise(numbers))
 
 
-def _cells(band: Sequence[Segment], gutters: Sequence[_Gap]) -> list[list[str]]:
-    """Return the rows of a table; a line that continues the cells above it is part of their row."""
+def _separators(band: Sequence[Segment], rules: Sequence[Rule]) -> list[float]:
+    """Return the heights within a part of the page at which lines are drawn all across it."""
+    left, right = min(one.left for one in band), max(one.right for one in band)
+    top, bottom = band[0].base, band[-1].base
+    covered: dict[int, float] = {}
+    for rule in set(rules):
+        width = min(rule.right, right) - max(rule.left, left)
+        if width > 0 and bottom < rule.height < top:
+            height = round(rule.height)
+            covered[height] = covered.get(height, 0.0) + width
+    return sorted(
+        (h for h, width in covered.items() if width > _ACROSS * (right - left)), reverse=True
+    )
+
+
+def _cells(
+    band: Sequence[Segment], gutters: Sequence[_Gap], separators: Sequence[float]
+) -> list[list[str]]:
+    """Return the rows of a table, which may have several lines."""
+    found = []
+    if len(separators) >= _RULED:
+        between: dict[int, list[Segment]] = {}
+        for one in band:
+            between.setdefault(sum(height > one.base for height in separators), []).append(one)
+        for number in sorted(between):
+            lines = _rows_of(between[number], gutters)
+            found += [_one_row(lines)] if _is_one_row(lines) else lines
+        return found
+    return _rows_of(band, gutters)
+
+
+def _is_one_row(lines: Sequence[Sequence[str]]) -> bool:
+    """Return whether lines between two rules are a row: no column has two numbers in them."""
+    return all(
+        sum(bool(_FIGURES.fullmatch(cell)) for cell in column) < 2
+        for column in zip(*lines, strict=True)
+    )
+
+
+def _one_row(lines: Sequence[Sequence[str]]) -> list[str]:
+    return [" ".join(filter(None, column)) for column in zip(*lines, strict=True)]
+
+
+def _rows_of(band: Sequence[Segment], gutters: Sequence[_Gap]) -> list[list[str]]:
+    """Return rows; a line that continues the cells above it is part of their row."""
     lines = rows(band)
     heights = [a[0].base - b[0].base for a, b in pairwise(lines)]
     usual = median(heights) if heights else 0.0

@@ -33,8 +33,10 @@ class Letter(NamedTuple):
     size: float
 
 
-def letters(page: pdfium.PdfPage) -> list[list[Letter]]:
+def letters(page: pdfium.PdfPage) -> list[tuple[int, list[Letter]]]:
     """Return the letters in the order of drawing: those of each direction, the main one first.
+
+    Directions are in degrees: 0 for a line that goes to the right, 90 for one that goes up.
 
     The places are turned so that the lines of every direction go to the right and follow each
     other downwards. What is outside of the page, or printed askew like a watermark, is left out.
@@ -49,8 +51,11 @@ def letters(page: pdfium.PdfPage) -> list[list[Letter]]:
             by_direction.setdefault(angle, []).append(letter)
     finally:
         textpage.close()
-    groups = sorted(by_direction.values(), key=len, reverse=True)
-    return [_turned(group) if _goes_down(group) else group for group in groups]
+    groups = sorted(by_direction.items(), key=lambda item: -len(item[1]))
+    return [
+        (angle - 90, _turned(group)) if _goes_down(group) else (angle, group)
+        for angle, group in groups
+    ]
 
 
 def _drawn(

@@ -30,6 +30,10 @@ _SIZE = 1.3  # of letters, in parts of the usual height of a word
 _SECONDS = 60  # for a page
 
 
+class OcrFailed(Exception):
+    """A page cannot be read by OCR; the text says why."""
+
+
 def is_scanned(page: pdfium.PdfPage, found: Iterable[Segment]) -> bool:
     """Return whether a page is a picture with next to no text."""
     if sum(len(one.text) for one in found) > _LETTERS:
@@ -51,7 +55,7 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     """Return the words of a scanned page that OCR is sure of, and [?] for the others.
 
     Raises:
-        OSError, subprocess.SubprocessError: tesseract fails, or takes too long.
+        OcrFailed: tesseract fails, takes too long, or is sure of few words.
     """
     width, height = page.get_size()
     scale = min(_DOTS / _POINTS, (_LARGEST / max(1.0, width * height)) ** 0.5)
@@ -65,24 +69,35 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     finally:
         bitmap.close()
     dots = str(round(scale * _POINTS))
-    answer = subprocess.run(
-        ["tesseract", "stdin", "stdout", "--dpi", dots, "-l", "eng", "tsv"],
-        input=header + picture,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=_SECONDS,
-        check=True,
-        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
-    )
-    return list(_segments(answer.stdout.decode("utf-8", "replace"), scale, height))
+    try:
+        answer = subprocess.run(
+            ["tesseract", "stdin", "stdout", "--dpi", dots, "-l", "eng", "tsv"],
+            input=header + picture,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OcrFailed(f"OCR takes more than {_SECONDS} seconds") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise OcrFailed(f"tesseract: {said}") from error
+    return _segments(answer.stdout.decode("utf-8", "replace"), scale, height)
 
 
-def _segments(table: str, scale: float, height: float) -> Iterator[Segment]:
-    words = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    shown = (word for word in words if word["text"].strip())
+def _segments(table: str, scale: float, height: float) -> list[Segment]:
+    found = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    words = [word for word in found if word["text"].strip()]
+    if sum(map(_is_sure, words)) < len(words) / 2:
+        raise OcrFailed("OCR is sure of less than half of its words; it may not be English")
     keys = ("block_num", "par_num", "line_num")
-    for _, line in groupby(shown, key=lambda word: [word[key] for key in keys]):
-        yield from _line(list(line), scale, height)
+    lines = groupby(words, key=lambda word: [word[key] for key in keys])
+    return [segment for _, line in lines for segment in _line(list(line), scale, height)]
+
+
+def _is_sure(word: Mapping[str, str]) -> bool:
+    return float(word["conf"]) >= _SURE
 
 
 def _line(words: list[Mapping[str, str]], scale: float, page_height: float) -> Iterator[Segment]:
@@ -93,7 +108,7 @@ def _line(words: list[Mapping[str, str]], scale: float, page_height: float) -> I
     for word in words:
         left = int(word["left"]) / scale
         right = left + int(word["width"]) / scale
-        text = word["text"].strip() if float(word["conf"]) >= _SURE else "[?]"
+        text = word["text"].strip() if _is_sure(word) else "[?]"
         if held and left - held.right < APART * size:
             held = Segment(f"{held.text} {text}", held.left, right, base, size)
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from retrieval.corpora.folder.document import Document, Unread, Unreadable
 from retrieval.corpora.folder.form_fields import with_fields
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import letters
+from retrieval.corpora.folder.rules import Rule, rules
 from retrieval.corpora.folder.running_heads import without_running_heads
 from retrieval.corpora.folder.running_text import running_text
 from retrieval.corpora.folder.segments import Segment, rows, segments
@@ -80,10 +80,13 @@ def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
 class _Page:
     """A page: the segments of every direction, the main one first; or why it is not read.
 
+    ``rules``: the lines drawn on it, if the main direction is that of the page.
+
     ``scanned``: OCR has read it.
     """
 
     parts: list[list[Segment]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
     scanned: bool = False
     unread: Unreadable | None = None
 
@@ -94,7 +97,14 @@ def _document(document: pdfium.PdfDocument) -> Document:
     # Of each page the text of every direction.
     directions = zip_longest(*(page.parts or [[]] for page in pages), fillvalue=[])
     texts = zip(*map(without_running_heads, directions), strict=True)
-    laid_out = [[item for part in parts for item in layout(part)] for parts in texts]
+    laid_out = [
+        [
+            item
+            for number, part in enumerate(parts)
+            for item in layout(part, () if number else page.rules)
+        ]
+        for page, parts in zip(pages, texts, strict=True)
+    ]
     blocks = [
         Block(paragraph, (ocr.MARK,) if page.scanned else (), number)
         for number, (page, paragraphs) in enumerate(
@@ -113,18 +123,21 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
     except pdfium.PdfiumError as error:  # the other pages can be read
         return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
     try:
-        main, *others = [segments(group) for group in letters(page)] or [[]]
+        printed = letters(page)
+        main, *others = [segments(group) for _, group in printed] or [[]]
         parts = [part for part in (with_fields(document, page, main), *others) if part]
         if not ocr.is_scanned(page, (one for part in parts for one in part)):
-            return _Page(parts)
+            return _Page(parts, rules(page) if printed and not printed[0][0] else [])
         if not ocr.installed():
             return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
         if time.monotonic() > until:
             message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
             return _Page(parts, unread=Unreadable(message, _OCR_FIRST))
         return _Page([ocr.read(page)], scanned=True)
-    except (pdfium.PdfiumError, OSError, subprocess.SubprocessError) as error:
+    except (pdfium.PdfiumError, OSError) as error:
         return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
+    except ocr.OcrFailed as error:
+        return _Page(unread=Unreadable(f"it is a picture; {error}.", _OCR_FIRST))
     finally:
         page.close()
 
@@ -137,13 +150,11 @@ def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
             "the file has no sentence, only fragments of text; it may be an empty form.",
             "Fill the form in, or write the text into a .txt file.",
         )
-    if any(why.message != _SCANNED for why in unread):
-        return Unreadable(
-            f"the file is damaged: no page can be read, page 1: {unread[0].message}", _DAMAGED
-        )
-    if unread:
-        return Unreadable("the file has no text; it seems to be scanned pictures.", ocr.INSTALL)
-    return Unreadable("the file has no text.", _OCR_FIRST)
+    if all(why.message == _SCANNED for why in unread):
+        scanned = "; it seems to be scanned pictures, and OCR is not installed" if unread else ""
+        hint = ocr.INSTALL if unread else _OCR_FIRST
+        return Unreadable(f"the file has no text{scanned}.", hint)
+    return Unreadable(f"no page can be read; of the first, {unread[0].message}", unread[0].hint)
 
 
 def _unread(pages: Sequence[_Page]) -> list[Unread]:

@@ -30,7 +30,7 @@ def row_sentences(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             if cell
         ]
         if cells:
-            sentence = ", ".join(cells)
+            sentence = ", ".join(cells).replace(":, ", ": ")
             yield sentence if sentence.endswith(_ENDS) else f"{sentence}."
 
 
