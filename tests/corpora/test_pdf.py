@@ -145,6 +145,16 @@ def test_letters_that_are_moved_apart_a_little_are_one_word(tmp_path: Path) -> N
     assert paragraphs(tmp_path, page) == ["Harbour lamps of Rowan"]
 
 
+def test_numbers_that_are_printed_over_each_other_are_not_joined(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "The lamp burned on 164, 163, 165 and 167 days of these years."),
+        (140, 700, 10, "2640"),
+        (50, 650, 10, "Total 12"),
+    )
+    text = " ".join(paragraphs(tmp_path, page)).split()
+    assert {"164,", "163,", "165", "167", "2640", "12"} == {w for w in text if w[0].isdigit()}
+
+
 def test_a_text_that_is_printed_sideways_is_read_apart(tmp_path: Path) -> None:
     page = drawn((50, 700, 10, "The lamp of the harbour is red.")) + (
         b" BT /F 10 Tf 0 1 -1 0 580 100 Tm (It was made in Rowan.) Tj ET"

@@ -20,7 +20,13 @@ from retrieval.language import sentence_rules
 
 _BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;。！？][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"[\u2e80-\u9fff]|[^\W\d_]{2,}")  # Chinese has no spaces
+# "Total 12" says something; "Chapter 12" does not.
+_ENTRY = re.compile(
+    r"(?!(?:page|chapter|section|part|appendix|annex|table|fig(?:ure)?|box|item|no|vol)\b)"
+    r"[^\W\d_]{2}.*\s\W*\d[\d.,]*\W*",
+    re.IGNORECASE,
+)
 _WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
 
@@ -228,13 +234,13 @@ def _is_row(row: Sequence[str]) -> bool:
 
 
 def _says_something(paragraph: str) -> bool:
-    """Return whether a paragraph is more than a fragment such as "1 Introduction".
+    """Return whether a paragraph is more than a fragment such as "1 Introduction" or "Table 3".
 
     The verifier sometimes takes a fragment, together with the title, as support of any claim.
     """
     words = len(_WORD.findall(paragraph))
     is_whole = bool(_ENDED.search(paragraph) or _BULLET.match(paragraph))
-    return words > 0 if is_whole else words >= _WORDS
+    return words > 0 if is_whole else words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
 
 
 def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:

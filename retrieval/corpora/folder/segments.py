@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +15,17 @@ from retrieval.corpora.raised import marked, settled
 # All of these are parts of the size of the letters.
 APART = 0.75  # a space that may be one between columns; a space of a typewriter is 0.6
 _SPACE = 0.17  # a space between words; kerning is less
+_THIN = 0.14  # a space after the comma of a list: 1, 2
+_OVERLAP = 0.3  # from which on texts are printed over each other, and do not continue
 _SAME_LINE = 0.15  # difference of height
 _SMALLER = 0.87  # the size of letters above or below the line
 _RAISED = 0.15, 0.7  # how much higher they stand
 _LOWERED = 0.05, 0.5
 _NEAR = 0.35  # how near to a word they stand
 _SPACED = 0.05  # the usual space between the letters of a text that is spaced out
+_COMMAS = (",", ";")
+_THIN_SPACE = "\N{THIN SPACE}"
+_IN_NUMBER = re.compile(rf"(?<=\d,){_THIN_SPACE}(?=\d{{3}}(?!\d))")  # 2,700
 _LONGEST_RAISED = 24  # characters
 _LEAST_SPACED = 8  # letters of a text that show whether it is spaced out
 
@@ -45,7 +51,8 @@ def segments(letters: Sequence[Letter]) -> list[Segment]:
     for line in rows(runs):
         for segment in line:
             before = found[-1] if found else None
-            if before and before.base == line[0].base and _gap(before, segment) < APART:
+            near = before and -_OVERLAP < _gap(before, segment) < APART
+            if before and near and before.base == line[0].base:
                 found[-1] = _joined(before, segment)
             else:
                 found.append(replace(segment, base=line[0].base))
@@ -94,11 +101,14 @@ def _run(letters: Sequence[Letter]) -> Segment:
     pieces: list[str] = []
     before = letters[0]
     for letter in letters:
-        if letter.left - before.right > space:
+        gap = letter.left - before.right
+        if gap > space:
             pieces.append(" ")
+        elif gap > _THIN * letter.size and before.text in _COMMAS:
+            pieces.append(_THIN_SPACE)
         pieces.append(letter.text)
         before = letter
-    text = "".join(pieces)
+    text = _IN_NUMBER.sub("", "".join(pieces)).replace(_THIN_SPACE, " ")
     # PDFium gives characters outside of the basic plane in two halves.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     right = max(letter.right for letter in shown)
