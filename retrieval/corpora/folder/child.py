@@ -11,7 +11,7 @@ from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.formats import Format
 from retrieval.fixes import install_corpora_command
 
-SECONDS = 300  # that a file may take; 400 pages of PDF take about 3
+SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
 _MOST_TEXT = 64_000_000  # characters of a document
 _DIVIDE = "Divide the file, or save its text as a .txt file."
 
