@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -71,12 +70,22 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     dots = str(round(scale * _POINTS))
     try:
         answer = subprocess.run(
-            ["tesseract", "stdin", "stdout", "--dpi", dots, "-l", "eng", "tsv"],
+            [
+                "env",
+                "OMP_THREAD_LIMIT=1",
+                "tesseract",
+                "stdin",
+                "stdout",
+                "--dpi",
+                dots,
+                "-l",
+                "eng",
+                "tsv",
+            ],
             input=header + picture,
             capture_output=True,
             timeout=_SECONDS,
             check=True,
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired as error:
         raise OcrFailed(f"OCR takes more than {_SECONDS} seconds") from error
