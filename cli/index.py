@@ -60,6 +60,10 @@ _VECTORS = click.option(
     " report), none (no vectors yet; see: esoteric index encode).",
 )
 
+_PASSWORD = click.option(
+    "--password", help="Opens the encrypted PDF files of folder:DIR. It is not stored."
+)
+
 
 def _at_the_store(command: Callable[..., None]) -> Callable[..., None]:
     """Pass the location of the named store to the command.
@@ -98,11 +102,17 @@ def command() -> None:
     help="Build only if there is no index, or one of this source by another version.",
 )
 @_VECTORS
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
 def build(
-    source: str, fields: str, vectors: str, location: IndexLocation, if_missing: bool
+    source: str,
+    fields: str,
+    vectors: str,
+    password: str | None,
+    location: IndexLocation,
+    if_missing: bool,
 ) -> None:
     """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
     from retrieval.corpora.sources import written_out
@@ -112,7 +122,7 @@ def build(
         click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()
-    info = build_with_progress(source, location, vectors, fields)
+    info = build_with_progress(source, location, vectors, fields, password)
     _print_info(info, location, started)
     _print_left_out(info, index)
 
@@ -120,10 +130,11 @@ def build(
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
 @_FIELDS
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def add(source: str, fields: str, location: IndexLocation) -> None:
+def add(source: str, fields: str, password: str | None, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
     from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
@@ -131,7 +142,7 @@ def add(source: str, fields: str, location: IndexLocation) -> None:
 
     index = _index(location)
     started = time.monotonic()
-    corpus = open_corpus(source, Fields.read(fields))
+    corpus = open_corpus(source, Fields.read(fields), password)
     _warn_unless_english(corpus)
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
@@ -231,7 +242,11 @@ def info(as_json: bool, location: IndexLocation) -> None:
 
 
 def build_with_progress(
-    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER, fields: str = ""
+    source: str,
+    location: IndexLocation,
+    vectors: str = DEFAULT_ENCODER,
+    fields: str = "",
+    password: str | None = None,
 ) -> IndexInfo:
     """Build an index of ``source`` at ``location`` with a progress bar on standard error.
 
@@ -242,7 +257,7 @@ def build_with_progress(
     from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
 
-    corpus = open_corpus(source, Fields.read(fields))
+    corpus = open_corpus(source, Fields.read(fields), password)
     _warn_unless_english(corpus)
     encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:

@@ -36,10 +36,11 @@ _BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "pa
 KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
 
-def open_corpus(source: str, fields: Fields = USUAL) -> Corpus:
+def open_corpus(source: str, fields: Fields = USUAL, password: str | None = None) -> Corpus:
     """Return the corpus that ``vital``, ``fever:DIR`` or another of ``KNOWN`` names.
 
     ``fields``: the keys or columns of its records, if they have other names than usual.
+    ``password`` opens the encrypted files of ``folder:DIR``.
 
     Raises:
         BadSource: it is none of these, or the file or folder does not exist.
@@ -50,6 +51,12 @@ def open_corpus(source: str, fields: Fields = USUAL) -> Corpus:
             "source_unknown",
             f"{kind}: has no fields to name.",
             f"Leave --fields out; it is for {' and '.join(_OF_RECORDS)}.",
+        )
+    if password is not None and kind != "folder":
+        raise BadSource(
+            "source_unknown",
+            f"{kind}: has no encrypted files.",
+            "Leave --password out; it is for folder.",
         )
     if source == "vital":
         return VitalCorpus()
@@ -62,7 +69,7 @@ def open_corpus(source: str, fields: Fields = USUAL) -> Corpus:
         raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
     if kind in _OF_RECORDS:
         return _OF_RECORDS[kind](place, fields)
-    return _BY_PATH[kind](place)
+    return FolderCorpus(place, password) if kind == "folder" else _BY_PATH[kind](place)
 
 
 def written_out(source: str) -> str:

@@ -308,7 +308,9 @@ def test_fields_that_cannot_be_used_are_refused(written: str) -> None:
         Fields.read(written)
 
 
-def test_only_records_have_fields(tmp_path: Path) -> None:
+def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="vital: has no encrypted files"):
+        open_corpus("vital", password="secret")
     with pytest.raises(BadSource, match="folder: has no fields to name"):
         open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
 

@@ -303,18 +303,40 @@ def test_a_link_out_of_the_folder_is_left_out_and_one_within_is_read(tmp_path: P
     assert "c.txt is a link to a file outside of the folder." in message
 
 
-def encrypted(user: str) -> bytes:
+def encrypted(user: str, algorithm: str = "RC4-128") -> bytes:
     writer = pypdf.PdfWriter(BytesIO(pdf_of(["It is red."])))
-    writer.encrypt(user_password=user, owner_password="owner", algorithm="RC4-128")
+    writer.encrypt(user_password=user, owner_password="owner", algorithm=algorithm)
     file = BytesIO()
     writer.write(file)
     return file.getvalue()
 
 
-def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(encrypted(user=""))
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path, algorithm: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("", algorithm))
     (page,), _ = read(tmp_path)
     assert sentences(page) == "It is red."
+
+
+@pytest.mark.parametrize(
+    ("password", "expected"),
+    [
+        ("secret", []),
+        ("other", ["the file is encrypted with another password."]),
+        (None, ["the file is encrypted with a password. Give its password: --password WORD"]),
+    ],
+)
+def test_a_pdf_is_read_with_its_password(
+    tmp_path: Path, password: str | None, expected: list[str]
+) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("secret", "AES-256"))
+    corpus = open_corpus(f"folder:{tmp_path}", password=password)
+    found = [page for chunk, _ in corpus.chunks() for page in chunk]
+    pages = [page for page in found if isinstance(page, Page)]
+    complaints = [f"{bad.message} {bad.hint}" for bad in found if isinstance(bad, BadPage)]
+    assert [sentences(page) for page in pages] == ([] if expected else ["It is red."])
+    for complaint, words in zip(complaints, expected, strict=True):
+        assert words in complaint
 
 
 def packed(members: dict[str, bytes]) -> bytes:
@@ -356,8 +378,8 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted."),
-        ("a.pdf", lambda: pdf_of(["", ""]), "it seems to be scanned pictures. Run OCR first"),
+        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted with a password."),
+        ("a.pdf", lambda: pdf_of(["", ""]), "the file has no text. Run OCR first"),
         ("a.pdf", lambda: pdf_of(["It is red."])[:400], "the file is damaged"),
         ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
         ("a.pdf", ARTICLE.encode, "the file is not a PDF."),
@@ -404,7 +426,7 @@ def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None
 
 def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     file = pdf_of(["It is red.", "It is old.", "It burns."])
-    damaged = file.replace(b"(It is old.) Tj", b"(It is old.( Tj")  # a string without an end
+    damaged = file.replace(b"[5 0 R 7 0 R 9 0 R]", b"[5 0 R 99 0 R 9 0 R]")  # there is no 99
     (tmp_path / "a.pdf").write_bytes(damaged)
     pages, (message,) = read(tmp_path)
     assert [page.passage and page.passage.page for page in pages] == [1, 3]
@@ -414,7 +436,7 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: P
 def endless() -> bytes:
     """Return a PDF of 200 pages, each a form of ten forms of ten forms, and so on.
 
-    pypdf ends each page after some thousand forms, so that the file takes minutes.
+    A page takes a second, so that the file takes minutes.
     """
     forms = [
         stream(
@@ -501,14 +523,14 @@ def test_without_a_library_its_files_are_counted_in_one_message(
 ) -> None:
     there = formats.find_spec
     monkeypatch.setattr(
-        formats, "find_spec", lambda name: None if name in {"pypdf", "docx"} else there(name)
+        formats, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
     )
     for n in range(100):
         (tmp_path / f"{n}.pdf").write_bytes(pdf_of(["It is red."]))
     (tmp_path / "a.docx").write_bytes(b"PK")
     message = complaint(tmp_path)
     assert message.startswith(
-        f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdf and"
+        f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdfium2 and"
         " python-docx are not installed. Run: "
     )
     assert message.endswith("pip install -r " + str(files.install_corpora_command()).split()[-1])

@@ -131,7 +131,7 @@ def test_a_mail_is_read_without_its_signature_and_names_what_is_attached(tmp_pat
         "It burns well, says Ann.",
     ]
     (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
-    assert messages(tmp_path) == [f"{path}: its attachment plan.pdf is not read."]
+    assert messages(tmp_path) == [f"{path}, attachment plan.pdf: attachments are not read."]
 
 
 def test_a_mailbox_has_a_section_for_each_mail_and_pages_are_read_as_such(tmp_path: Path) -> None:

@@ -18,6 +18,16 @@ def split(*rows: str) -> list[list[str]]:
         (["Town | 1921 | 1922", "Rowan | 4 | 11"], ["Town: Rowan, 1921: 4, 1922: 11."]),
         ([" | 1921/22 | Q3 1922", "Rowan | 4 | 11"], ["Rowan, 1921/22: 4, Q3 1922: 11."]),
         (["Town | Age 5–9", "Rowan | 31%"], ["Town: Rowan, Age 5–9: 31%."]),  # noqa: RUF001
+        ([" | Q1 | H1 | FY 1921", "Rowan | 4 | – | 9"], ["Rowan, Q1: 4, H1: –, FY 1921: 9."]),  # noqa: RUF001
+        (
+            ["Town | 1921", "Rowan | 4", "Alder | n/a"],
+            ["Town: Rowan, 1921: 4.", "Town: Alder, 1921: n/a."],
+        ),
+        (
+            ["Town | Seen", "Rowan | A fire of 12 days", "Alder | Nothing"],
+            ["Town: Rowan, Seen: A fire of 12 days.", "Town: Alder, Seen: Nothing."],
+        ),
+        (["Name: | Ann | Day: | 5 May"], ["Name: Ann, Day: 5 May."]),
         (["red | 1921", "blue | 1922"], ["red, 1921.", "blue, 1922."]),
         (["Room 1 | Ann", "Room 2 | Bob"], ["Room 1, Ann.", "Room 2, Bob."]),
         (["Maker: | Ann Lee", "Height: | 9 m"], ["Maker: Ann Lee.", "Height: 9 m."]),

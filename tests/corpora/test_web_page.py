@@ -125,7 +125,9 @@ def test_rows_that_are_too_wide_are_counted_and_named(tmp_path: Path) -> None:
     table = f"<table><tr><td>4</td><td>5</td></tr>{wide}<tr><td>6</td><td>7</td></tr></table>"
     read = document(tmp_path, table)
     assert [block.text for block in read.blocks[1:]] == ["4, 5.", "6, 7."]
-    assert read.left_out == ["table 1 is too large; not read: 1 of its rows (2)."]
+    (unread,) = read.unread
+    assert unread.where == "table 1"
+    assert unread.message == "it is too large; not read: 1 of its rows (2)."
 
 
 def test_the_links_to_edit_a_section_are_no_part_of_its_heading(tmp_path: Path) -> None:

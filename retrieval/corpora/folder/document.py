@@ -24,6 +24,15 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that could not be read: "page 2", what is wrong with it, how to fix it."""
+
+    where: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The text of a file.
 
@@ -31,23 +40,22 @@ class Document:
         title: "" if the file does not say it.
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
-        unread: pages of the file that could not be read: the number of each, and why.
-        left_out: what else of the file is not read, each a sentence after its name and a colon.
+        unread: the parts of the file that are not read.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
-    unread: list[tuple[int, str]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
 
-def dropped_rows(table: int, rows: list[int]) -> list[str]:
+def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
     """Return what is said of the rows of a table that are not read: one message, or none."""
     if not rows:
         return []
     shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
-    return [f"table {table} is too large; not read: {len(rows)} of its rows ({shown})."]
+    message = f"it is too large; not read: {len(rows)} of its rows ({shown})."
+    return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
 
 
 class Headings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,8 +29,8 @@ class FolderCorpus:
 
     language = ""
 
-    def __init__(self, folder: Path) -> None:
-        """Find the files.
+    def __init__(self, folder: Path, password: str | None = None) -> None:
+        """Find the files; ``password`` opens those that are encrypted.
 
         Raises:
             BadSource: it is not a folder, or contains none that can be read.
@@ -42,6 +42,7 @@ class FolderCorpus:
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
         self._folder = folder
+        self._password = password
         found = find_files(folder)
         self._files = found.readable
         self._left_out = tuple(found.left_out)
@@ -81,25 +82,26 @@ class FolderCorpus:
             held.append(path)
             size += _size(path)
             if len(held) == _CHUNK or size > _CHUNK_BYTES:
-                yield FolderChunk(self._folder, tuple(held)), len(held)
+                yield FolderChunk(self._folder, tuple(held), self._password), len(held)
                 held, size = [], 0
         if held:
-            yield FolderChunk(self._folder, tuple(held)), len(held)
+            yield FolderChunk(self._folder, tuple(held), self._password), len(held)
 
 
 @dataclass(frozen=True, slots=True)
 class FolderChunk:
-    """Some files below a folder."""
+    """Some files below a folder, and the password of those that are encrypted."""
 
     folder: Path
     paths: tuple[Path, ...]
+    password: str | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the pages of each file: one, or the passages of a long document."""
         with ChildProcess(reader.__name__) as child:
             for path in self.paths:
                 try:
-                    document = _read(path, child)
+                    document = _read(path, child, self.password)
                 except Unreadable as error:
                     yield BadPage(f"{shown(path)}: {error.message}", error.hint)
                 except OSError as error:
@@ -121,18 +123,11 @@ class FolderChunk:
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
             yield replace(page, source=", ".join([*place, f"modified on {modified}"]))
-        for number, reason in document.unread:
-            yield BadPage(
-                f"{shown(path)}, page {number}: it cannot be read ({reason}).",
-                "Open the file in a viewer and save it again.",
-            )
-        for what in document.left_out:
-            yield BadPage(
-                f"{shown(path)}: {what}", "Save it there as a file of its own, in parts if large."
-            )
+        for part in document.unread:
+            yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
 
-def _read(path: Path, child: ChildProcess) -> Document:
+def _read(path: Path, child: ChildProcess, password: str | None) -> Document:
     kind: Format = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:
@@ -144,7 +139,7 @@ def _read(path: Path, child: ChildProcess) -> Document:
             "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
-    document = reader.read(child, path, kind) if kind.library else kind.reader()(path)
+    document = reader.read(child, path, kind, password) if kind.library else kind.reader()(path)
     said = (document.title, *(block.text for block in document.blocks))
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")

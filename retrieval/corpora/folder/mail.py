@@ -10,7 +10,7 @@ from email.message import EmailMessage, MIMEPart
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unreadable
+from retrieval.corpora.folder.document import Document, Headings, Unread, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.passages import Block, paragraphs
 
@@ -30,16 +30,16 @@ def read(path: Path) -> Document:
             if not stream.read(5) == b"From ":
                 raise Unreadable("the file is not a mailbox.", "Give it the suffix of its format.")
         blocks: list[Block] = []
-        left_out: list[str] = []
+        unread: list[Unread] = []
         for message in _messages(path):
             blocks += _blocks(message, (_subject(message),))
-            left_out += _attachments(message)
-        return Document("", blocks, left_out=left_out)
+            unread += _attachments(message)
+        return Document("", blocks, unread=unread)
     message = _message(path.read_bytes())
     if not message.keys():
         raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
     blocks = list(_blocks(message, ()))
-    return Document(_subject(message), blocks, left_out=list(_attachments(message)))
+    return Document(_subject(message), blocks, unread=list(_attachments(message)))
 
 
 def _messages(path: Path) -> Iterator[EmailMessage]:
@@ -79,7 +79,8 @@ def _content(part: MIMEPart) -> str:
         return bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
 
 
-def _attachments(message: EmailMessage) -> Iterator[str]:
+def _attachments(message: EmailMessage) -> Iterator[Unread]:
     for part in message.iter_attachments():
         if name := part.get_filename():
-            yield f"its attachment {clean(name)} is not read."
+            where = f"attachment {clean(name)}"
+            yield Unread(where, "attachments are not read.", "Save it in the folder as a file.")

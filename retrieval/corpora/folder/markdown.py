@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Headings
 from retrieval.corpora.folder.plain_text import text_of
-from retrieval.corpora.folder.tables import Cell, table_text
+from retrieval.corpora.folder.tables import Cell, row_sentences
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import BEGIN, END, marked, settled
 
@@ -64,8 +64,7 @@ def _blocks(tokens: list[Token], title: str) -> Iterator[Block]:
         elif token.type in ("th_open", "td_open"):
             heading = token.type == "th_open"
         elif token.type == "table_close":
-            read = table_text(rows)
-            yield from (Block(sentence, headings.section) for sentence in read.sentences)
+            yield from (Block(sentence, headings.section) for sentence in row_sentences(rows))
             rows = []
         elif token.type == "inline" and rows:
             rows[-1].append(Cell(clean(_words(token)), heading))

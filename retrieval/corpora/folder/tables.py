@@ -11,7 +11,11 @@ _ENDS = (".", "!", "?", "…")
 _LONGEST = 80  # characters of a heading
 _MOST_COLUMNS = 500
 _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
-_YEAR = re.compile(r"(?:FY|Q[1-4]|H[12])?[ '-]?(?:1[5-9]|20)\d\d(?:[/–-]\d{2,4})?")  # noqa: RUF001
+# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
+_PERIOD = re.compile(
+    r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
+)
+_NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,33 +45,33 @@ class TableText:
     dropped: list[int]
 
 
-def row_sentences(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a sentence for each row of a table without merged cells (``table_text``)."""
-    yield from table_text([[Cell(text) for text in row] for row in rows]).sentences
-
-
 def table_text(rows: Sequence[Sequence[Cell]]) -> TableText:
-    """Return a sentence for each row of a table; merged cells are repeated.
+    """Return the sentences of a table whose merged cells are repeated (``row_sentences``)."""
+    grid, dropped = _repeated(rows)
+    return TableText(list(row_sentences(grid)), dropped)
+
+
+def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
+    """Yield a sentence for each row; a cell that is in several places is the same object there.
 
     Names of the columns are in the first rows, if all their cells are marked as headings, or else
     in the first row if each of its cells looks like a name, and there are rows below it. A row that
     is one cell over all columns is a sentence, and a heading of the rows below it if they have one.
     """
-    grid, dropped = _repeated(rows)
-    grid = [row for row in grid if any(cell.text for cell in row)]
+    cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+    grid = [row for row in cells if any(cell.text for cell in row)]
     heads = _heads(grid)
     names = [_joined(column) for column in _columns([r for r in grid[:heads] if not _alone(r)])]
-    sentences = []
+    last = max((at for at, row in enumerate(grid) if not _alone(row)), default=0)
     groups: list[str] = []
     for at, row in enumerate(grid):
         alone = _alone(row)
-        if alone and _is_a_group(alone, grid[at + 1 :]):
+        if alone and at < last and len(alone) <= _LONGEST and not alone.endswith(_ENDS):
             groups = [*groups, alone] if at and _alone(grid[at - 1]) else [alone]
         elif alone:
-            sentences.append(_ended(alone))
+            yield _ended(alone)
         elif at >= heads:
-            sentences.append(_ended(", ".join([*groups, *_named(names, row)])))
-    return TableText(sentences, dropped)
+            yield _ended(", ".join([*groups, *_named(names, row)]).replace(":, ", ": "))
 
 
 def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[int]]:
@@ -121,30 +125,25 @@ def _is_marked(row: list[Cell]) -> bool:
     return any(cell.heading for cell in row) and all(c.heading or not c.text for c in row[1:])
 
 
-def _is_a_group(text: str, below: list[list[Cell]]) -> bool:
-    """Return whether a row that is one cell is a heading of the rows below it."""
-    return len(text) <= _LONGEST and not text.endswith(_ENDS) and not all(map(_alone, below))
-
-
 def _names_its_row(cell: Cell) -> bool:
     return cell.heading or cell.text.endswith(":")
 
 
 def _differ(values: list[str]) -> bool:
     """Return whether only some values of a column are numbers: rows are names and their values."""
-    return len({any(map(str.isdigit, value)) for value in values if value}) == 2
+    return len({bool(_NUMBER.match(v)) or not _has_a_word(v) for v in values if v}) == 2
 
 
 def _is_a_name(text: str, below: list[str]) -> bool:
     """Return whether the first cell of a column looks like its name.
 
-    With digits it does if it is a year or has words, and what is below are other kinds of values.
+    With digits it does if it is a period or has words, and what is below are other kinds of values.
     """
     if not any(map(str.isdigit, text)):
         return not text or any(map(str.isalpha, text))
     values = [value for value in below if value]
-    if _YEAR.fullmatch(text):
-        return not all(map(_YEAR.fullmatch, values))
+    if _PERIOD.fullmatch(text):
+        return not all(map(_PERIOD.fullmatch, values))
     return any(map(str.isalpha, text)) and not any(_has_a_word(value) for value in values)
 
 

@@ -13,7 +13,13 @@ from trafilatura.settings import use_config
 
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
-from retrieval.corpora.folder.document import Document, Headings, Unreadable, dropped_rows
+from retrieval.corpora.folder.document import (
+    Document,
+    Headings,
+    Unread,
+    Unreadable,
+    dropped_rows,
+)
 from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
 from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
@@ -48,7 +54,7 @@ def read(path: Path) -> Document:
     blocks = list(_blocks(body, title, anchors)) if body is not None else []
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
-    return Document(title, blocks, url, left_out=list(_left_out(tables, blocks)))
+    return Document(title, blocks, url, unread=list(_unread(tables, blocks)))
 
 
 def _without_declaration(page: str) -> str:
@@ -56,7 +62,7 @@ def _without_declaration(page: str) -> str:
     return _DECLARATION.sub("", page)
 
 
-def _left_out(tables: list[ShownTable], blocks: list[Block]) -> Iterator[str]:
+def _unread(tables: list[ShownTable], blocks: list[Block]) -> Iterator[Unread]:
     """Yield what is said of rows that are too wide, or are not in the main text as others are."""
     read = {block.text for block in blocks}
     for table in tables:
@@ -64,10 +70,11 @@ def _left_out(tables: list[ShownTable], blocks: list[Block]) -> Iterator[str]:
         lost = [row for row in table.sentences if row not in read]
         if lost and (table.expected or len(lost) < len(table.sentences)):
             begin = lost[0] if len(lost[0]) <= _SHOWN else f"{lost[0][:_SHOWN]}…"
-            yield (
-                f"table {table.number}; not read: {len(lost)} of its rows, which do not seem to be"
-                f' part of the main text; the first is "{begin}".'
+            message = (
+                f"not read: {len(lost)} of its rows, which do not seem to be part of the main text;"
+                f' the first is "{begin}".'
             )
+            yield Unread(f"table {table.number}", message, _SAVE_AS)
 
 
 def _main_text(tree: html.HtmlElement) -> html.HtmlElement | None:

@@ -14,7 +14,13 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unreadable, dropped_rows
+from retrieval.corpora.folder.document import (
+    Document,
+    Headings,
+    Unread,
+    Unreadable,
+    dropped_rows,
+)
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.folder.word_text import words
@@ -58,7 +64,7 @@ def read(path: Path) -> Document:
     blocks = list(reader.blocks(body))
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    return Document(title, blocks, left_out=reader.left_out)
+    return Document(title, blocks, unread=reader.unread)
 
 
 def _check_size(path: Path) -> None:
@@ -88,7 +94,7 @@ class _Reader:
     """Reads what is in a file in order; a heading counts for all that follows it."""
 
     def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any], title: str) -> None:
-        self.left_out: list[str] = []
+        self.unread: list[Unread] = []
         self._styles = styles
         self._notes = notes
         self._headings = Headings(title)
@@ -136,7 +142,7 @@ class _Reader:
             return "" if cell.xpath("./w:tcPr/w:cellDel") else " ".join(each.text for each in found)
 
         read = table_text(_cells(rows, text))
-        self.left_out += dropped_rows(number, read.dropped)
+        self.unread += dropped_rows(number, read.dropped)
         for sentence in read.sentences:
             yield Block(sentence, self._headings.section)
         for box in boxes:
