@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 import warnings
 import zipfile
 from collections import Counter
@@ -15,14 +12,10 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
+from retrieval.corpora.separated import separated_rows
 from retrieval.errors import BadSource, Problem
 
-_SEPARATORS = ",;\t"
-_NO_SEPARATOR = "\x1f"
-# With such a line a file tells Excel its separator.
-_NAMED_SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
-
 _MOST_CELLS = 20_000_000  # of an .xlsx
 
 
@@ -35,19 +28,12 @@ class Record:
 
 
 def csv_records(path: Path, text: str, separator: str | None = None) -> Iterator[Record]:
-    """Yield the rows of a table in text, without blank ones.
-
-    Without a ``separator``, a line ``sep=;`` before the table names it; otherwise it is the comma,
-    semicolon or tab that separates the most names of columns. If none does, the whole line is the
-    cell, unless it is quoted.
+    """Yield the rows of a table in text (``separated_rows``), without blank ones.
 
     Raises:
         BadSource: the row with the names cannot be read.
     """
-    lines = list(io.StringIO(text.replace("\r\n", "\n"), newline=""))
-    if separator is None and lines and (named := _NAMED_SEPARATOR.fullmatch(lines[0])):
-        separator, lines[0] = named[1], "\n"
-    return _records(path, "Line", _cells(lines, separator or _separator(lines)))
+    return _records(path, "Line", separated_rows(text, separator))
 
 
 def xlsx_records(path: Path) -> Iterator[Record]:
@@ -144,39 +130,6 @@ def _names(cells: list[Any]) -> list[str]:
         name if name and times[name] == 1 else f"{name} (column {number})".strip()
         for number, name in enumerate(names, 1)
     ]
-
-
-def _separator(lines: list[str]) -> str:
-    def columns(separator: str) -> int:
-        try:
-            return len(next(filter(any, csv.reader(lines, delimiter=separator)), []))
-        except csv.Error:  # is reported when the row is read
-            return 0
-
-    best = max(_SEPARATORS, key=columns)
-    return best if columns(best) > 1 else _NO_SEPARATOR
-
-
-def _cells(lines: list[str], separator: str) -> Iterator[tuple[int, list[str] | Problem]]:
-    """Yield the cells of each row with the number of its first line.
-
-    After a row that cannot be read, reading goes on in the next line: a quotation mark that is
-    missing costs one row, not the rest of the file.
-    """
-    begin = 0
-    while begin < len(lines):
-        rest = (lines[at] for at in range(begin, len(lines)))
-        reader = csv.reader(rest, delimiter=separator, strict=True)
-        first = begin
-        try:
-            for cells in reader:
-                yield first + 1, cells
-                first = begin + reader.line_num
-            return
-        except csv.Error as error:
-            hint = "Write a quotation mark within a cell twice, and one at each end of the cell."
-            yield first + 1, Problem("bad_row", f"The row cannot be read: {error}.", hint)
-            begin = first + 1
 
 
 def _plain(value: Any) -> Any:

@@ -185,6 +185,19 @@ def test_the_rows_of_a_csv_have_the_names_of_their_columns(tmp_path: Path, delim
     ]
 
 
+def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text(
+        'Town;1921;1922\nRowan;4,5;6,7\n"Alder;3,5;4,5\nElm;1,5;2,5\n', encoding="utf-8"
+    )
+    document = delimited.read(path)
+    assert texts(document) == [
+        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
+        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+    ]
+    assert [part.where for part in document.unread] == ["line 3"]
+
+
 def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
     path = tmp_path / "lamps.csv"

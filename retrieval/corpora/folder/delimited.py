@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from itertools import chain
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import Document, Unread
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.passages import Block
+from retrieval.corpora.separated import separated_rows
+from retrieval.errors import Problem
 
-_DELIMITERS = ",;\t|"
-_LOOKED_AT = 64_000  # characters whose delimiter counts
 _MOST_CELLS = 400_000  # of a table that is read at once
 
 
@@ -23,20 +21,19 @@ def read(path: Path) -> Document:
     """Return the document; the first row names the columns if it looks like names.
 
     Raises:
-        Unreadable: it is not a table of text.
+        Unreadable: it is not a text.
         OSError: the file cannot be read.
     """
-    text = text_of(path)
-    try:
-        dialect: type[csv.Dialect] | str = csv.Sniffer().sniff(text[:_LOOKED_AT], _DELIMITERS)
-    except csv.Error:  # one column
-        dialect = "excel-tab" if path.suffix.lower() == ".tsv" else "excel"
-    try:
-        rows = list(csv.reader(StringIO(text, newline=""), dialect))
-    except csv.Error as error:
-        raise Unreadable(f"the file is not a table ({error}).", "Save it again as CSV.") from error
-    tables = in_tables([clean(cell) for cell in row] for row in rows)
-    return Document("", [Block(text) for table in tables for text in row_sentences(table)])
+    rows: list[list[str]] = []
+    unread: list[Unread] = []
+    tabs = "\t" if path.suffix.lower() == ".tsv" else None
+    for number, row in separated_rows(text_of(path), tabs):
+        if isinstance(row, Problem):
+            unread.append(Unread(f"line {number}", row.message, row.hint))
+        else:
+            rows.append([clean(cell) for cell in row])
+    blocks = [Block(text) for table in in_tables(rows) for text in row_sentences(table)]
+    return Document("", blocks, unread=unread)
 
 
 def in_tables(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
