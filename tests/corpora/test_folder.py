@@ -21,7 +21,7 @@ import pytest
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
-from retrieval.corpora.folder import child, files, folder_corpus, formats, word
+from retrieval.corpora.folder import child, files, folder_corpus, formats, zipped
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
@@ -396,9 +396,13 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
             lambda: b" " * 10_000_001,
             "the file has 10.0 MB; at most 10 MB are read of",
         ),
-        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx."),
+        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx"),
         ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
-        ("a.docx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "encrypted, or a .doc of Word 2003"),
+        (
+            "a.docx",
+            lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
+            "encrypted, or is not a .docx but of an older format",
+        ),
         ("a.docx", lambda: word_with(""), "the file has no text."),
         ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or is not a .docx"),
         (
@@ -418,7 +422,7 @@ def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(
 
 
 def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
-    zeros = bytes(word._LARGEST + 1)
+    zeros = bytes(zipped._LARGEST + 1)
     (tmp_path / "a.docx").write_bytes(packed({"word/document.xml": zeros}))
     assert (tmp_path / "a.docx").stat().st_size < 300_000
     assert "the file unpacks to 268 MB; at most 268 MB are read." in complaint(tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import takewhile
@@ -24,10 +23,9 @@ from retrieval.corpora.folder.document import (
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.folder.word_text import words
+from retrieval.corpora.folder.zipped import unpacked
 from retrieval.corpora.passages import Block
 
-_LARGEST = 256 << 20  # bytes of a document after unpacking
-_OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a .doc, and of an encrypted .docx
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
@@ -45,13 +43,13 @@ def read(path: Path) -> Document:
         Unreadable: it is not a .docx, is encrypted or damaged, is too large, or has no text.
         OSError: the file cannot be read.
     """
-    _check_size(path)
     try:
-        document = docx.Document(str(path))
-        body = document.element.body
-        styles = Styles(document)
-        notes = _notes(document)
-    except (OSError, MemoryError):
+        with unpacked(path):
+            document = docx.Document(str(path))
+            body = document.element.body
+            styles = Styles(document)
+            notes = _notes(document)
+    except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
         if "unknown error" in str(error):  # all that lxml says without memory
@@ -65,29 +63,6 @@ def read(path: Path) -> Document:
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
     return Document(title, blocks, unread=reader.unread)
-
-
-def _check_size(path: Path) -> None:
-    """Refuse what is no zip, and what unpacks to more than fits into memory.
-
-    The declared sizes can be trusted: ``zipfile`` reads no more of a file than it declares.
-    """
-    with path.open("rb") as stream:
-        if stream.read(4) == _OLE:
-            raise Unreadable(
-                "the file is encrypted, or a .doc of Word 2003 or older.",
-                "Open it in a word processor and save it as .docx, without a password.",
-            )
-        try:
-            with zipfile.ZipFile(stream) as archive:
-                size = sum(member.file_size for member in archive.infolist())
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise Unreadable("the file is damaged, or is not a .docx.", _DAMAGED) from error
-    if size > _LARGEST:
-        raise Unreadable(
-            f"the file unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read.",
-            "Save it without its pictures, or divide it.",
-        )
 
 
 class _Reader:
