@@ -6,6 +6,8 @@ import pytest
 
 from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
+from retrieval.corpora.folder.letters import Letter
+from retrieval.corpora.folder.segments import segments
 from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
 
 
@@ -71,6 +73,34 @@ def test_a_cell_of_several_lines_is_one_where_rules_part_the_rows(tmp_path: Path
     ]
 
 
+def test_the_letters_of_a_ligature_are_parts_of_one_word() -> None:
+    # PDFium gives each of them the place of the whole.
+    places = [("o", 50, 55), ("f", 55, 63.5), ("f", 55, 63.5), ("i", 55, 63.5), ("ce", 63.5, 74)]
+    (segment,) = segments([Letter(text, left, right, 700, 10) for text, left, right in places])
+    assert segment.text == "office"
+
+
+def test_a_cell_whose_brackets_end_on_the_next_line_is_one(tmp_path: Path) -> None:
+    rows = [
+        ("House", "1901", "1902"),
+        ("Mill (oil for", "3", "12"),
+        ("10 - 20)", "", ""),
+        ("Inn", "4", "7"),
+    ]
+    page = drawn(
+        *(
+            (x, 720 - 12 * number, 10, cell)
+            for number, row in enumerate(rows)
+            for x, cell in zip((50, 200, 300), row, strict=True)
+            if cell
+        ),
+    )
+    assert paragraphs(tmp_path, page) == [
+        "House: Mill (oil for 10 - 20), 1901: 3, 1902: 12.",
+        "House: Inn, 1901: 4, 1902: 7.",
+    ]
+
+
 LEFT = [
     "In that year the keeper of",
     "the lamp lit it on 212 days,",
@@ -103,6 +133,12 @@ def test_columns_are_read_one_after_the_other_however_they_are_drawn(
         "This is the report of the council of Rowan on the lamp, for the year 1921, in two parts.",
     )
     assert paragraphs(tmp_path, drawn(wide, *pieces))[-2:] == [" ".join(LEFT), " ".join(RIGHT)]
+
+
+def test_words_in_the_margin_do_not_make_a_table_of_the_prose_beside_them(tmp_path: Path) -> None:
+    prose = [(120, 700 - 12 * n, 10, line) for n, line in enumerate([*LEFT, *RIGHT])]
+    margin = [(50, 700, 10, "Lamps"), (50, 664, 10, "171")]
+    assert " ".join([*LEFT, *RIGHT]) in " ".join(paragraphs(tmp_path, drawn(*margin, *prose)))
 
 
 def test_a_word_that_is_cut_at_the_end_of_a_line_is_written_as_elsewhere(tmp_path: Path) -> None:

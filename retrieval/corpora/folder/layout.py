@@ -20,6 +20,7 @@ _Gap = tuple[float, float]  # left and right
 _NARROWEST = 0.6  # of a gutter, in parts of the size of letters
 _SUPPORT = 2  # lines on each side of a gutter
 _PROSE_LINES = 3  # of a column
+_SIDE_LINES = 4  # lines of prose for each line of the words at its side
 _PROSE_LENGTH = 22  # characters of most lines in a column of prose
 _PROSE_FILL = 0.7  # the part of the column that most of its lines fill
 _CONTINUED = 0.4  # the part of the lines of prose that begin in the middle of a sentence
@@ -102,7 +103,7 @@ class _Page:
             self.read(_from_the_top(rest))
         elif _is_list(columns[0]) and len(columns) == 2:
             self._lines(band, edges[1], whole=True)
-        elif len(separators) < _RULED and sum(map(_is_prose, columns)) > 1:
+        elif len(separators) < _RULED and _stand_apart(columns):
             for column in columns:
                 self.read(_from_the_top(column))
         else:
@@ -222,6 +223,13 @@ def _column(one: Segment, gutters: Sequence[_Gap]) -> int:
     return sum(gap[1] <= one.left for gap in gutters)
 
 
+def _stand_apart(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether columns are not parts of one table: prose, perhaps with words at its side."""
+    prose = [len(rows(column)) for column in columns if _is_prose(column)]
+    others = sum(len(rows(column)) for column in columns if not _is_prose(column))
+    return len(prose) > 1 or (len(prose) == 1 and others * _SIDE_LINES <= prose[0])
+
+
 def _is_prose(column: Sequence[Segment]) -> bool:
     lines = rows(column)
     if len(lines) < _PROSE_LINES:
@@ -307,12 +315,19 @@ def _rows_of(band: Sequence[Segment], gutters: Sequence[_Gap]) -> list[list[str]
         near = bool(number) and height <= _NEXT_LINE * line[0].size
         words_only = not any(_FIGURES.fullmatch(cell) for cell in row)
         ends = near and not row[0] and words_only and bool(table[-1][0])
+        ends = ends or (near and _closes(table[-1], row))
         begun = near and height < usual / _CLOSER and not any(table[-1][1:]) and any(row[1:])
         if ends or begun:
             table[-1] = _added(table[-1], row)
         else:
             table.append(row)
     return table
+
+
+def _closes(above: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether a row is one cell that ends the brackets which the cell above it begins."""
+    filled = [place for place, cell in enumerate(row) if cell]
+    return len(filled) == 1 and above[filled[0]].count("(") > above[filled[0]].count(")")
 
 
 def _added(row: Sequence[str], more: Sequence[str]) -> list[str]:

@@ -118,7 +118,7 @@ def _seen_from(angle: int, x: float, y: float) -> tuple[float, float]:
 
 def _goes_down(group: Sequence[Letter]) -> bool:
     """Return whether most letters stand below the letter before, as in Japanese."""
-    pairs = [(a, b) for a, b in pairwise(group) if ord(b.text) >= _UPRIGHT_SCRIPTS]
+    pairs = [(a, b) for a, b in pairwise(group) if ord(b.text[0]) >= _UPRIGHT_SCRIPTS]
     below = sum(
         abs(b.left - a.left) < 0.3 * b.size and 0.5 * b.size < a.base - b.base < 2 * b.size
         for a, b in pairs

@@ -86,6 +86,8 @@ def _runs(letters: Sequence[Letter]) -> list[list[Letter]]:
 
 
 def _follows(letter: Letter, last: Letter, shown: Letter) -> bool:
+    if (letter.left, letter.right, letter.base) == (last.left, last.right, last.base):
+        return letter.text != last.text or letter.text == "f"  # the letters of a ligature
     size = max(letter.size, shown.size)
     return (
         abs(letter.base - last.base) <= 0.05 * size
