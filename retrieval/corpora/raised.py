@@ -45,7 +45,8 @@ _TEN = re.compile(r"(?:(?<![\d.,$€£¥])(?:2|10)|[×x·⋅*]\s?10\s?)$")  # no
 _PRICE = re.compile(r"[$€£]\s?\d{1,4}$")  # before raised cents
 _DEGREES = re.compile(r"\s?[CFNSEW]\b")
 _LETTERS = re.compile(r"[^\W\d_]+$")
-_VARIABLE = re.compile(r"(?<![^\W\d_])(?<!['’.])[^\W\d_]$")  # noqa: RUF001 - not the s of "Ann's"
+# Not the s of "Ann's"; also x1 and x_1.
+_VARIABLE = re.compile(r"(?<![^\W\d_])(?<!['’.])(?:[^\W\d_](?:_\d{1,2})?|[a-z]\d)$")  # noqa: RUF001
 _NUMBER_AND_WORD = re.compile(r"\d\s?[^\W\d_]{1,4}$")  # "15 kpc", and "15 men", in doubt
 _LENGTH = re.compile(
     r"(?:[kcdmnµμ]m|ft|mi|yd|kg|Hz|(?:kilo|centi|milli)?met(?:er|re)s?|feet|foot|inch(?:es)?"

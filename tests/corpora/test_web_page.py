@@ -46,6 +46,14 @@ def texts(folder: Path, inner: str) -> list[str]:
             "Here <math><msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><mn>9</mn></math> stands.",
             "Here x²=9 stands.",
         ),
+        (
+            "<math><munderover><mo>∑</mo><mi>i</mi><mn>9</mn></munderover></math> it is.",
+            "∑_i^9 it is.",
+        ),
+        (
+            "It is <math><msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math> large.",
+            "It is x1² large.",
+        ),
         ("Here <math></math> stands.", "Here [formula] stands."),
     ],
 )
@@ -111,6 +119,21 @@ def test_a_table_is_read_with_its_caption_its_years_and_its_merged_cells(tmp_pat
 def test_bold_letters_mark_the_heading_of_a_row(tmp_path: Path) -> None:
     table = "<table><tr><td><b>Maker</b></td><td>Ann Lee</td></tr><tr><td><b>Made</b></td><td>"
     assert texts(tmp_path, f"{table}1921</td></tr></table>") == ["Maker: Ann Lee.", "Made: 1921."]
+
+
+def test_a_table_with_heads_is_read_by_its_rows_although_headings_stand_in_its_cells(
+    tmp_path: Path,
+) -> None:
+    table = (
+        "<table><tr><th>Lamp</th><th>Days</th></tr><tr><td><h5>Red</h5><p>of brass</p></td>"
+        "<td><ul><li>212</li></ul></td></tr></table>"
+    )
+    assert texts(tmp_path, table) == ["Lamp: Red of brass, Days: 212."]
+
+
+def test_a_long_text_in_a_list_of_names_is_read_as_its_paragraphs(tmp_path: Path) -> None:
+    long = "The lamp of Rowan is red. " * 40
+    assert texts(tmp_path, f"<dl><dt>Lamp</dt><dd><div>{long}</div></dd></dl>")[-1] == long.strip()
 
 
 def test_a_table_of_the_layout_is_read_as_its_paragraphs(tmp_path: Path) -> None:

@@ -73,6 +73,12 @@ SQUARE = (
 QUARTER = (
     "<m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>4</m:t></m:r></m:den></m:f>"
 )
+INTEGRAL = "<m:nary>{}</m:nary>".format(
+    "".join(
+        f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>"
+        for name, text in (("sub", "0"), ("sup", "1"), ("e", "x"))
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +98,7 @@ QUARTER = (
         (f"<w:moveFrom>{run('old ')}</w:moveFrom><w:moveTo>{run('new')}</w:moveTo>", "new"),
         (f"<m:oMath>{SQUARE}</m:oMath>", "E=mc²"),
         (f"<m:oMath>{QUARTER}</m:oMath>", "(a+1)/4"),
+        (f"<m:oMath>{INTEGRAL}</m:oMath>", "∫_0^1 x"),
         ('<w:r><w:object><w:o ProgID="Equation.3"/></w:object></w:r>', "[formula]"),
     ],
 )

@@ -16,13 +16,22 @@ _PARTS = {
     "sSubSup": ("e", "sub", "sup"),
     "f": ("num", "den"),
     "rad": ("e",),
+    "limLow": ("e", "lim"),
+    "limits": ("e", "sub", "sup"),
 }
-_SAME = {"msup": "sSup", "msub": "sSub", "msubsup": "sSubSup", "mfrac": "f", "msqrt": "rad"}
+_SAME = {"msup": "sSup", "msub": "sSub", "msubsup": "sSubSup", "mfrac": "f", "msqrt": "rad"} | {
+    "munder": "limLow",
+    "munderover": "limits",
+}
 _LEFT_OUT = {"annotation", "annotation-xml", "rPr", "ctrlPr", "deg", "mphantom"}
 _FORMS: dict[str, Callable[..., str]] = {
     "sSup": lambda base, above: base + marked(above),
-    "sSub": lambda base, below: base + below,
-    "sSubSup": lambda base, below, above: base + below + marked(above),
+    "sSub": lambda base, below: _with_limits(base, below) if _is_sign(base) else base + below,
+    "sSubSup": lambda base, below, above: (
+        _with_limits(base, below, above) if _is_sign(base) else base + below + marked(above)
+    ),
+    "limLow": lambda base, below: _with_limits(base, below),
+    "limits": lambda base, below, above: _with_limits(base, below, above),
     "f": lambda over, under: f"{_grouped(over)}/{_grouped(under)}",
     "rad": lambda under: f"√{_grouped(under)}",
 }
@@ -39,7 +48,9 @@ def formula(element: Any) -> str:
     if name == "d":  # Word's brackets
         return f"{_said(element, 'begChr', '(')}{_inner(element)}{_said(element, 'endChr', ')')}"
     if name == "nary":  # a sum or an integral
-        return f"{_said(element, 'chr', '∫')}{_inner(element)}"
+        parts = {etree.QName(e).localname: formula(e) for e in element.iterchildren("*")}
+        sign = _with_limits(_said(element, "chr", "∫"), parts.get("sub", ""), parts.get("sup", ""))
+        return sign + parts.get("e", "")
     return f" {_inner(element)} " if name == "mtext" else _inner(element)
 
 
@@ -69,6 +80,17 @@ def _said(element: Any, name: str, otherwise: str) -> str:
     """Return the character that the properties of an element of Word name."""
     found = next(element.iter(f"{{{etree.QName(element).namespace}}}{name}"), None)
     return otherwise if found is None else str(next(iter(found.values()), otherwise))
+
+
+def _is_sign(base: str) -> bool:
+    """Return whether a base is the sign of a sum or an integral rather than a name."""
+    return len(base) == 1 and not base.isalnum() and base not in ")]}"
+
+
+def _with_limits(sign: str, below: str, above: str = "") -> str:
+    """Return the sign of a sum or an integral: "∫_0^1 ", whose limits are not one number."""
+    marks = ((mark, text) for mark, text in (("_", below), ("^", above)) if text)
+    return "".join([sign, *(f"{mark}{_grouped(text)}" for mark, text in marks), " "])
 
 
 def _grouped(text: str) -> str:

@@ -70,7 +70,8 @@ def leave_what_is_shown(tree: html.HtmlElement) -> list[ShownTable]:
         if _linked(table) <= _MOST_LINKED:
             _rename(table, "div", "div", ("caption", "thead", "tbody", "tfoot", "tr", "td", "th"))
     for pairs in list(tree.iter("dl")):
-        _name_values(pairs)
+        if all(len(value.text_content()) <= _LONGEST_CELL for value in pairs.iter("dd")):
+            _name_values(pairs)
     for element in list(tree.iter("figcaption", "summary")):
         _rename(element, "p" if _is_one_line(element) else "div")
     for element in list(tree.iter("figure", "details")):
@@ -161,7 +162,9 @@ def _says_data(table: html.HtmlElement) -> bool:
     """Return whether a table says something in its rows and columns, and is no layout or menu."""
     if table.get("role") in ("presentation", "none") or _linked(table) > _MOST_LINKED:
         return False
-    if next(table.iterdescendants("table", "form", *HEADINGS), None) is not None:
+    if next(table.iterdescendants("table", "form"), None) is not None:
+        return False
+    if next(table.iter(*HEADINGS), None) is not None and next(table.iter("th"), None) is None:
         return False
     rows = [row.findall("td") + row.findall("th") for row in table.iter("tr")]
     lengths = [len(cell.text_content()) for row in rows for cell in row]
