@@ -154,6 +154,18 @@ def test_a_word_that_is_cut_at_the_end_of_a_line_is_written_as_elsewhere(tmp_pat
     )
 
 
+@pytest.mark.parametrize(
+    ("mark", "first", "read"),
+    [("10", "A lamp", "A lamp"), ("14", "Bell", "Bell"), ("14", "C", "¹⁴C")],
+)
+def test_the_mark_of_a_note_goes_as_a_whole_and_that_of_an_isotope_stays(
+    tmp_path: Path, mark: str, first: str, read: str
+) -> None:
+    words = "is told of in the old book of the town."
+    page = drawn((50, 704, 6, mark), (57, 700, 10, f"{first} {words}"))
+    assert paragraphs(tmp_path, page) == [f"{read} {words}"]
+
+
 def test_a_note_does_not_come_between_the_lines_of_a_sentence(tmp_path: Path) -> None:
     first = drawn(
         (

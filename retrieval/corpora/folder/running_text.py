@@ -43,8 +43,9 @@ _SHORT = 0.6  # a line of less than this part of its column may end in the middl
 _BLOCK = 3  # lines that show how wide their part of the page is, if they are no list
 _BLOCK_LENGTH = 20  # characters of most of them
 
-# At the beginning of a note, but not in ¹⁴C.
-_NOTE_MARK = re.compile(r"^[⁰¹²³⁴⁵⁶⁷⁸⁹]+ ?(?=[^\W\d_]{2}|[\"“‘(])")  # noqa: RUF001
+# At the beginning of a note, but not in ¹⁴C; raised digits are letters to [^\W\d_].
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_NOTE_MARK = re.compile(rf"^[{_RAISED}]+ ?(?=[^\W\d_{_RAISED}]{{2}}|A |[\"“‘(])")  # noqa: RUF001
 _CUT = re.compile(r"([^\W_]+)-$")
 _HYPHENATED_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _FIRST_WORD = re.compile(r"[^\W_]+")
