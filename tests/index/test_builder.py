@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.jsonl import JsonlCorpus
+from retrieval.corpora.records import USUAL
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index import documents, embedded_store
@@ -235,7 +236,7 @@ def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Pa
         '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
     )
     index = EmbeddedIndex(tmp_path / "index")
-    index.build(JsonlCorpus(tmp_path / "pages.jsonl"), None)
+    index.build(JsonlCorpus(tmp_path / "pages.jsonl", USUAL), None)
     bad = index.bad_pages()
     assert "line 2: not JSON" in bad.first
     assert len(Path(bad.listed_in).read_text().splitlines()) == 2

@@ -48,9 +48,9 @@ def formula(element: Any) -> str:
     if name == "d":  # Word's brackets
         return f"{_said(element, 'begChr', '(')}{_inner(element)}{_said(element, 'endChr', ')')}"
     if name == "nary":  # a sum or an integral
-        parts = {etree.QName(e).localname: formula(e) for e in element.iterchildren("*")}
-        sign = _with_limits(_said(element, "chr", "∫"), parts.get("sub", ""), parts.get("sup", ""))
-        return sign + parts.get("e", "")
+        said = {etree.QName(e).localname: formula(e) for e in element.iterchildren("*")}
+        sign = _with_limits(_said(element, "chr", "∫"), said.get("sub", ""), said.get("sup", ""))
+        return sign + said.get("e", "")
     return f" {_inner(element)} " if name == "mtext" else _inner(element)
 
 
