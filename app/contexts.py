@@ -28,11 +28,15 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The corpus. ``attribution``: its texts are from Wikipedia, which must be named."""
+    """The corpus. ``text_date``: the day of its newest text, ``None`` if unknown.
+
+    ``attribution``: texts of it are from Wikipedia, which must be named.
+    """
 
     name: str
     documents: int
     built: Moment
+    text_date: Moment | None
     attribution: bool
 
 
@@ -98,11 +102,13 @@ class EvidenceItem:
     The stance is that of the sentence read together with the sentences in ``read_with``, and with
     the text ``before`` and ``after`` it, ``None`` where none was needed. ``confidence``: ``None``
     where the sentence settles nothing. ``copies``: documents that contain the sentence.
+    ``credit``: what its document is credited to, "" if unknown.
     """
 
     rank: int
     title: str
     url: str | None
+    credit: str
     before: str | None
     sentence: str
     after: str | None
@@ -184,12 +190,14 @@ class PassageItem:
     """A passage of a document that was read, or the whole document.
 
     ``title``: its document's. ``heading``: page and section, or "Passage 3", empty for a whole
-    document. ``segments``: its text, cut where evidence begins and ends.
+    document. ``segments``: its text, cut where evidence begins and ends. ``credit``: what it is
+    credited to, "" if unknown.
     """
 
     title: str
     heading: str
     url: str | None
+    credit: str
     found_by: str
     hop: int
     segments: tuple[Segment, ...]

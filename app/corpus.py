@@ -57,7 +57,11 @@ def read_corpus(index: Path) -> SearchedCorpus:
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
         return SearchedCorpus(
-            str(meta["name"]), str(meta["source"]), int(meta["documents"]), str(meta["built_at"])
+            str(meta["name"]),
+            str(meta["source"]),
+            int(meta["documents"]),
+            str(meta["built_at"]),
+            str(meta.get("date", "")),
         )
     except FileNotFoundError as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", build) from error
@@ -71,4 +75,5 @@ def corpus_item(corpus: SearchedCorpus) -> Corpus:
     kind = corpus.source.partition(":")[0]
     named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
-    return Corpus(corpus.name, corpus.documents, day(corpus.built_at), attribution)
+    text_date = day(corpus.text_date) if corpus.text_date else None
+    return Corpus(corpus.name, corpus.documents, day(corpus.built_at), text_date, attribution)

@@ -48,6 +48,7 @@ def _item(
                 title=document.title,
                 heading=_heading(document, several),
                 url=safe_url(document.url) or files.get(document.id),
+                credit=document.credit,
                 found_by=found_by(document.found_by),
                 hop=document.hop,
                 segments=segments(document.text, highlights[document.id]),

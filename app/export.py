@@ -19,6 +19,7 @@ from app.sentences import CitedSentences
 from app.statements import statement_items
 from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
+from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.wording import PROOF_DIFFERS, against_words, verdict_words
 from worker.jobs import Job
@@ -26,15 +27,13 @@ from worker.jobs import Job
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
 _BEST, _WORST = 5, 1
 _RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
-# Spreadsheets take a cell that begins with one of these, also full-width, for a formula.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 # All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
     *("path", "section", "page", "context_before", "context_after"),
-    *("copies", "leans", "disagrees"),
+    *("copies", "leans", "disagrees", "source"),
 )
 
 
@@ -66,6 +65,7 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     corpus = result.corpus
     proof = proof_item(result)
     sentences = CitedSentences(result)
+    sources = _sources(result)
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
@@ -90,9 +90,11 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
         copies = f", in {item.copies} documents" if item.copies > 1 else ""
         together = _read_with(item, sentences)
         selected = ", selected" if item.selected else ""
+        credit = sources.get(item.document)
+        origin = f", from {_escaped(credit)}" if credit else ""
         lines += [
             f"{rank}. {_in_context(item)}",
-            f"   {_source(item)}: {stance}{percent}{copies}{together}{selected}",
+            f"   {_source(item)}{origin}: {stance}{percent}{copies}{together}{selected}",
         ]
     if not result.evidence:
         lines.append("None was found.")
@@ -101,9 +103,15 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
     searched = f"{_escaped(corpus.name)} ({corpus.documents} documents,"
+    searched += f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _sources(result: ClaimResult) -> dict[str, str]:
+    """Return what each document is credited to, by its id."""
+    return {document.id: document.credit for document in result.documents}
 
 
 def _against(result: ClaimResult) -> list[str]:
@@ -219,9 +227,11 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
         "confidence": "" if label == NOT_ENOUGH_INFO else result.verdict.confidence,
         "leans": result.verdict.leans,
     }
+    sources = _sources(result)
     rows = [
         {
             **item.model_dump(),
+            "source": sources.get(item.document),
             "rank": rank,
             "disagrees": rank in result.verdict.disagreement,
             "path": json.dumps(item.path, ensure_ascii=False) if item.path else "",
@@ -231,7 +241,7 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
     # A claim without evidence gets one row with its verdict.
     for row in rows or [{}]:
         row |= about
-        writer.writerow([_cell(row.get(column)) for column in _CSV_COLUMNS])
+        writer.writerow([safe_cell(row.get(column)) for column in _CSV_COLUMNS])
     return file.getvalue()
 
 
@@ -246,6 +256,7 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
     }
     if label != NOT_ENOUGH_INFO:
         rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
+    sources = _sources(result)
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
@@ -255,22 +266,15 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
         "claimReviewed": result.claim,
         "itemReviewed": {"@type": "Claim", "text": result.claim},
         "reviewRating": rating,
-        "citation": [_citation(item) for item in result.selected],
+        "citation": [_citation(item, sources.get(item.document)) for item in result.selected],
     }
     return json.dumps(review, ensure_ascii=False, indent=2) + "\n"
 
 
-def _citation(item: Evidence) -> dict[str, Any]:
-    work = {"@type": "CreativeWork", "name": item.source, "text": item.sentence}
-    url = safe_url(item.url)
-    return work if url is None else {**work, "url": url}
-
-
-def _cell(value: object) -> object:
-    """Return the value so that no spreadsheet runs it as a formula."""
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return "" if value is None else value
+def _citation(item: Evidence, credit: str | None) -> dict[str, Any]:
+    work = {"@type": "CreativeWork", "name": item.reference, "text": item.sentence}
+    known = {"url": safe_url(item.url), "creditText": credit}
+    return work | {key: value for key, value in known.items() if value}
 
 
 def _escaped(text: str) -> str:
@@ -279,7 +283,7 @@ def _escaped(text: str) -> str:
 
 
 def _source(item: Evidence) -> str:
-    title = _escaped(item.source)
+    title = _escaped(item.reference)
     url = safe_url(item.url)
     if url is None:
         return title

@@ -44,14 +44,26 @@ _HTML = _Kind("text/html")
 _PDF = _Kind("application/pdf")
 _TEXT = _Kind("text/plain")
 _WORD = _Kind("application/vnd.openxmlformats-officedocument.wordprocessingml.document", True)
+_OTHER = _Kind("application/octet-stream", True)
 _KINDS = {
+    ".csv": _TEXT,
     ".docx": _WORD,
+    ".eml": _OTHER,
+    ".epub": _OTHER,
     ".htm": _HTML,
     ".html": _HTML,
     ".markdown": _TEXT,
+    ".mbox": _OTHER,
     ".md": _TEXT,
+    ".odt": _OTHER,
     ".pdf": _PDF,
+    ".pptx": _OTHER,
+    ".rtf": _OTHER,
+    ".text": _TEXT,
+    ".tsv": _TEXT,
     ".txt": _TEXT,
+    ".xhtml": _HTML,
+    ".xlsx": _OTHER,
 }
 
 

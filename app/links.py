@@ -19,8 +19,6 @@ def safe_url(url: str | None) -> str | None:
     return url if parts.scheme in ("http", "https") and parts.hostname else None
 
 
-def is_wikipedia(url: str | None) -> bool:
-    """Return whether an address is one of Wikipedia's."""
-    safe = safe_url(url)
-    host = (urlsplit(safe).hostname or "") if safe else ""
-    return host == "wikipedia.org" or host.endswith(".wikipedia.org")
+def is_wikipedia(site: str) -> bool:
+    """Return whether the host of an address is one of Wikipedia's."""
+    return site == "wikipedia.org" or site.endswith(".wikipedia.org")

@@ -71,7 +71,7 @@ def _excerpt(words: EvidenceSpan, look: Look, sentences: CitedSentences) -> Exce
     whole = (words.start, words.end) == (item.start, item.end)
     aligned = Highlight(1, words.start - item.start, words.end - item.start, look)
     pieces = segments(item.sentence, [] if whole else [aligned])
-    return Excerpt(item.source, rank, pieces, whole)
+    return Excerpt(item.reference, rank, pieces, whole)
 
 
 def _summary(

@@ -32,8 +32,10 @@ def result_page(
     assert finished is not None
     verdict = result.verdict
     sentences = CitedSentences(result)
+    sources = {document.id: document.credit for document in result.documents}
     evidence = [
-        _evidence(rank, item, sentences, files) for rank, item in enumerate(result.evidence, 1)
+        _evidence(rank, item, sentences, files, sources.get(item.document, ""))
+        for rank, item in enumerate(result.evidence, 1)
     ]
     documents = document_items(result, files)
     return ResultPage(
@@ -65,7 +67,8 @@ def result_page(
             name=result.corpus.name,
             documents=result.corpus.documents,
             built=day(result.corpus.built_at),
-            attribution=any(is_wikipedia(document.url) for document in result.documents),
+            text_date=day(result.corpus.text_date) if result.corpus.text_date else None,
+            attribution=any(map(is_wikipedia, sources.values())),
         ),
         total=seconds(result.seconds["total"]),
         timings=tuple(
@@ -78,12 +81,13 @@ def result_page(
 
 
 def _evidence(
-    rank: int, item: Evidence, sentences: CitedSentences, files: Mapping[str, str]
+    rank: int, item: Evidence, sentences: CitedSentences, files: Mapping[str, str], credit: str
 ) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
-        title=item.source,
+        title=item.reference,
         url=safe_url(item.url) or files.get(item.document),
+        credit=credit,
         before=item.context_before,
         sentence=item.sentence,
         after=item.context_after,

@@ -15,7 +15,7 @@ class CitedSentences:
             (item.document, item.sentence_id): (rank, item)
             for rank, item in enumerate(result.evidence, 1)
         }
-        self._titles = {document.id: document.source for document in result.documents}
+        self._titles = {document.id: document.reference for document in result.documents}
 
     def sentence(self, document: str, sentence_id: int) -> tuple[int, Evidence] | None:
         """Return a sentence with its rank, if it is among the evidence."""

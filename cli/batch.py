@@ -7,20 +7,21 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.claim_files import read_claims
+from cli.claim_files import Row, read_claims
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
+from cli.verdict_tables import TABLES, write_table
 from retrieval.claim import read_claim
 from retrieval.corpora.json_lines import encoded_line
-from retrieval.errors import BadSource, EsotericError, InvalidClaim
+from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
 from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from retrieval.result import ClaimResult, CorpusInfo, claim_result
@@ -41,21 +42,35 @@ _LINE_BEGINS = b'{"claim": '
     "--output",
     required=True,
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="JSON lines: one claim document a line, in input order; - for standard output.",
+    help="A table (.csv or .xlsx) with a row for each claim; with any other ending JSON lines, one"
+    " claim document a line; - for JSON lines on standard output. All are in input order.",
+)
+@click.option(
+    "--column",
+    metavar="NAME",
+    help="The column or key with the claims; by default the one named claim, statement or text.",
 )
 @click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
 @reports_errors
-def command(file: Path, output: Path, recipe: str) -> None:
-    """Check many claims: one a line, .jsonl with a "claim" key, or .csv with a "claim" column.
+def command(file: Path, output: Path, column: str | None, recipe: str) -> None:
+    """Check a list of claims: a table (.csv, .tsv, .xlsx), .jsonl, .json, or text, one a line.
 
+    The other columns come back with the verdicts. The history of the web pages shows the claims.
     After an interruption, run the same command again: it continues where it stopped.
     """
     recipe_named(recipe)
-    claims = read_claims(file)
-    to_file = output != _STANDARD_OUTPUT and (output.is_file() or not output.exists())
-    if to_file and output.exists() and output.samefile(file):
+    rows = read_claims(file, column)
+    lines = _lines_of(output)
+    to_file = lines != _STANDARD_OUTPUT and (lines.is_file() or not lines.exists())
+    if lines != output and output.exists():
         raise BadSource(
-            "other_output", f"The output {output} is the input file.", "Name another output file."
+            "other_output",
+            f"The output {output} exists already.",
+            "Name another output file, or move this one away.",
+        )
+    if to_file and lines.exists() and lines.samefile(file):
+        raise BadSource(
+            "other_output", f"The output {lines} is the input file.", "Name another output file."
         )
     from retrieval.models import judge_name
     from retrieval.on_all_cores import in_order, processes_for
@@ -63,25 +78,58 @@ def command(file: Path, output: Path, recipe: str) -> None:
     settings = Settings.from_environment()
     folders = settings.model_folders
     made = Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
-    done = _finished(output, claims, made) if to_file else 0
+    done = _finished(lines, rows, made) if to_file else 0
     failed = 0
-    rest = claims[done:]
+    rest = rows[done:]
     processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, recipe)
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    history = _History(settings.database_url)
     # Opened before the models are loaded, so that a wrong path is reported at once.
-    with _opened(output) as stream, closing(LongWork("Checking", len(claims), done)) as work:
+    with _opened(lines) as stream, closing(LongWork("Checking", len(rows), done)) as work:
         checked = in_order(prepare, rest, processes)
         for number, line in enumerate(checked, start=done + 1):
-            work.show(number, f"{number} of {len(claims)} claims")
+            work.show(number, f"{number} of {len(rows)} claims")
             failed += "error" in line
             stream.write(encoded_line(line))
             stream.flush()
             if to_file:
                 os.fsync(stream.fileno())
-    summary = f"{len(claims)} claims in {output}, {done} of them from before, {failed} failed now."
+            history.add(line)
+    if lines != output:
+        write_table(lines, rows, output)
+        lines.unlink()
+    summary = f"{len(rows)} claims in {output}, {done} of them from before, {failed} failed now."
     click.echo(printable(summary), err=True)
+
+
+def _lines_of(output: Path) -> Path:
+    """Return the file of the JSON lines: the output, or the one that a table is made from."""
+    is_table = output.suffix.casefold() in TABLES
+    return output.with_name(f"{output.name}.unfinished") if is_table else output
+
+
+class _History:
+    """Keeps the results where the web pages show them, as long as that is possible."""
+
+    def __init__(self, database_url: str) -> None:
+        from worker.jobs import JobStore
+
+        self._store: JobStore | None = JobStore(database_url)
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Keep the result of a line; a claim that failed has none."""
+        from worker.jobs import StoreUnavailable
+
+        if self._store is None or "error" in line:
+            return
+        try:
+            self._store.keep(ClaimResult.model_validate(line))
+        except StoreUnavailable as error:
+            self._store = None
+            said = f"The history does not show the claims from here on: {error.message}"
+            click.echo(printable(said), err=True)
 
 
 class _Checking:
@@ -99,13 +147,19 @@ class _Checking:
         self._retriever.warm_up(recipe_named(recipe))
         self._recipe = recipe
 
-    def __call__(self, claim: str) -> dict[str, Any]:
+    def __call__(self, row: Row) -> dict[str, Any]:
+        line = self._checked(row)
+        return {**line, "row": row.others} if row.others else line
+
+    def _checked(self, row: Row) -> dict[str, Any]:
+        if row.problem is not None:
+            return _failed(row, row.problem)
         try:
-            read_claim(claim)  # the search itself refuses no question, link or other language
-            report = self._retriever.check(claim, self._recipe, lambda progress: None)
+            read_claim(row.claim)  # the search itself refuses no question, link or other language
+            report = self._retriever.check(row.claim, self._recipe, lambda progress: None)
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
-            return {"claim": claim, "error": _error(error.code, error.message, error.hint)}
+            return _failed(row, error.problem)
 
 
 @contextmanager
@@ -117,8 +171,9 @@ def _opened(output: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def _error(code: str, message: str, hint: str) -> dict[str, str]:
-    return {"code": code, "message": message, "hint": hint}
+def _failed(row: Row, problem: Problem) -> dict[str, Any]:
+    named = replace(problem, message=f"{row.where}: {problem.message}")
+    return {"claim": row.claim, "error": asdict(named)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +210,14 @@ def _corpus(settings: Settings) -> CorpusInfo:
     from retrieval.open_index import open_index
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
-    return CorpusInfo(name=info.name, documents=info.documents, built_at=info.built_at)
+    return CorpusInfo.model_validate(info.as_corpus())
 
 
-def _finished(output: Path, claims: list[str], made: Made) -> int:
+def _finished(output: Path, rows: list[Row], made: Made) -> int:
     """Return how many claims the output contains, after removing a last line that was cut off.
 
     Raises:
-        BadSource: the output has other claims, or another recipe, other models or another index.
+        BadSource: the output has other rows, or another recipe, other models or another index.
     """
     if not output.exists():
         return 0
@@ -170,7 +225,7 @@ def _finished(output: Path, claims: list[str], made: Made) -> int:
     whole = content[: content.rfind(b"\n") + 1]
     lines = whole.split(b"\n")[:-1]
     for number, line in enumerate(lines):
-        if number >= len(claims) or not _is_result_of(line, claims[number], made):
+        if number >= len(rows) or not _is_result_of(line, rows[number], made):
             raise _other_output(output, number + 1)
     if len(whole) < len(content):
         if not _is_cut_off(content[len(whole) :]):
@@ -183,7 +238,7 @@ def _finished(output: Path, claims: list[str], made: Made) -> int:
 def _other_output(output: Path, line: int) -> BadSource:
     return BadSource(
         "other_output",
-        f"{output}, line {line} is not claim {line} of the input, checked"
+        f"{output}, line {line} is not claim {line} of the input with its columns, checked"
         " with this recipe, these models and the current index.",
         "Name another output file, or move this one away.",
     )
@@ -198,13 +253,15 @@ def _is_cut_off(tail: bytes) -> bool:
     return tail.startswith(_LINE_BEGINS) or _LINE_BEGINS.startswith(tail)
 
 
-def _is_result_of(line: bytes, claim: str, made: Made) -> bool:
+def _is_result_of(line: bytes, row: Row, made: Made) -> bool:
     try:
         record = json.loads(line)
+        if record.get("row", {}) != row.others:
+            return False
         if "error" in record:
-            return bool(record["claim"] == claim)
+            return bool(record["claim"] == row.claim)
         result = ClaimResult.model_validate(record)
         same = result.recipe == made.recipe and result.corpus == made.corpus
-        return same and made.judged(result) and _written(result) == read_claim(claim).original
+        return same and made.judged(result) and _written(result) == read_claim(row.claim).original
     except (ValueError, TypeError, LookupError, RecursionError, EsotericError):
         return False

@@ -21,7 +21,8 @@ _OPERATORS = {
 
 def as_text(result: ClaimResult) -> str:
     """Return the verdict, its evidence, the proof and why the search ended."""
-    verdict, selected = result.verdict, result.selected
+    verdict, selected, corpus = result.verdict, result.selected, result.corpus
+    sources = {document.id: document.credit for document in result.documents}
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
     lines = [f"{words}{_confidence(result)}: {result.claim}"]
     if result.claim_as_written is not None:
@@ -34,16 +35,21 @@ def as_text(result: ClaimResult) -> str:
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
-        head = f"{number}. [{_stance(item)}] {item.source}: "
+        head = f"{number}. [{_stance(item)}] {item.reference}: "
         lines += _wrapped(head + _in_context(item), "   ")
         if item.url:
             lines.append(f"   {item.url}")
+        credit = sources.get(item.document, "")
+        if credit not in (item.url or corpus.name):
+            lines.append(f"   From {credit}")
     lines += ["", *_proof(result)] if result.proof else []
     last = result.hops[-1]
     if last.stopped:
         lines += ["", f"The search ended after hop {last.hop}: {STOPPED[last.stopped]}."]
-    corpus, seconds = result.corpus, result.seconds["total"]
-    searched = f"{corpus.name}, {corpus.documents} documents, built {corpus.built_at[:10]}"
+    seconds = result.seconds["total"]
+    text_date = f"text of {corpus.text_date}, " if corpus.text_date else ""
+    built = f"{text_date}built {corpus.built_at[:10]}"
+    searched = f"{corpus.name}, {corpus.documents} documents, {built}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
 
@@ -118,7 +124,7 @@ def _proof(result: ClaimResult) -> list[str]:
             words = f'"{texts[name].text[first:last]}"'
             entire = (name, first, last) in whole
             by = "by the title or the whole sentence" if entire else words
-            line += f" ({by}, {texts[name].source})"
+            line += f" ({by}, {texts[name].reference})"
         lines += _wrapped(line, "  ")
     operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)

@@ -39,9 +39,16 @@ _STORE = click.option(
 _SOURCE = click.option(
     "--source",
     required=True,
-    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (.txt, .md, .html, .pdf and .docx,"
-    " in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of Wikimedia's search index);"
-    " parquet:PATH.",
+    help="vital; fever:DIR (or its zip); jsonl:FILE; folder:DIR (texts, web pages, PDF, Office"
+    " files, books and mails, in all subfolders); zim:FILE (of Kiwix); cirrus:PATH (a dump of"
+    " Wikimedia's search index); parquet:PATH (Parquet or Arrow files).",
+)
+_FIELDS = click.option(
+    "--fields",
+    default="",
+    metavar="PART=NAME,...",
+    help="For jsonl and parquet: the keys or columns that hold id, title, text and url, where they"
+    " have other names, as id=_id,text=contents.",
 )
 
 _VECTORS = click.option(
@@ -51,6 +58,10 @@ _VECTORS = click.option(
     show_default=True,
     help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
     " report), none (no vectors yet; see: esoteric index encode).",
+)
+
+_PASSWORD = click.option(
+    "--password", help="Opens the encrypted PDF files of folder:DIR. It is not stored."
 )
 
 
@@ -84,16 +95,25 @@ def command() -> None:
 
 @command.command("build", epilog="Example: esoteric index build --source fever:wiki-pages")
 @_SOURCE
+@_FIELDS
 @click.option(
     "--if-missing",
     is_flag=True,
     help="Build only if there is no index, or one of this source by another version.",
 )
 @_VECTORS
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) -> None:
+def build(
+    source: str,
+    fields: str,
+    vectors: str,
+    password: str | None,
+    location: IndexLocation,
+    if_missing: bool,
+) -> None:
     """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
     from retrieval.corpora.sources import written_out
 
@@ -102,24 +122,27 @@ def build(source: str, vectors: str, location: IndexLocation, if_missing: bool) 
         click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()
-    info = build_with_progress(source, location, vectors)
+    info = build_with_progress(source, location, vectors, fields, password)
     _print_info(info, location, started)
     _print_left_out(info, index)
 
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
+@_FIELDS
+@_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def add(source: str, location: IndexLocation) -> None:
+def add(source: str, fields: str, password: str | None, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
     from retrieval.encoders.document_encoders import encoder_of
 
     index = _index(location)
     started = time.monotonic()
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, Fields.read(fields), password)
     _warn_unless_english(corpus)
     encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
     with _bar(f"Indexing {corpus.name}") as on_progress:
@@ -203,7 +226,7 @@ def info(as_json: bool, location: IndexLocation) -> None:
     for label, value in (
         ("name", found.name),
         ("source", found.source),
-        ("dump of", found.date or "unknown"),
+        ("text of", found.date or "unknown"),
         ("documents", str(found.documents)),
         ("passages", str(found.passages)),
         ("sentences", str(found.sentences)),
@@ -219,15 +242,22 @@ def info(as_json: bool, location: IndexLocation) -> None:
 
 
 def build_with_progress(
-    source: str, location: IndexLocation, vectors: str = DEFAULT_ENCODER
+    source: str,
+    location: IndexLocation,
+    vectors: str = DEFAULT_ENCODER,
+    fields: str = "",
+    password: str | None = None,
 ) -> IndexInfo:
     """Build an index of ``source`` at ``location`` with a progress bar on standard error.
 
+    ``fields``: as ``--fields`` has them.
+
     Raises what ``Index.build`` and ``open_corpus`` raise.
     """
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
 
-    corpus = open_corpus(source)
+    corpus = open_corpus(source, Fields.read(fields), password)
     _warn_unless_english(corpus)
     encoder = None if vectors == NO_ENCODER else _encoder(vectors)
     with _bar(f"Indexing {corpus.name}") as on_progress:

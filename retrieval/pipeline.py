@@ -38,7 +38,6 @@ from retrieval.stages.stage import Stage
 from retrieval.stages.verdict import disagreement
 from retrieval.state import ClaimState
 from retrieval.types import (
-    CorpusInfo,
     Evidence,
     Judgement,
     Progress,
@@ -188,7 +187,7 @@ class Pipeline:
             claim=state.claim,
             recipe=self._recipe.name,
             notices=notices,
-            corpus=CorpusInfo(corpus.name, corpus.documents, corpus.built_at),
+            corpus=corpus.as_corpus(),
             verdict=verdict,
             evidence=state.evidence,
             documents=state.documents_by_evidence(),

@@ -9,6 +9,7 @@ out of bounds are accepted, so bounds are only in the schema.
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -23,7 +24,7 @@ Offsets: TypeAlias = tuple[Whole, Whole]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
 
 
-def _source(title: str, section: str | None, page: int | None) -> str:
+def _reference(title: str, section: str | None, page: int | None) -> str:
     place = [] if page is None else [f"page {page}"]
     return ", ".join([title, *place, *([section] if section else [])])
 
@@ -52,6 +53,9 @@ class CorpusInfo(_Part):
     """How many documents it has."""
     built_at: str
     """When its index was built, ISO 8601 in UTC."""
+    text_date: str | None = None
+    """The day of its newest text as far as known, ISO 8601: the day of a dump, or the day on which
+    a file of a folder was last modified. Null where no day is known."""
 
 
 class Judgement(_Part):
@@ -138,9 +142,9 @@ class Evidence(_Part):
     once."""
 
     @property
-    def source(self) -> str:
+    def reference(self) -> str:
         """The title of its document, with page and section."""
-        return _source(self.title, self.section, self.page)
+        return _reference(self.title, self.section, self.page)
 
 
 class Document(_Part):
@@ -168,11 +172,19 @@ class Document(_Part):
     """Headings above the passage of a long document, the outermost first."""
     page: int | None = None
     """Page of the passage of a long document, from 1."""
+    source: str = ""
+    """What it is credited to: a file of a folder with its page and the day on which it was last
+    modified, or else the site of its address, or else the corpus. Empty in older results."""
 
     @property
-    def source(self) -> str:
+    def reference(self) -> str:
         """Its title, with page and section."""
-        return _source(self.title, self.section, self.page)
+        return _reference(self.title, self.section, self.page)
+
+    @property
+    def credit(self) -> str:
+        """What it is credited to; in older results that is known only where it has an address."""
+        return self.source or _site_of(self.url)
 
 
 class Question(_Part):
@@ -327,7 +339,7 @@ def claim_result(report: types.Report) -> ClaimResult:
         corpus=CorpusInfo.model_validate(report.corpus),
         verdict=Verdict.model_validate(report.verdict),
         evidence=tuple(_evidence(item) for item in report.evidence),
-        documents=tuple(_document(ranked) for ranked in report.documents),
+        documents=tuple(_document(ranked, report.corpus) for ranked in report.documents),
         questions=tuple(_question(question) for question in report.questions),
         proof=tuple(_mutation(mutation) for mutation in proof.mutations) if proof else (),
         proof_label=proof.label if proof else None,
@@ -366,19 +378,29 @@ def _evidence(item: types.Evidence) -> Evidence:
     )
 
 
-def _document(ranked: types.RankedDocument) -> Document:
+def _document(ranked: types.RankedDocument, corpus: types.CorpusInfo) -> Document:
+    document = ranked.document
     return Document(
-        id=ranked.document.id,
-        title=ranked.document.title,
-        url=ranked.document.url,
+        id=document.id,
+        title=document.title,
+        url=document.url,
         score=ranked.score,
         found_by=ranked.found_by,
         hop=ranked.hop,
         led_by=ranked.led_by,
-        text=ranked.document.text,
-        section=ranked.document.section,
-        page=ranked.document.page,
+        text=document.text,
+        section=document.section,
+        page=document.page,
+        source=document.source or _site_of(document.url) or corpus.name,
     )
+
+
+def _site_of(url: str | None) -> str:
+    """Return the host of an address, "" if it has none."""
+    try:
+        return urlsplit(url or "").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _question(question: types.Question) -> Question:

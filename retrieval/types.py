@@ -80,7 +80,8 @@ class Document:
     """A document of the corpus, or a passage of a long one, with its sentences in order of ids.
 
     ``section``: the headings above a passage, the outermost first, joined by " > ". ``page``: the
-    number of its page in the file, from 1.
+    number of its page in the file, from 1. ``source``: what it is credited to, ``None`` where its
+    address or the name of the corpus says that.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Document:
     sentences: tuple[Sentence, ...]
     section: str | None = None
     page: int | None = None
+    source: str | None = None
 
     @property
     def heading(self) -> str:
@@ -354,11 +356,15 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """The corpus that the claim was checked against. ``built_at`` is ISO 8601 in UTC."""
+    """The corpus that the claim was checked against.
+
+    ``built_at`` is ISO 8601 in UTC; ``text_date`` the day of its newest text, ``None`` if unknown.
+    """
 
     name: str
     documents: int
     built_at: str
+    text_date: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,7 +82,8 @@ REPORT = Report(
 DOCUMENT = (
     '{"claim": "The pier is o\\u0142d.", "claim_as_written": "Claim: the pier is o\\u0142d.",'
     ' "recipe": "combined", "notices": ["A notice."],'
-    ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z"},'
+    ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z",'
+    ' "text_date": null},'
     ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
     ' "rationale": "It says so.", "leans": null, "disagreement": [],'
     ' "opinions": [{"judge": "small", "label": "SUPPORTS",'
@@ -95,7 +97,7 @@ DOCUMENT = (
     ' "context_before": "Is it?", "context_after": null, "copies": 1}],'
     ' "documents": [{"id": "Pier", "title": "The pier", "url": "https://a.example/pier",'
     ' "score": 0.0, "found_by": ["title", "dense"], "hop": 2, "led_by": ["Quay", 3],'
-    ' "text": "It is o\\u0142d.", "section": null, "page": null}],'
+    ' "text": "It is o\\u0142d.", "section": null, "page": null, "source": "a.example"}],'
     ' "questions": [{"text": "What is old?", "answer_span": "The pier", "kind": "wh"},'
     ' {"text": "Is the pier old?", "answer_span": null, "kind": "polar"}],'
     ' "proof": [{"claim_span": [0, 8], "operator": "equivalence", "evidence": ["Pier", 0, 0, 2]},'
@@ -117,6 +119,18 @@ def written(result: ClaimResult) -> str:
 
 def test_a_report_becomes_this_document_byte_for_byte() -> None:
     assert written(claim_result(REPORT)) == DOCUMENT
+
+
+def test_a_document_is_credited_to_its_file_or_its_site_or_the_corpus() -> None:
+    file = replace(PIER, source="report.pdf, page 2, modified on 2024-03-05")
+    nowhere = replace(PIER, url="https://[::1")
+    documents = tuple(RankedDocument(one, 1, ("title",), 1) for one in (file, PIER, nowhere))
+    result = claim_result(replace(REPORT, documents=documents))
+    assert [document.source for document in result.documents] == [
+        "report.pdf, page 2, modified on 2024-03-05",
+        "a.example",
+        "coast",
+    ]
 
 
 def test_a_document_that_is_read_is_written_as_it_was() -> None:

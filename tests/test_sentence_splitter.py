@@ -164,6 +164,13 @@ def test_what_is_unclear_is_decided_as_in_the_whole_text(splitter: SentenceSplit
     assert sentences_of(splitter, text) == [text[: -len(" He wrote it.")], "He wrote it."]
 
 
+def test_the_mark_of_a_note_belongs_to_the_sentence_before_it(
+    without_spacy: SentenceSplitter,
+) -> None:
+    sentences = ["The lamp is old.[1][2]", "It was lit in 1921.¹", "Then it burned."]
+    assert sentences_of(without_spacy, " ".join(sentences)) == sentences
+
+
 @pytest.mark.parametrize("gap", [". " * 20_000, "." * 400_000, "." + " " * 1_200_000])
 def test_any_number_of_marks_and_white_space_is_read(splitter: SentenceSplitter, gap: str) -> None:
     (bounds,) = splitter.split([f"Contents{gap}Page"])

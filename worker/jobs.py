@@ -182,12 +182,16 @@ class Run:
 
 @dataclass(frozen=True)
 class SearchedCorpus:
-    """The corpus of a worker; ``built_at`` is ISO 8601 in UTC."""
+    """The corpus of a worker; ``built_at`` is ISO 8601 in UTC.
+
+    ``text_date``: the day of its newest text, ISO 8601, "" if unknown.
+    """
 
     name: str
     source: str
     documents: int
     built_at: str
+    text_date: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,8 +258,7 @@ class JobStore:
                     )
                     if row is not None:
                         return _job(row), False
-                    # 96 random bits: the id alone opens the page, so it must not be guessable.
-                    job_id = secrets.token_hex(12)
+                    job_id = _new_id()
                     connection.execute(
                         insert(CLAIMS).values(
                             id=job_id,
@@ -271,6 +274,26 @@ class JobStore:
                     return self._get(connection, job_id), True
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
+
+    def keep(self, result: ClaimResult) -> None:
+        """Store a claim that a command has checked, so that the history shows it too."""
+        claim = result.claim if result.claim_as_written is None else result.claim_as_written
+        now = _now()
+        with self._database.writing() as connection:
+            connection.execute(
+                insert(CLAIMS).values(
+                    id=_new_id(),
+                    claim=claim,
+                    folded=claim.casefold(),
+                    recipe=result.recipe,
+                    state="done",
+                    created_at=now,
+                    started_at=now,
+                    finished_at=now,
+                    attempts=1,
+                    **_outcome(result),
+                )
+            )
 
     def get(self, job_id: str) -> Job:
         """Return the job.
@@ -408,18 +431,9 @@ class JobStore:
 
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
-        verdict = result.verdict
-        text = json.dumps(result.document())
+        outcome = _outcome(result)
         with self._database.writing() as connection:
-            return self._end(
-                connection,
-                _held_by(run),
-                "done",
-                label=verdict.label,
-                confidence=verdict.confidence,
-                leans=verdict.leans,
-                result=text,
-            )
+            return self._end(connection, _held_by(run), "done", **outcome)
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""
@@ -614,6 +628,22 @@ def _held_by(run: Run) -> Any:
 
 def _overdue(run: Run) -> Any:
     return and_(_held_by(run), CLAIMS.c.lease_until <= _now())
+
+
+def _outcome(result: ClaimResult) -> dict[str, str | float | None]:
+    """Return the columns of a claim that is done."""
+    verdict = result.verdict
+    return {
+        "label": verdict.label,
+        "confidence": verdict.confidence,
+        "leans": verdict.leans,
+        "result": json.dumps(result.document()),
+    }
+
+
+def _new_id() -> str:
+    """Return 96 random bits: the id alone opens the page, so it must not be guessable."""
+    return secrets.token_hex(12)
 
 
 def _pending_key(claim: str, recipe: str) -> str:

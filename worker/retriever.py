@@ -154,7 +154,9 @@ class RetrieverSlot:
             self._broken(problem)
             raise problem from error
         self._retriever = retriever
-        self.corpus = SearchedCorpus(info.name, info.source, info.documents, info.built_at)
+        self.corpus = SearchedCorpus(
+            info.name, info.source, info.documents, info.built_at, info.date
+        )
         self._ready()
         logger.info("Models and index are loaded")
         return retriever

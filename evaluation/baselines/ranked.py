@@ -20,7 +20,7 @@ from retrieval.networks import runtime
 from retrieval.stages.selection import RelativeSelector
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
-from retrieval.types import CorpusInfo, Evidence, Report, Sentence
+from retrieval.types import Evidence, Report, Sentence
 
 UNREAD = (0.0, 0.0, 1.0)  # the opinion before the verifier has read a sentence
 
@@ -134,7 +134,7 @@ class RankedBaseline:
             claim=read.text,
             recipe=self._name,
             notices=read.notices,
-            corpus=CorpusInfo(info.name, info.documents, info.built_at),
+            corpus=info.as_corpus(),
             verdict=verdict,
             evidence=tuple(evidence),
             documents=(),

@@ -7,24 +7,21 @@ number.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import os
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
+from retrieval.corpora.json_lines import LineBlock, opened
 from retrieval.corpora.leftovers import without_leftovers
 from retrieval.corpora.page_ids import bad_id
+from retrieval.corpora.unpacking import unpacked
 from retrieval.errors import BadSource
 
 _SUFFIXES = (".json.gz", ".json.bz2", ".json")
@@ -45,8 +42,6 @@ _NO_LANGUAGE = {"commons", "incubator", "mediawiki", "meta", "outreach", "source
 _ACTIONS = {"index", "create"}
 _PARAGRAPH = 2000  # most characters of the beginning of a text without an introduction
 _ENDS = 1 << 20  # bytes at each end of a file that its fingerprint contains
-_PIECE = 1 << 16  # bytes
-_START = 256  # bytes of a file that show its format
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +112,17 @@ class CirrusCorpus:
     def chunks(self) -> Iterator[tuple[CirrusChunk, int]]:
         """Yield the lines in order of the files' names."""
         for path in self._files:
-            with _unpacked(path) as unpacked:
-                last: LineBlock | None = None
-                read = 0
-                for last in line_blocks(str(path), unpacked):
-                    more = unpacked.position() - read
-                    read += more
-                    yield CirrusChunk(last, self._wiki), more
-                # A line that is cut off is reported as such.
-                if unpacked.damage and (last is None or last.content.endswith(b"\n")):
-                    number = last.first + last.content.count(b"\n") if last else 1
-                    end = LineBlock(str(path), number, b"")
-                    yield CirrusChunk(end, self._wiki, unpacked.damage), 0
+            with unpacked(path) as content:
+                for block, size in content.line_blocks(str(path)):
+                    yield CirrusChunk(block, self._wiki), size
 
 
 @dataclass(frozen=True, slots=True)
 class CirrusChunk:
-    """Some lines of a file; ``damage``: why the file cannot be read after them, "" if it can."""
+    """Some lines of a file."""
 
     block: LineBlock
     wiki: Wiki
-    damage: str = ""
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the articles; pages of other namespaces, and those without text, are skipped."""
@@ -148,59 +133,6 @@ class CirrusChunk:
                 page = _page(record, where, self.wiki)
                 if page is not None:
                     yield page
-        if self.damage:
-            yield BadPage(
-                f"{self.block.name}, line {self.block.first}: {self.damage}.",
-                "Fetch the file again.",
-            )
-
-
-class _Unpacked:
-    """A file's content; where it is damaged it ends, and ``damage`` says why."""
-
-    def __init__(self, stream: IO[bytes], content: Any) -> None:
-        self._stream, self._content = stream, content
-        self.damage = ""
-
-    def position(self) -> int:
-        """Return how many bytes of the file have been read."""
-        return self._stream.tell()
-
-    def read(self, size: int, /) -> bytes:
-        """Return so many bytes, or less at the end."""
-        pieces: list[bytes] = []
-        while size > 0 and not self.damage:
-            try:
-                # Not read(), which loses what it has read before it comes to the damage.
-                piece = self._content.read1(min(size, _PIECE))
-            except EOFError:
-                self.damage = "the file is cut off here"
-            except (OSError, zlib.error) as error:
-                if isinstance(error, OSError) and error.errno is not None:
-                    raise  # the disk
-                self.damage = f"the file is damaged here ({error})"
-            else:
-                if not piece:
-                    break
-                pieces.append(piece)
-                size -= len(piece)
-        return b"".join(pieces)
-
-
-@contextmanager
-def _unpacked(path: Path) -> Iterator[_Unpacked]:
-    """Open a file; its first bytes say how it is compressed, whatever its name is."""
-    with opened(path) as stream:
-        start = stream.peek(_START)[:_START]
-        if start.startswith(b"\x1f\x8b"):
-            yield _Unpacked(stream, gzip.GzipFile(fileobj=stream))
-        elif start.startswith(b"BZh"):
-            yield _Unpacked(stream, bz2.BZ2File(stream))
-        else:
-            unpacked = _Unpacked(stream, stream)
-            if b"\0" in start:
-                unpacked.damage = "the file is not a dump, or is damaged"
-            yield unpacked
 
 
 def _is_article(record: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -30,7 +30,8 @@ class Page:
     sentence id, and an empty string is an id without text); otherwise it is ``None`` and ``text``
     is split. ``links``: for each of these sentences the titles of the pages that it links to; empty
     if the source has no links. ``other_titles``: titles of redirects, which find it too.
-    ``passage`` is ``None`` unless the source knows pages or sections.
+    ``passage`` is ``None`` unless the source knows pages or sections. ``source``: what it is
+    credited to, "" where its address or the name of the corpus says that.
     """
 
     id: str
@@ -41,6 +42,8 @@ class Page:
     links: tuple[tuple[str, ...], ...] = ()
     other_titles: tuple[str, ...] = ()
     passage: Passage | None = None
+    # Not in ``repr``, whose digest tells unchanged pages; it is added to that where there is one.
+    source: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Corpus(Protocol):
     Every call gives the same chunks of the same pages in the same order, so that an interrupted
     build can be resumed. Of two pages with the same id the later one is used.
 
-    ``date``: the day of the dump, ISO 8601, "" if unknown. ``language``: its code in ISO 639
+    ``date``: the day of the newest text, ISO 8601, "" if unknown. ``language``: its code in ISO 639
     ("en", "eng"), "" if unknown.
     """
 

@@ -16,6 +16,8 @@ _APPENDICES = {
     *("Citations", "External links", "Footnotes", "Further reading", "Notes", "References"),
     "See also",
 }
+# What saved pages of wikis have after a heading.
+_EDIT = re.compile(r"\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
 _NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 
@@ -29,7 +31,7 @@ def sections(paragraphs: Sequence[str]) -> list[Block]:
     fragments: they stay, except those of fewer than three words (such as the upper one of two
     headings) and those below "References" and the like. If there are only short lines, all stay.
     """
-    lines = [line for line in map(clean, paragraphs) if line]
+    lines = [line for line in map(without_edit, map(clean, paragraphs)) if line]
     if not any(map(_is_text, lines)):
         return list(map(Block, lines))
     section: tuple[str, ...] = ()
@@ -44,6 +46,11 @@ def sections(paragraphs: Sequence[str]) -> list[Block]:
         elif _is_text(line) or (len(_WORD.findall(line)) >= _WORDS and not appendix):
             blocks.append(Block(line, section, anchor=anchor))
     return blocks
+
+
+def without_edit(heading: str) -> str:
+    """Return a heading without the link that edits its section in a wiki: "History[edit]"."""
+    return _EDIT.sub("", heading)
 
 
 def may_be_heading(line: str) -> bool:

@@ -27,22 +27,29 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole lines of a file; ``first`` is the number of the first, ``name`` is for messages."""
+    """Whole lines of a file; ``first`` is the number of the first, ``name`` is for messages.
+
+    ``damage``: why the file cannot be read after them, "" if it can.
+    """
 
     name: str
     first: int
     content: bytes
+    damage: str = ""
 
     def records(self, keys: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any] | BadPage]]:
         """Yield the position of each line with its object; blank lines are skipped.
 
         If a line is not a JSON object in UTF-8 with a string under each of ``keys``, the error is
-        yielded instead of the object.
+        yielded instead of the object, and so is the damage after the last line.
         """
         for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
             if line.strip():
                 where = f"{self.name}, line {number}"
                 yield where, _record(where, line, keys)
+        if self.damage:
+            where = f"{self.name}, line {self.first}"
+            yield where, BadPage(f"{where}: {self.damage}.", "Fetch the file again.")
 
 
 def line_blocks(name: str, stream: Readable) -> Iterator[LineBlock]:

@@ -6,24 +6,29 @@ from collections.abc import Callable
 from pathlib import Path
 
 from retrieval.corpora.cirrus import CirrusCorpus
-from retrieval.corpora.corpus import Corpus
+from retrieval.corpora.corpus import Corpus, kind_of
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.corpora.jsonl import JsonlCorpus
 from retrieval.corpora.parquet import ParquetCorpus
+from retrieval.corpora.records import USUAL, Fields
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.corpora.zim.zim_corpus import ZimCorpus
 from retrieval.errors import BadSource
 
+_OF_RECORDS: dict[str, Callable[[Path, Fields], Corpus]] = {
+    "jsonl": JsonlCorpus,
+    "parquet": ParquetCorpus,
+}
 _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "fever": FeverCorpus,
-    "jsonl": JsonlCorpus,
     "folder": FolderCorpus,
     "zim": ZimCorpus,
     "cirrus": CirrusCorpus,
-    "parquet": ParquetCorpus,
 }
+_KINDS = _BY_PATH.keys() | _OF_RECORDS.keys()
 _BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "parquet"} | {
+    ".arrow": "parquet",
     ".gz": "cirrus",
     ".bz2": "cirrus",
 }
@@ -31,22 +36,40 @@ _BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "pa
 KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 
 
-def open_corpus(source: str) -> Corpus:
+def open_corpus(source: str, fields: Fields = USUAL, password: str | None = None) -> Corpus:
     """Return the corpus that ``vital``, ``fever:DIR`` or another of ``KNOWN`` names.
+
+    ``fields``: the keys or columns of its records, if they have other names than usual.
+    ``password`` opens the encrypted files of ``folder:DIR``.
 
     Raises:
         BadSource: it is none of these, or the file or folder does not exist.
     """
+    kind = kind_of(source)
+    if fields != USUAL and kind not in _OF_RECORDS:
+        raise BadSource(
+            "source_unknown",
+            f"{kind}: has no fields to name.",
+            f"Leave --fields out; it is for {' and '.join(_OF_RECORDS)}.",
+        )
+    if password is not None and kind != "folder":
+        raise BadSource(
+            "source_unknown",
+            f"{kind}: has no encrypted files.",
+            "Leave --password out; it is for folder.",
+        )
     if source == "vital":
         return VitalCorpus()
     kind, colon, path = source.partition(":")
-    if kind not in _BY_PATH or not colon or not path:
+    if kind not in _KINDS or not colon or not path:
         raise BadSource("source_unknown", f"{source!r} is not a source.", f"Use {_meant(source)}.")
     place = _place(path)
     # A ZIM file in parts has a name that no file has.
     if kind != "zim" and not place.exists():
         raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
-    return _BY_PATH[kind](place)
+    if kind in _OF_RECORDS:
+        return _OF_RECORDS[kind](place, fields)
+    return FolderCorpus(place, password) if kind == "folder" else _BY_PATH[kind](place)
 
 
 def written_out(source: str) -> str:
@@ -56,16 +79,16 @@ def written_out(source: str) -> str:
         BadSource: the path begins with ``~NAME``, and this user has no home here.
     """
     kind, colon, path = source.partition(":")
-    return f"{kind}:{_place(path).resolve()}" if kind in _BY_PATH and colon and path else source
+    return f"{kind}:{_place(path).resolve()}" if kind in _KINDS and colon and path else source
 
 
 def _meant(source: str) -> str:
     """Return the sources that may be meant: the right one for a path without its kind."""
-    if source in _BY_PATH or not source:
+    if source in _KINDS or not source:
         return KNOWN
     if Path(source).is_dir():
         return f"folder:{source}"
-    kind = _BY_SUFFIX.get(Path(source).suffix)
+    kind = next((_BY_SUFFIX[one] for one in Path(source).suffixes if one in _BY_SUFFIX), None)
     return f"{kind}:{source}" if kind else KNOWN
 
 

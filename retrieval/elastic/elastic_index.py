@@ -185,7 +185,8 @@ class ElasticIndex:
             if before.encoder != _name(encoder):
                 raise other_encoder(before.encoder, _name(encoder))
             plan = _digest({**_described(corpus, encoder), "to": before.version})
-            meta = _meta_of(before.name, before.source, before.date, encoder)
+            newest = max(before.date, corpus.date)
+            meta = _meta_of(before.name, before.source, newest, encoder)
             meta = replace(meta, plan=plan, work=f"an addition of {corpus.source}", changed=True)
             new = NewVersion.resume_or_start(
                 self._cluster, lock, self._snapshots, meta, before.version

@@ -42,7 +42,7 @@ class Meta:
         changed: whether pages were added or removed; a build from the source loses these changes.
         items: the number of finished items of the work; ``pages`` and ``bad_pages``: how many of
             their pages could be read and could not; ``first_bad``: the first that could not.
-        date: the day of the dump that was read, "" if unknown.
+        date: the day of the newest text that was read, "" if unknown.
         superseded: pages that had the id of a later one.
         documents: a long one counts once; ``passages``: each of its passages counts.
         replaced_at: when another version replaced it, ISO 8601 in UTC, or "".

@@ -113,7 +113,8 @@ class EmbeddedIndex:
                     if before
                     else NewVersion.empty(begun.folder, corpus)
                 )
-                new.read(partial(self._chunks, corpus, on_progress, before), all_of=True)
+                chunks = partial(self._chunks, corpus, on_progress, before)
+                new.read(chunks, corpus.date, all_of=True)
             return self._finished(new, begun, encoder, on_progress)
 
     def add(
@@ -134,7 +135,8 @@ class EmbeddedIndex:
             new = NewVersion.saved(begun.folder, self.version())
             if new is None:
                 new = NewVersion.of(begun.folder, current_version(self._folder))
-                new.read(partial(self._chunks, corpus, on_progress, None), all_of=False)
+                chunks = partial(self._chunks, corpus, on_progress, None)
+                new.read(chunks, corpus.date, all_of=False)
             return self._finished(new, begun, encoder, on_progress)
 
     def encode(

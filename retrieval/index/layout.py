@@ -80,7 +80,7 @@ class Meta:
     Attributes:
         encoder: whose vectors there are, "" for an index without vectors.
         meets: the text encoder whose vectors these are compared with, likewise.
-        date: the day of the dump that was read, "" if unknown.
+        date: the day of the newest text that was read, "" if unknown.
         documents: those that can be found, a long one counted once; ``passages``: each passage of
             it counted; ``sentences``: of all of them.
         made_by: the name of the work that made it (``building.Begun``).

@@ -110,14 +110,17 @@ class NewVersion:
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
-    def read(self, chunks: Callable[[NewDocuments], Iterator[Prepared]], all_of: bool) -> None:
+    def read(
+        self, chunks: Callable[[NewDocuments], Iterator[Prepared]], date: str, all_of: bool
+    ) -> None:
         """Add the pages of a source, which replace older ones with their ids.
 
         ``chunks`` yields the chunks that the database lacks; after an interruption the next try
-        continues with those. ``all_of``: older documents that the source does not have are removed.
+        continues with those. ``date``: the day of the source's newest text, "" if unknown.
+        ``all_of``: older documents that the source does not have are removed.
 
         Raises:
-            BadSource: no page can be read.
+            BadSource: no page can be read, or none has a sentence.
             OSError: the disk is full or read-only.
         """
         before, first = self._meta.stored[DOCUMENTS], len(self._removed)
@@ -147,6 +150,7 @@ class NewVersion:
             bad_pages=len(bad),
             superseded=len(superseded),
             changed=not all_of,
+            date=max(self._meta.date, date),
             sentences=self._meta.sentences + sum(sentence_counts(path, range(first, new.end))),
         )
         if new.end > first:
@@ -154,6 +158,9 @@ class NewVersion:
             self._remove(path, superseded)
         if older:
             self._remove(older, replaced)
+        if not self._meta.sentences:
+            shutil.rmtree(self._building)
+            raise _empty(self._meta.source, bad)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
         self.save()
@@ -352,6 +359,7 @@ def _files(version: Path) -> list[str]:
 
 
 def _empty(source: str, bad: Sequence[BadPage]) -> BadSource:
+    message = f"{source} holds no page with a sentence"
     if bad:
-        return BadSource("source_empty", f"{source} holds no page: {bad[0].message}", bad[0].hint)
-    return BadSource("source_empty", f"{source} holds no page.", "Name a source that holds some.")
+        return BadSource("source_empty", f"{message}: {bad[0].message}", bad[0].hint)
+    return BadSource("source_empty", f"{message}.", "Name a source that holds some.")

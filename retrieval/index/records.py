@@ -52,6 +52,7 @@ def document_of(record: Record) -> Document:
         ),
         section=_section(record),
         page=record.get("passage", {}).get("page"),
+        source=record.get("source"),
     )
 
 
@@ -129,4 +130,6 @@ def _record(page: Page, text: str, sentences: Sequence[Sequence[int]]) -> Record
         record["other_titles"] = page.other_titles
     if page.passage:
         record["passage"] = asdict(page.passage)
+    if page.source:
+        record["source"] = page.source
     return record

@@ -16,7 +16,14 @@ from retrieval.corpora.corpus import Corpus
 from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import BadSource
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.types import Document, PhraseMatch, PhraseSearch, SentenceMatch, TitleMatch
+from retrieval.types import (
+    CorpusInfo,
+    Document,
+    PhraseMatch,
+    PhraseSearch,
+    SentenceMatch,
+    TitleMatch,
+)
 
 MOST_OF_A_NAME = 100
 
@@ -26,8 +33,8 @@ class IndexInfo:
     """What an index contains. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
 
     ``documents``: a long one, which is read in passages, counts once; in ``passages`` each of its
-    passages counts. ``date``: the day of the dump, ISO 8601, "" if unknown. ``checksum`` is a
-    digest of the indexed documents and of all vectors: two first builds of one source have the
+    passages counts. ``date``: the day of the newest text, ISO 8601, "" if unknown. ``checksum`` is
+    a digest of the indexed documents and of all vectors: two first builds of one source have the
     same, however often they were interrupted. ``encoder``: the name of the encoder of the vectors,
     "" without vectors. ``bad_pages``: how many pages of the source that was read last could not be
     read; ``superseded``: how many of them had the id of a later one.
@@ -45,6 +52,10 @@ class IndexInfo:
     checksum: str
     bad_pages: int
     superseded: int
+
+    def as_corpus(self) -> CorpusInfo:
+        """Return what a result says of the corpus."""
+        return CorpusInfo(self.name, self.documents, self.built_at, self.date or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 _CLOSING = "\"'”’)]"  # noqa: RUF001 - curly quotes are meant
 _OPENING = "\"'“‘(["  # noqa: RUF001
 
-_MARK = re.compile(rf"([.!?…]+[{re.escape(_CLOSING)}]*)(\s*)")
+# Marks of notes between two sentences belong to the first: "It is old.[1] It is red."
+NOTES = r"(?:\[\d{1,3}\]|[¹²³⁰⁴-⁹]{1,3})*"
+_MARK = re.compile(rf"([.!?…]+[{re.escape(_CLOSING)}]*){NOTES}(\s*)")
 
 # Not among them: "…", which often stands within a sentence, and "?" or "!" in a quotation that the
 # sentence continues after ('"Why?" Ann asked.').
@@ -65,6 +67,14 @@ class Stretch:
     def asked(self, start: int) -> bool:
         """Return whether it is unclear if a sentence begins here."""
         return any(mark < start <= following for mark, following in self.unclear)
+
+
+def is_abbreviation(word: str) -> bool:
+    """Return whether a word of three letters or more often ends in a full stop within a sentence.
+
+    ``word``: without the full stop.
+    """
+    return word.lower() in _ABBREVIATIONS
 
 
 def read(text: str) -> tuple[list[int], list[Stretch]]:
@@ -130,7 +140,7 @@ def _ends_clearly(text: str, end: int) -> bool:
         word.isalpha()
         and len(word) > 2
         and (word.islower() or (len(word) > 3 and word[1:].islower()))
-        and word.lower() not in _ABBREVIATIONS
+        and not is_abbreviation(word)
     )
 
 

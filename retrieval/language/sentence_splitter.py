@@ -15,7 +15,7 @@ from retrieval.leave_out_torch import leave_out_torch
 
 # spaCy's statistical splitter knows "No. 1" and "c. 1503" but sometimes splits at
 # a bracket or a hyphen; a boundary counts only after a sentence's last mark.
-_ENDED = re.compile(r"[.!?…][\"'”’)\]]*\s*$")  # noqa: RUF001 - curly quotes are meant
+_ENDED = re.compile(rf"[.!?…][\"'”’)\]]*{sentence_rules.NOTES}\s*$")  # noqa: RUF001 - curly quotes are meant
 
 # Texts and their characters that are looked through before the model reads what is unclear.
 _TEXTS = 512

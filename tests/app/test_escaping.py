@@ -47,7 +47,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
     result = claim_document(HOSTILE)
     result["notices"] = [HOSTILE]
     result["corpus"]["name"] = HOSTILE
-    result["corpus"]["built_at"] = HOSTILE
+    result["corpus"] |= {"built_at": HOSTILE, "text_date": HOSTILE}
     result["verdict"] |= {"rationale": HOSTILE, "judge": HOSTILE}
     result["questions"] = [{"text": HOSTILE, "answer_span": None, "kind": "polar"}]
     result["seconds"] = {"total": 1.0, HOSTILE: 0.5}
@@ -58,6 +58,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
         evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address, "section": HOSTILE}
         evidence |= {"context_before": HOSTILE, "context_after": HOSTILE}
         document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address, "section": HOSTILE}
+        document |= {"source": HOSTILE}
         document["found_by"] = [HOSTILE]
     result["documents"][2]["led_by"] = [HOSTILE, 0]
     worker.finish(job, result)
@@ -172,7 +173,7 @@ def test_only_addresses_of_the_web_become_links(url: str | None, links: bool) ->
 
 
 def test_wikipedia_is_recognised_by_its_host() -> None:
-    assert is_wikipedia("https://en.wikipedia.org/wiki/Lighthouse")
-    assert not is_wikipedia("https://wikipedia.org.example.org/")
-    assert not is_wikipedia("https://notwikipedia.org/")
-    assert not is_wikipedia(None)
+    assert is_wikipedia("en.wikipedia.org")
+    assert not is_wikipedia("wikipedia.org.example.org")
+    assert not is_wikipedia("notwikipedia.org")
+    assert not is_wikipedia("")

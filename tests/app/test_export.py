@@ -120,6 +120,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "copies": "1",
         "leans": "",
         "disagrees": "False",
+        "source": "en.wikipedia.org",
     }
 
 
@@ -134,6 +135,26 @@ def test_exports_name_page_and_section_of_a_long_document_and_escape_them(
     assert r"[Report, page 12, \=1\+1 \> \*All\*](" in fetch(client, job, "md").text
     review = json.loads(fetch(client, job, "claimreview").text)
     assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
+
+
+def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    credit = "report.pdf, page 3, modified on 2024-03-05"
+    result["documents"][1]["source"] = credit
+    result["corpus"]["text_date"] = "2024-03-05"
+    job = done(store, worker, result)
+    assert next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))["source"] == credit
+    markdown = fetch(client, job, "md").text
+    assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
+    assert r"vital (9842 documents, text of 2024\-03\-05, built 2026" in markdown
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert [work["creditText"] for work in review["citation"]] == [
+        credit,
+        "en.wikipedia.org",
+        credit,
+    ]
 
 
 def test_exports_show_the_context_of_a_sentence_and_escape_it(
@@ -188,8 +209,8 @@ def test_markdown_has_the_verdict_and_its_evidence(
     assert "**Supported**, very high confidence (93%)" in text
     assert (
         "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
-        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>): supports (88%),"
-        " selected\n"
+        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>), from en\\.wikipedia\\.org:"
+        " supports (88%), selected\n"
     ) in text
     assert f"<http://localhost/claims/{job.id}>" in text
 
@@ -311,12 +332,13 @@ def test_markdown_escapes_markup_in_the_texts(
     hostile = "[x](javascript:alert)\n\n# Title\n<b>`code`</b>"
     result["evidence"][0] |= {"sentence": hostile, "title": hostile, "url": "javascript:x"}
     result["evidence"][1] |= {"title": "T", "url": "https://x.example/>)<b>"}
+    result["documents"][1] |= {"source": hostile}
     result["documents"][2] |= {"title": hostile}
     job = done(store, worker, result)
     lines = fetch(client, job, "md").text.splitlines()
     safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
     assert f"1. {safe}" in lines
-    assert f"   {safe}: supports (93%), selected" in lines
+    assert f"   {safe}, from {safe}: supports (93%), selected" in lines
     assert f"   - “{safe}” in Lighthouse of Varn led to {safe}" in lines
     assert any(line.startswith("   [T](<https://x.example/%3E)%3Cb%3E>)") for line in lines)
 

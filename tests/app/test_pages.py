@@ -60,9 +60,10 @@ def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskCl
 def test_another_corpus_is_not_attributed_to_wikipedia(
     client: FlaskClient, settings: Settings
 ) -> None:
-    describe_index(settings.home, name="notes", source="folder:/srv/notes", documents=12)
+    about = {"name": "notes", "source": "folder:/srv/notes", "date": "2024-03-05"}
+    describe_index(settings.home, **about, documents=12)
     text = words(client.get("/").text)
-    assert "notes: 12 documents" in text
+    assert "notes: 12 documents, text of 5 March 2024, indexed on 20 November 2026" in text
     assert "CC BY-SA" not in text
 
 
@@ -314,7 +315,7 @@ def test_the_result_is_at_the_same_address(
     ) in text
     assert "The search ended: the evidence was enough to decide." in text
     assert "Who built the Lighthouse of Varn?" in text
-    assert "vital, 9,842 documents, indexed on 20 November 2026. Text from Wikipedia" in text
+    assert "vital, 9,842 documents, indexed on 20 November 2026. Texts from Wikipedia" in text
     assert "in 0.81 s" in text
     for name in ("json", "md", "csv", "claimreview"):
         assert f"/api/v1/claims/{job.id}/export?format={name}" in page.text
@@ -392,17 +393,34 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
         ),
         (
             "alone The harbour earned four million crowns, a tenth more than in the year before.",
-            "Show in the document: evidence 1 Evidence 2 Supports",
+            ", from varnby.example Show in the document: evidence 1 Evidence 2 Supports",
         ),
         ("77% confident, read together with", "For the next year the board expects"),
         ("in the year before.” in", "led to Annual report 1931. 1 document read"),
     ):
-        assert f"{before} {place} {after}" in text
-    assert "whaling. Varnby Show in the document: evidence 3" in text
+        assert f"{before} {place} {after}".replace(" ,", ",") in text
+    assert "whaling. Varnby, from en.wikipedia.org Show in the document: evidence 3" in text
     assert (
         '<a href="https://varnby.example/report.pdf#page=12" rel="external noopener nofollow">'
         "<bdi>Annual report 1931, page 12, Results &gt; Revenue</bdi></a>"
     ) in page
+
+
+def test_a_document_of_a_folder_is_credited_to_its_file_and_not_to_wikipedia(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    credit = "minutes.docx, modified on 2024-03-05"
+    for document in result["documents"]:  # the pages of a wiki, saved in a folder
+        document["source"] = credit
+    result["corpus"] |= {"name": "minutes", "text_date": "2024-03-05"}
+    job = submitted(store)
+    worker.finish(job, result)
+    text = words(client.get(f"/claims/{job.id}").text)
+    assert f"Ida Holm, from {credit}, found in hop 2" in text
+    assert f"From {credit}, found by" in text
+    assert "9,842 documents, text of 5 March 2024, indexed on 20 November 2026." in text
+    assert "Texts from Wikipedia" not in text
 
 
 def test_the_passages_of_a_document_are_shown_together_in_its_order(
@@ -499,8 +517,8 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(
         "Now covered: “an Ostrean engineer”, “who planned” and “eleven bridges”."
         " Still open: “was born in Varnby”. Hop 3 Open before it: “was born in Varnby”."
     ) in text
-    assert "Found by a sentence similar in meaning, in hop 3" in text
-    assert "Found by a title predicted from the evidence, in hop 3" in text
+    assert "found by a sentence similar in meaning, in hop 3" in text
+    assert "found by a title predicted from the evidence, in hop 3" in text
 
 
 def test_a_part_that_matches_a_whole_sentence_names_the_title_too(

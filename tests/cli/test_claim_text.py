@@ -96,6 +96,15 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
     ]
 
 
+def test_evidence_of_a_folder_is_credited_to_its_file_and_the_text_has_its_date() -> None:
+    file = replace(VARNBY, source="varnby.txt, modified on 2024-03-05")
+    corpus = CorpusInfo("coast", 12, "2026-11-20T09:30:00Z", "2024-03-05")
+    documents = (RankedDocument(file, 1.0, ("title",), 1),)
+    lines = text_of(replace(report(None), documents=documents, corpus=corpus)).splitlines()
+    assert "   From varnby.txt, modified on 2024-03-05" in lines
+    assert lines[-1].startswith("coast, 12 documents, text of 2024-03-05, built 2026-11-20;")
+
+
 def test_the_statements_of_a_claim_follow_its_verdict() -> None:
     cited = (Judgement("by hand", "REFUTES", 0.8, "So.", (1,)),)
     statements = (

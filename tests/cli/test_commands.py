@@ -11,12 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from retrieval.index.building import changing
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.islands import write_source
+from worker.jobs import JobStore
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -309,6 +311,18 @@ def test_a_source_that_cannot_be_read_gets_one_line(tmp_path: Path) -> None:
     assert "bad.jsonl, line 1: not JSON" in said
 
 
+def test_fields_name_the_keys_of_a_source(tmp_path: Path) -> None:
+    (tmp_path / "towns.jsonl").write_text('{"_id": 7, "contents": "Varn is a town."}\n')
+    build = ("index", "build", "--vectors", "none", "--source", f"jsonl:{tmp_path}/towns.jsonl")
+    said = error_line(esoteric(tmp_path, *build))
+    assert "If one of '_id', 'contents' holds it, add: --fields id=NAME." in said
+    assert "--fields 'id' cannot be used" in error_line(
+        esoteric(tmp_path, *build, "--fields", "id"), status=2
+    )
+    run = esoteric(tmp_path, *build, "--fields", "id=_id,text=contents")
+    assert run.stdout.startswith("towns: 1 document, 1 sentence"), run.stderr
+
+
 @pytest.mark.parametrize(
     "store",
     ["redis://me:secret@localhost/notes", "elasticsearch://me:secret@localhost", "http://secret@"],
@@ -362,6 +376,23 @@ def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_p
     assert lines[1]["error"]["code"] == "claim_empty"
     assert lines[3]["error"]["code"] == "claim_wh_question"
     assert lines[2]["verdict"]["label"] == "SUPPORTS"
+    assert lines[1]["error"]["message"].startswith("Line 3: ")
+    assert [line["row"] for line in lines] == [{"n": str(number)} for number in range(1, 5)]
+
+
+def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "claims.csv", tmp_path / "verdicts.xlsx"
+    claims = [f"Ann Lee designed lighthouse number {n} in the table." for n in (7, 8)]
+    source.write_text(f"Desk;Sentence\nnews;{claims[0]}\nsport;{claims[1]}\n")
+    run = esoteric(home, "batch", str(source), "-o", str(out), "--column", "sentence")
+    assert run.returncode == 0, run.stderr
+    assert sorted(tmp_path.iterdir()) == [source, out]
+    rows = list(openpyxl.load_workbook(out).active.iter_rows(max_col=2, values_only=True))
+    assert rows == [("claim", "Desk"), (claims[0], "news"), (claims[1], "sport")]
+    kept, number = JobStore(f"sqlite:///{home}/esoteric.db").search("in the table", 5, 0)
+    assert ([job.claim for job in kept], number) == (claims[::-1], 2)
+    again = error_line(esoteric(home, "batch", str(source), "-o", str(out), "--column", "sentence"))
+    assert "verdicts.xlsx exists already" in again
 
 
 def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -> None:
@@ -410,6 +441,7 @@ def test_batch_continues_only_results_of_the_same_models_and_index(
     for other in (
         {"claim": "Something else."},
         {"recipe": "fer"},
+        {"row": {"desk": "food"}},
         {"verdict": made["verdict"] | {"judge": "An older verifier 0"}},
         {"corpus": made["corpus"] | {"built_at": "2020-01-01T00:00:00+00:00"}},
     ):
@@ -423,19 +455,12 @@ def test_batch_continues_only_results_of_the_same_models_and_index(
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("claims.csv", "text\nfoo\n", "the first line, 'text', does not name one column claim"),
-        ("claims.csv", "id;claim\n1;a b\n", "'id;claim', does not name one column claim"),
-        ("claims.csv", "claim,claim\na b,c d\n", "does not name one column claim"),
-        ("claims.csv", "claim\nParis, they say, is old.\n", "line 2: more cells than the first"),
-        ("claims.csv", 'claim\n"Paris is old.\nRome too.\n', "line 3: unexpected end of data"),
-        ("claims.json", '[{"claim": "a b"}]', ".json files are not read"),
-        ("claims.jsonl", '{"claim": "a b"}\n{"text": 1}\n', "line 2: not a JSON object"),
-        ("claims.jsonl", '{"claim": 7}\n', "line 1: the claim is not a string"),
-        ("claims.jsonl", "[" * 100_000 + "\n", "line 1: not a JSON object"),
-        ("CLAIMS.CSV", "claim\n" + "x" * 140_000 + "\n", "line 2: field larger than"),
+        ("claims.csv", "id,sentence\n1,foo\n", "The columns are: 'id', 'sentence'. Name the one"),
+        ("claims.json", "[{]", "claims.json is not JSON"),
+        ("claims.ods", "", ".ods files are not read"),
     ],
 )
-def test_batch_names_the_line_that_it_cannot_read(
+def test_batch_says_why_it_cannot_read_a_list(
     home: Path, tmp_path: Path, name: str, content: str, said: str
 ) -> None:
     (tmp_path / name).write_text(content)

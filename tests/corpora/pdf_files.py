@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pypdfium2 as pdfium
+
 
 def pdf_of(
     pages: Sequence[str], title: str = "", largest: str = "", more: Sequence[bytes] = ()
@@ -31,6 +33,63 @@ def pdf_of(
             stream(content),
         ]
     return written(objects)
+
+
+def drawn(*pieces: tuple[float, float, float, str]) -> bytes:
+    """Return a content stream: pieces of text, each with its place and the size of its letters."""
+    shown = " ".join(
+        f"BT /F {size} Tf {x} {y} Td ({text.translate(_ESCAPED)}) Tj ET"
+        for x, y, size, text in pieces
+    )
+    return shown.encode("cp1252")
+
+
+def form_of(fields: Sequence[tuple[str, str]]) -> bytes:
+    """Return a PDF of one page with labels, and at the right of each what was filled in."""
+    numbers = range(7, 7 + len(fields))
+    references = " ".join(f"{number} 0 R" for number in numbers)
+    labels = drawn(*((50, 700 - 40 * n, 10, label) for n, (label, _) in enumerate(fields)))
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{references}] >> >>".encode(),
+        b"<< /Type /Pages /Count 1 /Kids [5 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 6 0 R /Annots"
+        f" [{references}] /Resources << /Font << /F 3 0 R >> >> >>".encode(),
+        stream(labels),
+        *(
+            f"<< /Type /Annot /Subtype /Widget /FT /Tx /T (field{n}) /V ({value})"
+            f" /Rect [200 {697 - 40 * n} 400 {712 - 40 * n}] >>".encode()
+            for n, (_, value) in enumerate(fields)
+        ),
+    ]
+    return written(objects)
+
+
+def scanned_of(text: str) -> bytes:
+    """Return a PDF of one page that is a picture of a text."""
+    with pdfium.PdfDocument(pdf_of([text])) as document:
+        bitmap = document[0].render(scale=3, grayscale=True)
+        rows = bytes(bitmap.buffer)
+        dots = b"".join(rows[at : at + bitmap.width] for at in range(0, len(rows), bitmap.stride))
+        size = f"/Width {bitmap.width} /Height {bitmap.height}"
+    picture = stream(
+        dots,
+        f"/Type /XObject /Subtype /Image {size} /ColorSpace /DeviceGray /BitsPerComponent 8",
+    )
+    return written(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+            (
+                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R"
+                b" /Resources << /XObject << /X 6 0 R >> >> >>"
+            ),
+            b"<< >>",
+            stream(b"600 0 0 800 0 0 cm /X Do"),
+            picture,
+        ]
+    )
 
 
 def stream(content: bytes, entries: str = "") -> bytes:

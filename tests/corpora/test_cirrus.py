@@ -144,7 +144,7 @@ def test_a_file_of_another_format_is_reported_once_and_the_others_are_read(tmp_p
     (tmp_path / "b.json").write_bytes(lines(lamp(1)))
     bad, page = read(tmp_path)
     assert isinstance(bad, BadPage)
-    assert bad.message == f"{path}, line 1: the file is not a dump, or is damaged."
+    assert bad.message == f"{path}, line 1: the file is not JSON, or is damaged."
     assert isinstance(page, Page)
 
 

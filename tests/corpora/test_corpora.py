@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from retrieval.corpora import json_lines
+from retrieval.corpora import json_lines, jsonl
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
+from retrieval.corpora.records import Fields
 from retrieval.corpora.sources import KNOWN, open_corpus
 from retrieval.corpora.vital import VitalCorpus
 from retrieval.errors import BadSource
@@ -137,7 +140,10 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
         ("#\n\nIt is red.", "a", "It is red."),
         ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
-        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp colour old red"),
+        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
+        ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
+        ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
+        ("[^a]: It is red.", "a", "It is red."),
         ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
         (
             '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',
@@ -184,7 +190,7 @@ def test_an_unknown_source_names_the_known_ones(source: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("w.zim", "zim"), ("w.jsonl", "jsonl"), ("w.json.gz", "cirrus"), ("w.parquet", "parquet")],
+    [("w.zim", "zim"), ("w.jsonl.gz", "jsonl"), ("w.json.gz", "cirrus"), ("w.parquet", "parquet")],
 )
 def test_a_path_without_a_kind_is_answered_with_the_one_that_is_meant(
     name: str, kind: str, tmp_path: Path
@@ -210,18 +216,103 @@ def test_a_file_is_refused_where_a_folder_is_wanted(tmp_path: Path) -> None:
     assert f"{path} is not a folder. Give a folder: folder:DIR." in refusal(f"folder:{path}")
 
 
-def test_compressed_json_lines_are_refused(tmp_path: Path) -> None:
+def test_a_compression_that_is_not_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lamps.jsonl"
-    path.write_bytes(gzip.compress(b"{}"))
+    path.write_bytes(b"\xfd7zXZ\0")
     assert f"{path} is compressed. Unpack it first." in refusal(f"jsonl:{path}")
 
 
-def test_json_that_is_not_in_lines_is_explained(tmp_path: Path) -> None:
+LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It is old."}]
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode(),
+        "".join(json.dumps(lamp) + "\r\n" for lamp in LAMPS).encode("utf-16"),
+        json.dumps(LAMPS).encode(),
+        json.dumps(LAMPS, indent=2).encode("utf-8-sig"),
+        b" \n" + json.dumps(LAMPS).encode(),
+        json.dumps(LAMPS).encode("utf-16"),
+    ],
+)
+def test_lines_and_lists_are_read_packed_or_not(
+    tmp_path: Path, content: bytes, packed: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "lamps.jsonl.gz"
+    path.write_bytes(packed(content))
+    corpus = open_corpus(f"jsonl:{path}")
+    chunks = list(corpus.chunks())
+    assert [(page.id, page.title, page.text) for chunk, _ in chunks for page in chunk] == [
+        ("1", "1", "It is red."),
+        ("b", "b", "It is old."),
+    ]
+    assert (corpus.name, sum(size for _, size in chunks)) == ("lamps", corpus.size())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'[{"id": "1", "text": "b"}, 7, {"id": "2"}, {"id"', "item 2: not a JSON object"),
+        (b'[{"id": "1", "text": "b"}, {"id": "2", "text": ["c"]}]', "item 2: no text under 'text'"),
+        (b'[{"id": "1", "text": "b"}, {"id": "\xff"', "item 2: not JSON"),
+        (gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99)[:-9], "item 2: the file is cut"),
+        (gzip.compress(b'{"id": "1", "text": "b"}\n')[:-8], "line 2: the file is cut off here"),
+    ],
+)
+def test_the_rest_of_a_list_that_is_damaged_is_left_out(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     path = tmp_path / "lamps.json"
-    path.write_text('[\n{"id": "1", "title": "a", "text": "b"}\n]', encoding="utf-8")
+    path.write_bytes(content)
     first, *_ = complaints(f"jsonl:{path}")
-    assert first.hint == "Write each object on one line, without a list around them."
+    assert first.message.startswith(f"{path}, {said}")
     assert [page.id for page in pages_of(f"jsonl:{path}")] == ["1"]
+
+
+def test_a_list_is_the_same_however_it_is_cut_into_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lamps.json"
+    path.write_text(json.dumps([{"id": n, "text": "It is red. " * 99} for n in range(2000)]))
+    monkeypatch.setattr(jsonl, "BLOCK", 100_000)
+    chunks = list(open_corpus(f"jsonl:{path}").chunks())
+    assert len(chunks) > 10
+    assert [page.id for chunk, _ in chunks for page in chunk] == [str(n) for n in range(2000)]
+
+
+def test_an_item_that_never_ends_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "LONGEST", 1 << 20)
+    path = tmp_path / "lamps.json"
+    path.write_bytes(b'[{"id": "' + b"x" * (1 << 21))
+    assert "an item is longer than 1 MiB" in refusal(f"jsonl:{path}")
+
+
+def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
+    path = lines(tmp_path / "lamps.jsonl", {"_id": 7, "headline": 1984, "contents": "It is red."})
+    fields = Fields.read("id=_id, title=headline,text=contents")
+    (page,) = readable_pages(open_corpus(f"jsonl:{path}", fields))
+    assert (page.id, page.title, page.text) == ("7", "1984", "It is red.")
+    usual = open_corpus(f"jsonl:{path}")
+    assert usual.fingerprint() != open_corpus(f"jsonl:{path}", fields).fingerprint()
+    (complaint,) = complaints(f"jsonl:{path}")
+    assert complaint.hint.startswith("If one of '_id', 'headline', 'contents' holds it, add: --fi")
+
+
+@pytest.mark.parametrize("written", ["id", "id=", "name=x", "id=a,id=b", "id=a,", "=x"])
+def test_fields_that_cannot_be_used_are_refused(written: str) -> None:
+    with pytest.raises(BadSource, match=r"cannot be used\..*--fields id=_id,text=contents"):
+        Fields.read(written)
+
+
+def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="vital: has no encrypted files"):
+        open_corpus("vital", password="secret")
+    with pytest.raises(BadSource, match="folder: has no fields to name"):
+        open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
 
 
 def test_an_empty_place_is_refused(tmp_path: Path) -> None:
@@ -250,7 +341,9 @@ def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
         (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 3: not JSON"),
         (b'{"id": "1", "title": "a", "te', "line 2: cut off before its end"),
         (b'{"id": "1", "title": "a"}\n', "line 2: no text under 'text'"),
-        (b'{"id": 1, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'{"id": null, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'{"id": true, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'{"id": "1", "title": ["a"], "text": "b"}\n', "line 2: no text under 'title'"),
         (b'["id"]\n', "line 2: not a JSON object"),
         (b'{"id": "1", "title": "\xff", "text": "b"}\n', "line 2: byte 23 is not UTF-8"),
         (b'{"id": "", "title": "a", "text": "b"}\n', "line 2: the id is empty"),
@@ -268,10 +361,10 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
 
 
-def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
     (complaint,) = complaints(f"folder:{tmp_path}")
-    assert "a.txt: byte 1 is not UTF-8" in complaint.message
+    assert "a.txt: the file is not a text" in complaint.message
 
 
 def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(

@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from threading import Timer
@@ -20,7 +21,7 @@ import pytest
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
-from retrieval.corpora.folder import child, files, folder_corpus, formats, word
+from retrieval.corpora.folder import child, files, folder_corpus, formats, zipped
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
@@ -54,7 +55,9 @@ def complaint(folder: Path) -> str:
     """Return the only message; a text beside the bad file is read."""
     (folder / "good.txt").write_text("It is red.", encoding="utf-8")
     pages, (message,) = read(folder)
-    assert pages == [Page("good.txt", "good", None, "It is red.")]
+    assert [(page.id, page.title, page.text) for page in pages] == [
+        ("good.txt", "good", "It is red.")
+    ]
     return message
 
 
@@ -69,6 +72,24 @@ def test_a_text_file_has_the_title_and_the_sections_of_its_headings(tmp_path: Pa
     assert [(page.title, page.passage) for page in pages] == [
         ("The lamps of Rowan", Passage("a.txt", 1)),
         ("The lamps of Rowan", Passage("a.txt", 2, ("Repairs",))),
+    ]
+
+
+def test_a_document_is_credited_to_its_file_and_the_folder_has_the_date_of_the_newest(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "minutes").mkdir()
+    (tmp_path / "minutes" / "may.txt").write_text("The lamp is red.", encoding="utf-8")
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(["The lamp is old.", "It burns well."]))
+    for name, day in (("lamps.pdf", "2023-01-02"), ("minutes/may.txt", "2024-03-05")):
+        at = datetime.fromisoformat(f"{day}T23:30:00Z").timestamp()
+        os.utime(tmp_path / name, (at, at))
+    assert open_corpus(f"folder:{tmp_path}").date == "2024-03-05"
+    pages, _ = read(tmp_path)
+    assert [page.source for page in pages] == [
+        "lamps.pdf, page 1, modified on 2023-01-02",
+        "lamps.pdf, page 2, modified on 2023-01-02",
+        "minutes/may.txt, modified on 2024-03-05",
     ]
 
 
@@ -252,17 +273,19 @@ def test_hidden_files_and_lock_files_are_skipped(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for name in (".git/notes.md", ".hidden.txt", "~$lamps.docx", "a.txt", "a.png"):
         (tmp_path / name).write_text("It is red.", encoding="utf-8")
-    pages, complaints = read(tmp_path)
-    assert ([page.id for page in pages], complaints) == (["a.txt"], [])
+    pages, (message,) = read(tmp_path)
+    assert [page.id for page in pages] == ["a.txt"]
+    assert "1 file in" in message
+    assert message.partition("not read: ")[2].startswith("1 .png.")
 
 
 def test_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:
     for name in (b"a\nb #1?.txt", b"caf\xc3\xa9.txt", b"\xff.txt"):
         Path(tmp_path, os.fsdecode(name)).write_bytes(b"It is red.")
-    Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff")
+    Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff\1")
     pages, (message,) = read(tmp_path)
     assert [page.id for page in pages] == ["a b #1?.txt", "café.txt", ".txt"]
-    assert "\\xfe.txt: byte 1 is not UTF-8." in message
+    assert "\\xfe.txt: the file is not a text in UTF-8" in message
     message.encode("utf-8")
 
 
@@ -280,18 +303,40 @@ def test_a_link_out_of_the_folder_is_left_out_and_one_within_is_read(tmp_path: P
     assert "c.txt is a link to a file outside of the folder." in message
 
 
-def encrypted(user: str) -> bytes:
+def encrypted(user: str, algorithm: str = "RC4-128") -> bytes:
     writer = pypdf.PdfWriter(BytesIO(pdf_of(["It is red."])))
-    writer.encrypt(user_password=user, owner_password="owner", algorithm="RC4-128")
+    writer.encrypt(user_password=user, owner_password="owner", algorithm=algorithm)
     file = BytesIO()
     writer.write(file)
     return file.getvalue()
 
 
-def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(encrypted(user=""))
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path, algorithm: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("", algorithm))
     (page,), _ = read(tmp_path)
     assert sentences(page) == "It is red."
+
+
+@pytest.mark.parametrize(
+    ("password", "expected"),
+    [
+        ("secret", []),
+        ("other", ["the file is encrypted with another password."]),
+        (None, ["the file is encrypted with a password. Give its password: --password WORD"]),
+    ],
+)
+def test_a_pdf_is_read_with_its_password(
+    tmp_path: Path, password: str | None, expected: list[str]
+) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("secret", "AES-256"))
+    corpus = open_corpus(f"folder:{tmp_path}", password=password)
+    found = [page for chunk, _ in corpus.chunks() for page in chunk]
+    pages = [page for page in found if isinstance(page, Page)]
+    complaints = [f"{bad.message} {bad.hint}" for bad in found if isinstance(bad, BadPage)]
+    assert [sentences(page) for page in pages] == ([] if expected else ["It is red."])
+    for complaint, words in zip(complaints, expected, strict=True):
+        assert words in complaint
 
 
 def packed(members: dict[str, bytes]) -> bytes:
@@ -333,8 +378,8 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted."),
-        ("a.pdf", lambda: pdf_of(["", ""]), "it seems to be scanned pictures. Run OCR first"),
+        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted with a password."),
+        ("a.pdf", lambda: pdf_of(["", ""]), "the file has no text. Run OCR first"),
         ("a.pdf", lambda: pdf_of(["It is red."])[:400], "the file is damaged"),
         ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
         ("a.pdf", ARTICLE.encode, "the file is not a PDF."),
@@ -351,9 +396,13 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
             lambda: b" " * 10_000_001,
             "the file has 10.0 MB; at most 10 MB are read of",
         ),
-        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx."),
+        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx"),
         ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
-        ("a.docx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "encrypted, or a .doc of Word 2003"),
+        (
+            "a.docx",
+            lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
+            "encrypted, or is not a .docx but of an older format",
+        ),
         ("a.docx", lambda: word_with(""), "the file has no text."),
         ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or is not a .docx"),
         (
@@ -373,7 +422,7 @@ def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(
 
 
 def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
-    zeros = bytes(word._LARGEST + 1)
+    zeros = bytes(zipped._LARGEST + 1)
     (tmp_path / "a.docx").write_bytes(packed({"word/document.xml": zeros}))
     assert (tmp_path / "a.docx").stat().st_size < 300_000
     assert "the file unpacks to 268 MB; at most 268 MB are read." in complaint(tmp_path)
@@ -381,7 +430,7 @@ def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None
 
 def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     file = pdf_of(["It is red.", "It is old.", "It burns."])
-    damaged = file.replace(b"(It is old.) Tj", b"(It is old.( Tj")  # a string without an end
+    damaged = file.replace(b"[5 0 R 7 0 R 9 0 R]", b"[5 0 R 99 0 R 9 0 R]")  # there is no 99
     (tmp_path / "a.pdf").write_bytes(damaged)
     pages, (message,) = read(tmp_path)
     assert [page.passage and page.passage.page for page in pages] == [1, 3]
@@ -391,7 +440,7 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: P
 def endless() -> bytes:
     """Return a PDF of 200 pages, each a form of ten forms of ten forms, and so on.
 
-    pypdf ends each page after some thousand forms, so that the file takes minutes.
+    A page takes a second, so that the file takes minutes.
     """
     forms = [
         stream(
@@ -478,14 +527,14 @@ def test_without_a_library_its_files_are_counted_in_one_message(
 ) -> None:
     there = formats.find_spec
     monkeypatch.setattr(
-        formats, "find_spec", lambda name: None if name in {"pypdf", "docx"} else there(name)
+        formats, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
     )
     for n in range(100):
         (tmp_path / f"{n}.pdf").write_bytes(pdf_of(["It is red."]))
     (tmp_path / "a.docx").write_bytes(b"PK")
     message = complaint(tmp_path)
     assert message.startswith(
-        f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdf and"
+        f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdfium2 and"
         " python-docx are not installed. Run: "
     )
     assert message.endswith("pip install -r " + str(files.install_corpora_command()).split()[-1])

@@ -51,3 +51,8 @@ def test_a_text_of_short_lines_only_is_kept() -> None:
 def test_a_heading_has_at_most_eighty_characters() -> None:
     assert [block.section for block in sections(["A" * 80, PORT])] == [("A" * 80,)]
     assert sections(["A" * 81, PORT]) == [Block("A" * 81), Block(PORT)]
+
+
+def test_the_link_that_edits_a_section_of_a_wiki_is_no_part_of_its_heading() -> None:
+    (block,) = sections(["Lamps[edit | edit source]", "The lamp is red."])
+    assert block.section == ("Lamps",)

@@ -12,6 +12,7 @@ import pytest
 from retrieval.corpora import child_process, parquet
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
+from retrieval.corpora.records import Fields
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 
@@ -100,8 +101,8 @@ def test_a_bad_row_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     assert ids(path) == ["4"]
     assert complaints(path) == [
         f"{path}, row 1: the id is empty.",
-        f"{path}, row 2: no text in the column 'text'.",
-        f"{path}, row 3: the id is empty.",
+        f"{path}, row 2: no text under 'text'.",
+        f"{path}, row 3: no text under 'id'.",
     ]
 
 
@@ -111,14 +112,14 @@ def test_a_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "lamps.parquet"
     files.write_table(table, path)
     assert ids(path) == ["1"]
-    assert complaints(path) == [f"{path}, row 2: no text in the column 'text'."]
+    assert complaints(path) == [f"{path}, row 2: no text under 'text'."]
 
 
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
         ([{"id": "1", "title": "A"}], "no column 'text'"),
-        ([{"id": "1", "title": 7, "text": "A"}], "the column 'title' does not contain text"),
+        ([{"id": "1", "title": "A", "text": ["A"]}], "the column 'text' does not contain text"),
     ],
 )
 def test_a_file_with_other_columns_is_reported(
@@ -135,7 +136,7 @@ def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> N
     path.write_bytes(path.read_bytes()[:-20])
     write(tmp_path / "b.parquet", [row(2)])
     (complaint,) = complaints(tmp_path)
-    assert complaint.startswith(f"{path}, row 1: not a Parquet file, or damaged (")
+    assert complaint.startswith(f"{path}, row 1: not a Parquet or Arrow file, or damaged (")
     assert ids(tmp_path) == ["2"]
 
 
@@ -217,6 +218,55 @@ def test_the_rest_of_a_file_is_left_out_if_its_process_ends_or_is_too_slow(
     )
     assert isinstance(found[-1], Page)
     assert found[-1].id == "7"
+
+
+def arrow(path: Path, table: Any, *, stream: bool, rows: int = 3) -> Path:
+    writing = pyarrow.ipc.new_stream if stream else pyarrow.ipc.new_file
+    with writing(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return path
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_data_sets_that_hugging_face_has_saved_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.setattr(parquet, "_ROWS", 2)
+    (tmp_path / "train").mkdir()
+    table = pyarrow.Table.from_pylist([row(number) for number in range(7)])
+    path = arrow(tmp_path / "train" / "data-00000-of-00001.arrow", table, stream=stream)
+    (tmp_path / "train" / "state.json").write_text("{}")
+    assert ids(tmp_path) == [str(number) for number in range(7)]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    (complaint,) = complaints(tmp_path)
+    assert "damaged" in complaint
+    path.write_bytes(b"nonsense")
+    (complaint,) = complaints(tmp_path)
+    assert "not a Parquet or Arrow file, or damaged" in complaint
+
+
+def test_columns_may_have_dictionaries_numbers_gaps_and_other_names(tmp_path: Path) -> None:
+    columns = {
+        "_id": pyarrow.array([7.0, 8.0, None]),
+        "title": pyarrow.array(["Lamp", None, "Lamp"]).dictionary_encode(),
+        "body": pyarrow.array(["It is red.", "It is old.", "It is old."]).dictionary_encode(),
+    }
+    fields = Fields.read("id=_id,text=body")
+    for path in (
+        arrow(tmp_path / "a.arrow", pyarrow.table(columns), stream=True),
+        tmp_path / "b.parquet",
+    ):
+        files.write_table(pyarrow.table(columns), tmp_path / "b.parquet")
+        corpus = open_corpus(f"parquet:{path}", fields)
+        first, second, third = (page for chunk, _ in corpus.chunks() for page in chunk)
+        assert first == Page("7", "Lamp", None, "It is red.")
+        assert second == Page("8", "8", None, "It is old.")
+        assert isinstance(third, BadPage)
+        assert third.message == f"{path}, row 3: no text under '_id'."
+    (bad,) = read(tmp_path / "b.parquet")
+    assert isinstance(bad, BadPage)
+    assert bad.hint.startswith("If others of '_id', 'title', 'body' hold them, add: --fields")
 
 
 def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:

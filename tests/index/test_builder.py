@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from retrieval.config import RetrievalConfig
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.jsonl import JsonlCorpus
+from retrieval.corpora.records import USUAL
 from retrieval.encoders.encoder import EncodableDocument
 from retrieval.errors import IndexUnavailable
 from retrieval.index import documents, embedded_store
@@ -234,7 +236,7 @@ def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Pa
         '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
     )
     index = EmbeddedIndex(tmp_path / "index")
-    index.build(JsonlCorpus(tmp_path / "pages.jsonl"), None)
+    index.build(JsonlCorpus(tmp_path / "pages.jsonl", USUAL), None)
     bad = index.bad_pages()
     assert "line 2: not JSON" in bad.first
     assert len(Path(bad.listed_in).read_text().splitlines()) == 2
@@ -465,6 +467,21 @@ def test_a_sentence_keeps_its_links(tmp_path: Path) -> None:
     pear, quince = EmbeddedStore.open(tmp_path, "words").documents(["p", "q"])
     assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
     assert [sentence.links for sentence in quince.sentences] == [()]
+
+
+def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all_sources(
+    tmp_path: Path,
+) -> None:
+    file = Page("a.txt", "Lamp", None, "It is red.", source="a.txt, modified on 2024-03-05")
+    made = EmbeddedIndex(tmp_path / "index")
+    made.build(ListCorpus(date="2025-10-27"), None)
+    assert made.add(ListCorpus((file,), content="2", date="2024-03-05"), None).date == "2025-10-27"
+    lamp, zoe = made.open(None).documents(["a.txt", "Zoe"])
+    assert (lamp.source, zoe.source) == (file.source, None)
+    touched = replace(file, source="a.txt, modified on 2026-01-02")
+    info = made.add(ListCorpus((touched,), content="3", date="2026-01-02"), None)
+    assert info.as_corpus().text_date == info.date == "2026-01-02"
+    assert made.open(None).documents(["a.txt"])[0].source == touched.source
 
 
 def test_building_took_place_now(tmp_path: Path) -> None:

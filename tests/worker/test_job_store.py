@@ -94,6 +94,17 @@ def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
     assert store.get(job.id).started_at is not None
 
 
+def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: JobStore) -> None:
+    store.keep(RESULT)
+    store.keep(ANOTHER_RESULT)
+    (newest, first), total = store.search("", 5, 0)
+    assert total == 2
+    assert (newest.claim, newest.state, newest.label) == ("Late.", "done", "REFUTES")
+    job = store.get(first.id)
+    assert (job.result, job.claim, job.recipe) == (RESULT, RESULT.claim, RESULT.recipe)
+    assert job.finished_at is not None
+
+
 def test_a_finished_job_keeps_its_result_after_late_changes(store: JobStore) -> None:
     job = submit(store)
     run = start(store, job)

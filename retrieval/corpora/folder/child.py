@@ -11,20 +11,22 @@ from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.formats import Format
 from retrieval.fixes import install_corpora_command
 
-SECONDS = 300  # that a file may take; 400 pages of PDF take about 3
+SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
 _MOST_TEXT = 64_000_000  # characters of a document
 _DIVIDE = "Divide the file, or save its text as a .txt file."
 
 
-def read(child: ChildProcess, path: Path, kind: Format) -> Document:
+def read(child: ChildProcess, path: Path, kind: Format, password: str | None = None) -> Document:
     """Return what a file says; ``child`` is a process of this module.
+
+    ``password`` opens an encrypted file, if its format knows that.
 
     Raises:
         Unreadable: it cannot be read, or not within the limits.
         BadSource: the process does not start.
     """
     try:
-        child.send((path, kind))
+        child.send((path, kind, password))
         answer = child.receive(SECONDS)
     except ChildTooSlow as error:
         raise Unreadable(f"the file takes more than {SECONDS} seconds to read.", _DIVIDE) from error
@@ -41,13 +43,13 @@ def read(child: ChildProcess, path: Path, kind: Format) -> Document:
 def serve(connection: Connection) -> None:
     """Read the files that the connection names, until it is closed."""
     while True:
-        path, kind = connection.recv()
-        connection.send(_answer(path, kind))
+        connection.send(_answer(*connection.recv()))
 
 
-def _answer(path: Path, kind: Format) -> Document | Unreadable:
+def _answer(path: Path, kind: Format, password: str | None) -> Document | Unreadable:
     try:
-        document = kind.reader()(path)
+        read = kind.reader()
+        document = read(path, password) if password and kind.encrypts else read(path)
     except Unreadable as error:
         return error
     except OSError as error:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
+
+_NAMED = 10  # rows that a message names
 
 
 class Unreadable(Exception):
@@ -21,6 +24,15 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that could not be read: "page 2", what is wrong with it, how to fix it."""
+
+    where: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The text of a file.
 
@@ -28,13 +40,22 @@ class Document:
         title: "" if the file does not say it.
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
-        unread: pages of the file that could not be read: the number of each, and why.
+        unread: the parts of the file that are not read.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
-    unread: list[tuple[int, str]] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
+def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
+    """Return what is said of the rows of a table that are not read: one message, or none."""
+    if not rows:
+        return []
+    shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
+    message = f"it is too large; not read: {len(rows)} of its rows ({shown})."
+    return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
 
 
 class Headings:
@@ -47,7 +68,7 @@ class Headings:
 
     def add(self, level: int, heading: str) -> None:
         """Go on after a heading, whose section ends before the next one of its level or above."""
-        words = clean(heading)
+        words = without_edit(clean(heading))
         if self._title and words == self._title:
             self._title = ""
             self._above = []

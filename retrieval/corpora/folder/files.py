@@ -12,24 +12,29 @@ from retrieval.corpora.folder.formats import BY_SUFFIX
 from retrieval.fixes import install_corpora_command
 
 _LOCK = "~$"  # what the names of Office's lock files begin with
+_PAGES = (".html", ".htm")  # beside which browsers save a folder with the parts of the page
+_MOST_NAMED = 12  # endings of files that are not read
 
 
 @dataclass(slots=True)
 class FoundFiles:
     """The files of a folder: those that can be read, in order, and what is said of the others.
 
-    ``lacking``: how many files of each suffix cannot be read without a library.
+    ``unknown``: how many files of each ending are of formats that are not read. ``lacking``: how
+    many files of each suffix cannot be read without a library.
     """
 
     readable: list[Path] = field(default_factory=list)
     left_out: list[BadPage] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
     lacking: Counter[str] = field(default_factory=Counter)
 
 
 def find_files(folder: Path) -> FoundFiles:
     """Return the files of a folder and its subfolders with a known suffix.
 
-    Hidden files and folders are skipped, and links to folders are not followed.
+    Hidden files and folders are skipped, and the parts of saved web pages ("NAME_files" beside
+    "NAME.html"); links to folders are not followed.
     """
     found = FoundFiles()
     inside = folder.resolve()
@@ -43,13 +48,16 @@ def find_files(folder: Path) -> FoundFiles:
         )
 
     for place, folders, names in os.walk(folder, onerror=note):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        parts = {f"{Path(name).stem}_files" for name in names if name.lower().endswith(_PAGES)}
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in parts)
         for name in names:
             path = Path(place, name)
             kind = BY_SUFFIX.get(path.suffix.lower())
-            if kind is None or name.startswith((".", _LOCK)) or not path.is_file():
+            if name.startswith((".", _LOCK)) or not path.is_file():
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            if kind is None:
+                found.unknown[path.suffix.lower()] += 1
+            elif path.is_symlink() and not path.resolve().is_relative_to(inside):
                 message = f"{shown(path)} is a link to a file outside of the folder."
                 found.left_out.append(BadPage(message, "Copy the file into the folder."))
             elif kind.installed:
@@ -57,8 +65,28 @@ def find_files(folder: Path) -> FoundFiles:
             else:
                 found.lacking[path.suffix.lower()] += 1
     found.readable.sort()
+    # First, because the first message is what is printed.
+    found.left_out[:0] = _unknown_formats(folder, found.unknown)
     found.left_out += lacking_libraries(folder, found.lacking)
     return found
+
+
+def _unknown_formats(folder: Path, unknown: Counter[str]) -> list[BadPage]:
+    """Return what is said of the files of formats that are not read: one message."""
+    if not unknown:
+        return []
+    named = unknown.most_common(_MOST_NAMED)
+    counts = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
+    others = unknown.total() - sum(count for _, count in named)
+    counts += [f"{others} others"] if others else []
+    files, are = ("file", "is") if unknown.total() == 1 else ("files", "are")
+    return [
+        BadPage(
+            f"{unknown.total()} {files} in {shown(folder)} {are} of formats that are not read:"
+            f" {', '.join(counts)}.",
+            "Save what they say as PDF, Word or text files.",
+        )
+    ]
 
 
 def lacking_libraries(folder: Path, lacking: Counter[str]) -> list[BadPage]:

@@ -1,10 +1,11 @@
-"""``folder:DIR``: text, Markdown, HTML, PDF and Word files, in all subfolders."""
+"""``folder:DIR``: the files of a folder and its subfolders, in the formats of ``formats``."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from retrieval.corpora.child_process import ChildProcess
@@ -26,11 +27,10 @@ _CHUNK_BYTES = 20_000_000  # of files after which a chunk ends
 class FolderCorpus:
     """The files of a folder; a file's path below it is its id."""
 
-    date = ""
     language = ""
 
-    def __init__(self, folder: Path) -> None:
-        """Find the files.
+    def __init__(self, folder: Path, password: str | None = None) -> None:
+        """Find the files; ``password`` opens those that are encrypted.
 
         Raises:
             BadSource: it is not a folder, or contains none that can be read.
@@ -42,6 +42,7 @@ class FolderCorpus:
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
         self._folder = folder
+        self._password = password
         found = find_files(folder)
         self._files = found.readable
         self._left_out = tuple(found.left_out)
@@ -50,11 +51,13 @@ class FolderCorpus:
                 raise BadSource(
                     "source_missing", found.left_out[-1].message, found.left_out[-1].hint
                 )
+            others = f" {found.left_out[0].message}" if found.unknown else ""
             raise BadSource(
                 "source_missing",
-                f"{folder} contains no text, Markdown, HTML, PDF or Word files.",
+                f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
                 f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
             )
+        self.date = max(map(_modified, self._files))
 
     def fingerprint(self) -> str:
         """Return a digest of the files' names and contents."""
@@ -79,25 +82,26 @@ class FolderCorpus:
             held.append(path)
             size += _size(path)
             if len(held) == _CHUNK or size > _CHUNK_BYTES:
-                yield FolderChunk(self._folder, tuple(held)), len(held)
+                yield FolderChunk(self._folder, tuple(held), self._password), len(held)
                 held, size = [], 0
         if held:
-            yield FolderChunk(self._folder, tuple(held)), len(held)
+            yield FolderChunk(self._folder, tuple(held), self._password), len(held)
 
 
 @dataclass(frozen=True, slots=True)
 class FolderChunk:
-    """Some files below a folder."""
+    """Some files below a folder, and the password of those that are encrypted."""
 
     folder: Path
     paths: tuple[Path, ...]
+    password: str | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the pages of each file: one, or the passages of a long document."""
         with ChildProcess(reader.__name__) as child:
             for path in self.paths:
                 try:
-                    document = _read(path, child)
+                    document = _read(path, child, self.password)
                 except Unreadable as error:
                     yield BadPage(f"{shown(path)}: {error.message}", error.hint)
                 except OSError as error:
@@ -114,15 +118,16 @@ class FolderChunk:
             yield bad
             return
         title = clean(document.title) or clean(path.stem) or page_id
-        yield from passages(page_id, title, document.url, document.blocks)
-        for number, reason in document.unread:
-            yield BadPage(
-                f"{shown(path)}, page {number}: it cannot be read ({reason}).",
-                "Open the file in a viewer and save it again.",
-            )
+        modified = _modified(path)
+        for page in passages(page_id, title, document.url, document.blocks):
+            number = page.passage.page if page.passage else None
+            place = [page_id, *([] if number is None else [f"page {number}"])]
+            yield replace(page, source=", ".join([*place, f"modified on {modified}"]))
+        for part in document.unread:
+            yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
 
-def _read(path: Path, child: ChildProcess) -> Document:
+def _read(path: Path, child: ChildProcess, password: str | None) -> Document:
     kind: Format = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:
@@ -134,7 +139,19 @@ def _read(path: Path, child: ChildProcess) -> Document:
             "Divide the file, or save its text as a .txt file.",
         )
     # What needs no library has been read for long, and is read without the cost of a process.
-    return reader.read(child, path, kind) if kind.library else kind.reader()(path)
+    document = reader.read(child, path, kind, password) if kind.library else kind.reader()(path)
+    said = (document.title, *(block.text for block in document.blocks))
+    if not any(any(map(str.isalnum, text)) for text in said):
+        raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
+    return document
+
+
+def _modified(path: Path) -> str:
+    """Return the day on which a file was last modified, ISO 8601 in UTC; "" if it is gone."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    except OSError:  # reading it says so
+        return ""
 
 
 def _size(path: Path) -> int:

@@ -11,15 +11,22 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Headings
 from retrieval.corpora.folder.plain_text import text_of
+from retrieval.corpora.folder.tables import Cell, row_sentences
 from retrieval.corpora.passages import Block
+from retrieval.corpora.raised import BEGIN, END, marked, settled
 
 # Tags that do not end a line.
 _WITHIN_A_LINE = re.compile(
     "a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|time|u"
 )
-_PARSER = MarkdownIt("commonmark").enable("table")
+_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_RAISED = re.compile(r"<(/?)sup\b", re.IGNORECASE)
+_STRUCK = re.compile(r"<(/?)(?:del|s|strike)\b", re.IGNORECASE)
+_NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:?")  # [^1], and before the note itself
+_HIDDEN = {"script", "style", "del", "s", "strike"}
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 
 
@@ -45,21 +52,26 @@ def _blocks(tokens: list[Token], title: str) -> Iterator[Block]:
     """Yield the paragraphs, items and rows of tables."""
     headings = Headings(title)
     levels = {id(content): level for level, content in _headings(tokens)}
-    row: list[str] | None = None
+    rows: list[list[Cell]] = []
+    heading = False
     for token in tokens:
         if id(token) in levels:
             headings.add(levels[id(token)], _words(token))
+        elif token.type == "table_open":
+            rows = []
         elif token.type == "tr_open":
-            row = []
-        elif token.type == "tr_close" and row is not None:
-            yield Block(" ".join(row), headings.section)
-            row = None
-        elif token.type == "inline" and row is not None:
-            row.append(_words(token))
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            heading = token.type == "th_open"
+        elif token.type == "table_close":
+            yield from (Block(sentence, headings.section) for sentence in row_sentences(rows))
+            rows = []
+        elif token.type == "inline" and rows:
+            rows[-1].append(Cell(clean(_words(token)), heading))
         elif token.type == "inline":
             yield Block(_words(token), headings.section)
         elif token.type == "html_block":
-            yield Block(_shown(token.content), headings.section)
+            yield Block(settled(_shown(token.content)), headings.section)
 
 
 def _shown(html: str) -> str:
@@ -72,7 +84,7 @@ def _shown(html: str) -> str:
 
 
 class _Shown(HTMLParser):
-    """Collects the text between tags, except that of scripts and styles."""
+    """Collects the text between tags, except that of scripts, styles and deletions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,12 +92,16 @@ class _Shown(HTMLParser):
         self._hidden = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden = tag in {"script", "style"}
+        self._hidden = tag in _HIDDEN
+        if tag == "sup":
+            self.pieces.append(BEGIN)
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden = False
+        if tag == "sup":
+            self.pieces.append(END)
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
@@ -95,13 +111,19 @@ class _Shown(HTMLParser):
 
 
 def _words(block: Token) -> str:
-    """Return the words of a block; links and pictures keep theirs."""
-    words = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
-    return "".join(
-        words[part.type]
-        if part.type in words
-        else _words(part)
-        if part.type == "image"
-        else part.content
-        for part in block.children or ()
-    )
+    """Return the words of a block as they are shown; links and pictures keep theirs."""
+    pieces: list[str] = []
+    struck = 0
+    for part in block.children or ():
+        tag = part.content if part.type == "html_inline" else ""
+        if part.type in ("s_open", "s_close") or _STRUCK.match(tag):
+            struck += -1 if part.type == "s_close" or tag.startswith("</") else 1
+        elif struck > 0:
+            continue
+        elif part.type in ("softbreak", "hardbreak"):
+            pieces.append(" ")
+        elif found := _RAISED.match(tag):
+            pieces.append(END if found[1] else BEGIN)
+        elif not tag:
+            pieces.append(_words(part) if part.type == "image" else part.content)
+    return settled(_NOTE.sub(marked("[]"), "".join(pieces)))

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby, zip_longest
 from pathlib import Path
 
-import pypdf
-from pypdf.errors import DependencyError
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder import ocr
+from retrieval.corpora.folder.document import Document, Unread, Unreadable
+from retrieval.corpora.folder.form_fields import with_fields
+from retrieval.corpora.folder.layout import layout
+from retrieval.corpora.folder.letters import letters
+from retrieval.corpora.folder.rules import Rule, rules
+from retrieval.corpora.folder.running_heads import without_running_heads
 from retrieval.corpora.folder.running_text import running_text
+from retrieval.corpora.folder.segments import Segment, rows, segments
 from retrieval.corpora.passages import Block
 
 _LONGEST_TITLE = 200  # characters
@@ -22,93 +33,163 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _DAMAGED = "Open it in a PDF viewer and save it again."
+_SCANNED = "it seems to be a scanned picture, and OCR is not installed."
+_OCR_FIRST = "Run OCR first: ocrmypdf IN.pdf OUT.pdf"
+OCR_SECONDS = 200  # for the scanned pages of a file
+_FORMS = (raw.FORMTYPE_ACRO_FORM, raw.FORMTYPE_XFA_FOREGROUND)
 
 
-def read(path: Path) -> Document:
+def read(path: Path, password: str | None = None) -> Document:
     """Return the document; pages that cannot be read are listed in it.
 
+    Pages without text are read by OCR where it is installed, and say so in their section.
+
     Raises:
-        Unreadable: it is not a PDF, is encrypted or damaged, or has no text.
+        Unreadable: it is not a PDF, needs another password, is damaged, or has no text.
         OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
             raise Unreadable("the file is not a PDF.", "Give it the suffix of its format.")
-        try:
-            reader = pypdf.PdfReader(stream)
-            locked = reader.is_encrypted and not reader.decrypt("")
-            pages = [] if locked else list(reader.pages)
-        except DependencyError:
-            locked = True
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:  # pypdf raises many kinds on damaged files
-            raise Unreadable(f"the file is damaged ({_reason(error)}).", _DAMAGED) from error
-        if locked:
+    with _opened(path, password) as document:
+        if document.get_formtype() in _FORMS:
+            document.init_forms()
+        return _document(document)
+
+
+@contextmanager
+def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
+    try:
+        document = pdfium.PdfDocument(path, password=password)
+    except pdfium.PdfiumError as error:
+        if error.err_code == raw.FPDF_ERR_PASSWORD:
             raise Unreadable(
-                "the file is encrypted.",
-                "Save it without protection: qpdf --decrypt IN.pdf OUT.pdf",
-            )
-        return _document(reader, pages)
+                "the file is encrypted with another password."
+                if password
+                else "the file is encrypted with a password.",
+                "Give its password: --password WORD",
+            ) from error
+        raise Unreadable(f"the file is damaged ({_reason(error)}).", _DAMAGED) from error
+    try:
+        yield document
+    finally:
+        document.close()
 
 
-def _document(reader: pypdf.PdfReader, pages: Sequence[pypdf.PageObject]) -> Document:
-    texts: list[str] = []
-    unread: list[tuple[int, str]] = []
-    for number, page in enumerate(pages, start=1):
-        try:
-            texts.append(page.extract_text())
-        except MemoryError:
-            raise
-        except Exception as error:  # as above; the other pages can be read
-            texts.append("")
-            unread.append((number, _reason(error)))
-    if len(unread) == len(pages):
-        why = f" ({unread[0][1]})" if unread else ""
-        raise Unreadable(f"the file is damaged: no page can be read{why}.", _DAMAGED)
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page: the segments of every direction, the main one first; or why it is not read.
+
+    ``rules``: the lines drawn on it, if the main direction is that of the page.
+
+    ``scanned``: OCR has read it.
+    """
+
+    parts: list[list[Segment]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    scanned: bool = False
+    unread: Unreadable | None = None
+
+
+def _document(document: pdfium.PdfDocument) -> Document:
+    until = time.monotonic() + OCR_SECONDS
+    pages = [_page(document, number, until) for number in range(len(document))]
+    # Of each page the text of every direction.
+    directions = zip_longest(*(page.parts or [[]] for page in pages), fillvalue=[])
+    texts = zip(*map(without_running_heads, directions), strict=True)
+    laid_out = [
+        [
+            item
+            for number, part in enumerate(parts)
+            for item in layout(part, () if number else page.rules)
+        ]
+        for page, parts in zip(pages, texts, strict=True)
+    ]
     blocks = [
-        Block(paragraph, page=number)
-        for number, paragraphs in enumerate(running_text(texts), start=1)
+        Block(paragraph, (ocr.MARK,) if page.scanned else (), number)
+        for number, (page, paragraphs) in enumerate(
+            zip(pages, running_text(laid_out), strict=True), start=1
+        )
         for paragraph in paragraphs
     ]
     if not blocks:
-        raise Unreadable(
-            "the file has no text; it seems to be scanned pictures.",
-            "Run OCR first, for example: ocrmypdf IN.pdf OUT.pdf",
-        )
-    return Document(_title(reader, pages), blocks, unread=unread)
+        raise _nothing_read(pages)
+    return Document(_title(document, pages[0].parts), blocks, unread=_unread(pages))
 
 
-def _title(reader: pypdf.PdfReader, pages: Sequence[pypdf.PageObject]) -> str:
-    """Return the title of the metadata if it is one, or else the largest line of page one."""
+def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
     try:
-        title = clean(str(reader.metadata.title or "")) if reader.metadata else ""
-        if title and not _NO_TITLE.fullmatch(title):
-            return title[:_LONGEST_TITLE]
-        return _largest(pages[0])
-    except Exception:  # damaged; the file's name will do
-        return ""
+        page = document[number]
+    except pdfium.PdfiumError as error:  # the other pages can be read
+        return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
+    try:
+        printed = letters(page)
+        main, *others = [segments(group) for _, group in printed] or [[]]
+        parts = [part for part in (with_fields(document, page, main), *others) if part]
+        if not ocr.is_scanned(page, (one for part in parts for one in part)):
+            return _Page(parts, rules(page) if printed and not printed[0][0] else [])
+        if not ocr.installed():
+            return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
+        if time.monotonic() > until:
+            message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
+            return _Page(parts, unread=Unreadable(message, _OCR_FIRST))
+        return _Page([ocr.read(page)], scanned=True)
+    except (pdfium.PdfiumError, OSError) as error:
+        return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
+    except ocr.OcrFailed as error:
+        return _Page(unread=Unreadable(f"it is a picture; {error}.", _OCR_FIRST))
+    finally:
+        page.close()
 
 
-def _largest(page: pypdf.PageObject) -> str:
+def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
+    """Return why a document has no sentence."""
+    unread = [page.unread for page in pages if page.unread]
+    if any(page.parts and not page.scanned for page in pages):
+        return Unreadable(
+            "the file has no sentence, only fragments of text; it may be an empty form.",
+            "Fill the form in, or write the text into a .txt file.",
+        )
+    if all(why.message == _SCANNED for why in unread):
+        scanned = "; it seems to be scanned pictures, and OCR is not installed" if unread else ""
+        hint = ocr.INSTALL if unread else _OCR_FIRST
+        return Unreadable(f"the file has no text{scanned}.", hint)
+    return Unreadable(f"no page can be read; of the first, {unread[0].message}", unread[0].hint)
+
+
+def _unread(pages: Sequence[_Page]) -> list[Unread]:
+    """Return which pages are not read; those that follow each other for one reason are one."""
+    numbered = enumerate(pages, start=1)
+    found = []
+    for message, group in groupby(
+        numbered, key=lambda item: item[1].unread and item[1].unread.message
+    ):
+        numbers = [number for number, _ in group]
+        first, last = numbers[0], numbers[-1]
+        why = pages[first - 1].unread
+        if message and why:
+            where = f"page {first}" if first == last else f"pages {first} to {last}"
+            found.append(Unread(where, message, why.hint))
+    return found
+
+
+def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> str:
+    """Return the title of the metadata if it is one, or else the largest line of page one."""
+    title = clean(document.get_metadata_value("Title"))
+    if title and not _NO_TITLE.fullmatch(title):
+        return title[:_LONGEST_TITLE]
+    return _largest(first[0]) if first else ""
+
+
+def _largest(page: Sequence[Segment]) -> str:
     """Return the text in the largest letters of a page, if most of the page is smaller."""
-    pieces: list[tuple[float, str]] = []
-
-    def keep(
-        text: str, place: list[float], matrix: list[float], _: object, font_size: float
-    ) -> None:
-        scale = abs(place[3] or place[1]) * abs(matrix[3] or matrix[1])
-        pieces.append((round(font_size * scale, 1), text))
-
-    page.extract_text(visitor_text=keep)
-    shown = [(size, text) for size, text in pieces if text.strip()]
-    if not shown:
-        return ""
-    letters: dict[float, int] = {}
-    for size, text in shown:
-        letters[size] = letters.get(size, 0) + len(text)
-    largest, usual = max(letters), max(letters, key=lambda size: letters[size])
-    title = clean(" ".join(text for size, text in shown if size == largest))
+    letters_of: dict[float, int] = {}
+    for one in page:
+        size = round(one.size, 1)
+        letters_of[size] = letters_of.get(size, 0) + len(one.text)
+    largest, usual = max(letters_of), max(letters_of, key=lambda size: letters_of[size])
+    lines = rows(one for one in page if round(one.size, 1) == largest)
+    title = clean(" ".join(one.text for line in lines for one in line))
     if largest < _LARGER * usual or len(title) > _LONGEST_TITLE:
         return ""
     return title if sum(map(str.isalpha, title)) > 2 else ""

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import Document, Unreadable
-from retrieval.corpora.headings import may_be_heading, sections
+from retrieval.corpora.headings import may_be_heading, sections, without_edit
 from retrieval.corpora.passages import paragraphs
+from retrieval.corpora.raised import settled
+
+_NEWLINE = re.compile(r"\r\n?")
 
 
 def text_of(path: Path) -> str:
     """Return the text of a file.
 
     Raises:
-        Unreadable: it is not UTF-8.
+        Unreadable: it is not a text.
         OSError: it cannot be read.
     """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
+    content = path.read_bytes()
+    if is_binary(content):
         raise Unreadable(
-            f"byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8."
-        ) from error
+            "the file is not a text in UTF-8 or another common encoding.",
+            "Save it as a text file in UTF-8.",
+        )
+    return _NEWLINE.sub("\n", decoded(content))
 
 
 def read(path: Path) -> Document:
@@ -31,7 +37,7 @@ def read(path: Path) -> Document:
     Raises:
         Unreadable, OSError: the file cannot be read.
     """
-    first, *others = paragraphs(text_of(path).lstrip())
+    first, *others = map(settled, paragraphs(text_of(path).lstrip()))
     if others and may_be_heading(clean(first)):
-        return Document(first, sections(others))
+        return Document(without_edit(clean(first)), sections(others))
     return Document("", sections([first, *others]))

@@ -1,126 +1,270 @@
 """Makes paragraphs of the lines of printed pages.
 
-What is printed for the page and not for the text is removed: running heads and feet, page numbers,
-tables of contents, hyphens at the ends of lines, and fragments such as the letters of an index. A
-sentence that continues on the next page belongs to the page that it begins on.
+Words that are cut at the ends of lines are joined, and fragments such as the letters of an index
+are left out. A sentence that continues in the next column, after a table or on the next page
+belongs to the place that it begins at; notes at the foot of a page do not come between.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
+from retrieval.corpora.folder.layout import Line, Table
+from retrieval.corpora.folder.tables import row_sentences
 from retrieval.language import sentence_rules
 
-_EDGE = 2  # lines at the top and the bottom that may be running heads
-_REPEATED = 3  # pages that have the same line there
-_NUMBER = re.compile(r"\d+")
-_HYPHENATED = re.compile(r"(?<=[a-z])-$")
 _BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
-_ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_WORDS = 3  # of a paragraph without a mark at its end
-_LEADERS = re.compile(r"(?:\. ?){4,}\d+$")  # a line of a table of contents
-_SHORT = 0.6  # a line of less than this part of the page's usual length ends a paragraph
-_LIGATURES = str.maketrans(
-    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xad": "-"}
+_ENDED = re.compile(r"[.!?…:;。！？][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_WORD = re.compile(r"[\u2e80-\u9fff]|[^\W\d_]{2,}")  # Chinese has no spaces
+# "Total 12" says something; "Chapter 12" does not.
+_ENTRY = re.compile(
+    r"(?!(?:page|chapter|section|part|appendix|annex|table|fig(?:ure)?|box|item|no|vol)\b)"
+    r"[^\W\d_]{2}.*\s\W*\d[\d.,]*\W*",
+    re.IGNORECASE,
 )
-_SENTENCE_MARKS = (".", "!", "?")
+_WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
 
+# These are parts of the size of the letters.
+_INDENTED = 0.8
+_NEXT_LINE = 1.8  # the height of a line, where few lines show it
+_SPACE = 1.3  # the white around a word that a line had room for
+_MUCH_SPACE = 3  # the same where the line ends no sentence
+_SAME_SIZE = 0.12
+_NOTE = 0.93  # the size of notes, as a part of that of the page
 
-def running_text(pages: Sequence[str]) -> list[list[str]]:
-    """Return the paragraphs of each page; ``pages`` are texts with the lines as printed."""
-    lines = [_lines(page) for page in pages]
-    counts = Counter(line for page in lines for line in {*map(_shape, _edges(page))})
-    repeated = {line for line, count in counts.items() if count >= _REPEATED}
-    found = [_paragraphs(_without(page, repeated)) for page in lines]
-    _join(found)
-    return found
+_APART = 1.3  # how much further down than other lines the next paragraph begins
+_SHORT = 0.6  # a line of less than this part of its column may end in the middle of a sentence
+_BLOCK = 3  # lines that show how wide their part of the page is, if they are no list
+_BLOCK_LENGTH = 20  # characters of most of them
 
-
-def _lines(page: str) -> list[str]:
-    lines = (" ".join(line.split()) for line in page.translate(_LIGATURES).split("\n"))
-    return [line for line in lines if line and not _LEADERS.search(line)]
-
-
-def _edges(lines: Sequence[str]) -> list[str]:
-    return [*lines[:_EDGE], *lines[-_EDGE:]]
-
-
-def _shape(line: str) -> str:
-    """Return a line with its numbers made equal, which differ from page to page."""
-    return _NUMBER.sub("0", line)
-
-
-def _without(lines: list[str], repeated: set[str]) -> list[str]:
-    """Remove running heads and feet, and page numbers alone on their line."""
-    first, last = 0, len(lines)
-    while first < min(_EDGE, last) and _is_running(lines[first], repeated):
-        first += 1
-    while last > max(first, len(lines) - _EDGE) and _is_running(lines[last - 1], repeated):
-        last -= 1
-    return lines[first:last]
+# At the beginning of a note, but not in ¹⁴C; raised digits are letters to [^\W\d_].
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_NOTE_MARK = re.compile(rf"^[{_RAISED}]+ ?(?=[^\W\d_{_RAISED}]{{2}}|A |[\"“‘(])")  # noqa: RUF001
+_CUT = re.compile(r"([^\W_]+)-$")
+_HYPHENATED_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_FIRST_WORD = re.compile(r"[^\W_]+")
+_RANGE = re.compile(r"\d[–-]$")  # noqa: RUF001 - the dash of a range of numbers
+# What usually keeps the hyphen after it, if the file does not show it.
+_WITH_HYPHEN = re.compile(
+    r"well|self|non|ex|half|all|cross|first|second|third|high|low|long|short|full|part|one|two"
+    r"|three|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+)
+_BETWEEN = frozenset(["and", "or", "to"])  # "pre- and post-war"
 
 
-def _is_running(line: str, repeated: set[str]) -> bool:
-    """A sentence is not, even if pages begin with the same one but for its numbers."""
-    return line.isdecimal() or (
-        _shape(line) in repeated
-        and not line.endswith(_SENTENCE_MARKS)
-        and any(map(str.isalpha, line))
-    )
+@dataclass(slots=True, eq=False)
+class _Paragraph:
+    """``last`` is its last line; a row of a table has none. ``is_full``: ``last`` had no room."""
+
+    text: str
+    last: Line | None
+    is_note: bool = False
+    is_full: bool = False
 
 
-def _paragraphs(lines: Sequence[str]) -> list[str]:
-    lengths = sorted(map(len, lines))
-    usual = lengths[len(lengths) * 19 // 20] if lengths else 0  # one line may stick out
-    paragraphs: list[list[str]] = []
-    begins = True
+def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[list[str]]:
+    """Return the paragraphs of each page, and the rows of tables as sentences."""
+    words = _words(item.text for page in pages for item in page if isinstance(item, Line))
+    usual_size = _usual_size(item for page in pages for item in page if isinstance(item, Line))
+    found = [_paragraphs(page, usual_size, words) for page in pages]
+    _join(found, words)
+    return [
+        [one.text for one in page if one.last is None or _says_something(one.text)]
+        for page in found
+    ]
+
+
+def _words(lines: Iterable[str]) -> set[str]:
+    """Return the words within lines, also those with a hyphen."""
+    words: set[str] = set()
     for line in lines:
-        short = len(line) < _SHORT * usual
-        if begins or _BULLET.match(line) or (short and _is_heading(line, paragraphs[-1][-1])):
-            paragraphs.append([line])
-        elif _HYPHENATED.search(paragraphs[-1][-1]) and line[0].islower():
-            paragraphs[-1][-1] = paragraphs[-1][-1][:-1]
-            paragraphs[-1].append(line)
+        found = _HYPHENATED_WORD.findall(line.casefold())
+        words.update(found[1:-1] if line.endswith("-") else found[1:])
+    return words
+
+
+def _paragraphs(
+    items: Sequence[Line | Table], usual_size: float, words: Collection[str]
+) -> list[_Paragraph]:
+    lines = [item for item in items if isinstance(item, Line)]
+    heights, edges = _usual_heights(lines), _right_edges(lines)
+    paragraphs: list[_Paragraph] = []
+    for item in items:
+        if isinstance(item, Table):
+            rows = [row for row in item.rows if _is_row(row)]
+            paragraphs += (_Paragraph(text, None) for text in row_sentences(rows))
+            continue
+        is_note = item.size < _NOTE * usual_size
+        before = _unfinished(paragraphs, item, is_note)
+        if before and before.last and _continues(before, item, heights, edges, words):
+            before.text = _with_line(before.text, item.text, words)
+            before.last = item
         else:
-            paragraphs[-1] += [" ", line]
-        begins = short and not line.endswith((",", "-"))
-    texts = ("".join(pieces) for pieces in paragraphs)
-    return [text for text in texts if _says_something(text)]
+            before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note)
+            paragraphs.append(before)
+        before.is_full = not _had_room(item, "and", edges, _SPACE)
+    return paragraphs
 
 
-def _is_heading(line: str, before: str) -> bool:
-    """Return whether a short line does not continue the line before, and ends no sentence."""
-    return bool(_ENDED.search(before)) and not _ENDED.search(line) and not line[0].islower()
+def _unfinished(paragraphs: Sequence[_Paragraph], line: Line, is_note: bool) -> _Paragraph | None:
+    """Return the paragraph that a line may continue: the last one, but for notes and tables."""
+    if not paragraphs:
+        return None
+    last = paragraphs[-1]
+    if last.last and last.last.column == line.column:
+        return last
+    for one in reversed(paragraphs):
+        if one.last and one.is_note == is_note:
+            return one
+    return None
+
+
+def _continues(
+    before: _Paragraph,
+    line: Line,
+    heights: dict[int, float],
+    edges: dict[Line, float],
+    words: Collection[str],
+) -> bool:
+    last = before.last
+    assert last
+    size = max(line.size, last.size)
+    if _BULLET.match(line.text) or abs(line.size - last.size) > _SAME_SIZE * size:
+        return False
+    ended = bool(_ENDED.search(before.text))
+    in_sentence = not ended and (line.text[0].islower() or bool(_CUT.search(before.text)))
+    down = last.base - line.base
+    if last.column != line.column or down < 0:
+        return in_sentence or (before.is_full and not ended)
+    if down > _APART * heights.get(line.column, _NEXT_LINE / _APART * size):
+        return False
+    if ended and (line.left - last.left > _INDENTED * size or _is_heading(line, edges)):
+        return False
+    if _CUT.search(before.text) or before.text.endswith(","):
+        return True
+    if not ended and (in_sentence or not line.text[0].isupper()):
+        return last.right - last.left >= _SHORT * (edges[last] - last.left)
+    return not _had_room(last, line.text, edges, _SPACE if ended else _MUCH_SPACE)
+
+
+def _is_heading(line: Line, edges: dict[Line, float]) -> bool:
+    """Return whether a line after a sentence is short, and neither ends one nor continues it."""
+    is_short = line.right - line.left < _SHORT * (edges[line] - line.left)
+    return is_short and not _ENDED.search(line.text) and not line.text[0].islower()
+
+
+def _had_room(line: Line, text: str, edges: dict[Line, float], space: float) -> bool:
+    """Return whether the first word of a text had fitted into a line, with so much white."""
+    letter = (line.right - line.left) / len(line.text)
+    word = letter * len(text.split(maxsplit=1)[0])
+    return line.right + word + space * line.size < edges[line]
+
+
+def _usual_size(lines: Iterable[Line]) -> float:
+    letters: Counter[float] = Counter()
+    for line in lines:
+        letters[round(line.size, 1)] += len(line.text)
+    return letters.most_common(1)[0][0] if letters else 0
+
+
+def _usual_heights(lines: Sequence[Line]) -> dict[int, float]:
+    """Return the usual height of a line in each column that shows it."""
+    heights: dict[int, list[float]] = {}
+    for before, line in pairwise(lines):
+        if before.column == line.column and 0 < before.base - line.base < 3 * line.size:
+            heights.setdefault(line.column, []).append(before.base - line.base)
+    return {column: median(found) for column, found in heights.items() if len(found) > 1}
+
+
+def _right_edges(lines: Sequence[Line]) -> dict[Line, float]:
+    """Return for each line how far to the right its part of the page goes."""
+    edges = {}
+    for block in _blocks(lines):
+        shows = len(block) >= _BLOCK and median(len(line.text) for line in block) >= _BLOCK_LENGTH
+        right = max(line.right for line in block)
+        edges.update({line: right if shows else line.right_edge for line in block})
+    return edges
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Yield lines of one size that follow each other without a space between."""
+    block: list[Line] = []
+    for line in lines:
+        if block:
+            last = block[-1]
+            size = max(line.size, last.size)
+            down = last.base - line.base
+            if (
+                last.column != line.column
+                or not 0 < down < _NEXT_LINE * size
+                or abs(line.size - last.size) > _SAME_SIZE * size
+            ):
+                yield block
+                block = []
+        block.append(line)
+    if block:
+        yield block
+
+
+def _with_line(before: str, after: str, words: Collection[str]) -> str:
+    """Return a text with its next line; a word that is cut between them is made whole."""
+    if _RANGE.search(before) and after[0].isdigit():
+        return before + after
+    cut, rest = _CUT.search(before), _FIRST_WORD.match(after)
+    if not cut or not rest or rest[0] in _BETWEEN:
+        return f"{before} {after}"
+    first, second = cut[1].casefold(), rest[0].casefold()
+    keeps = (
+        f"{first}-{second}" in words
+        or not (cut[1][-1].islower() and after[0].islower())
+        or (f"{first}{second}" not in words and _WITH_HYPHEN.fullmatch(first))
+    )
+    return before + after if keeps else before[:-1] + after
+
+
+def _is_row(row: Sequence[str]) -> bool:
+    """Return whether it is more than a number that stands alone, as at the axis of a figure."""
+    cells = [cell for cell in row if cell]
+    return len(cells) > 1 or any(map(str.isalpha, "".join(cells)))
 
 
 def _says_something(paragraph: str) -> bool:
-    """Return whether a paragraph is more than a fragment such as "1 Introduction".
+    """Return whether a paragraph is more than a fragment such as "1 Introduction" or "Table 3".
 
     The verifier sometimes takes a fragment, together with the title, as support of any claim.
     """
     words = len(_WORD.findall(paragraph))
     is_whole = bool(_ENDED.search(paragraph) or _BULLET.match(paragraph))
-    return words > 0 if is_whole else words >= _WORDS
+    return words > 0 if is_whole else words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
 
 
-def _join(pages: list[list[str]]) -> None:
+def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:
     """Move the end of a sentence to the page that it begins on."""
-    before: list[str] | None = None
+    before: _Paragraph | None = None
     for page in pages:
-        if before and page and not _ENDED.search(before[-1]) and page[0][:1].islower():
-            end = _first_end(page[0])
+        text = [one for one in page if one.last and not one.is_note and _says_something(one.text)]
+        first = text[0] if text else None
+        if before and first and _is_open(before.text, first.text):
+            end = _first_end(first.text)
             if end:
-                rest = page[0][end:].lstrip()
-                hyphenated = _HYPHENATED.search(before[-1])
-                start = before[-1][:-1] if hyphenated else f"{before[-1]} "
-                before[-1] = start + page[0][:end].rstrip()
-                page[:1] = [rest] if rest else []
-        if page:
-            before = page
+                before.text = _with_line(before.text, first.text[:end].rstrip(), words)
+                first.text = first.text[end:].lstrip()
+                if not first.text:
+                    page.remove(first)
+                    text = text[1:]
+        if text:
+            before = text[-1]
+
+
+def _is_open(before: str, after: str) -> bool:
+    """Return whether a sentence continues with a text on the next page."""
+    return not _ENDED.search(before) and (after[:1].islower() or bool(_CUT.search(before)))
 
 
 def _first_end(paragraph: str) -> int:

@@ -2,30 +2,178 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 _ENDS = (".", "!", "?", "…")
+_LONGEST = 80  # characters of a heading
+_MOST_COLUMNS = 500
+_MOST_CELLS = 500_000  # of a table whose merged cells are repeated
+# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
+_PERIOD = re.compile(
+    r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
+)
+_NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
-def row_sentences(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a sentence for each row, such as "Lamp: red, year: 1921.".
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """A cell of a table, which may stand in several columns and rows.
 
-    The cells of the first row name the columns if each of them has words and no digits, and
-    there are rows below it. Cells are given with white space folded.
+    ``text``: with white space folded. ``heading``: whether the file marks it as one, perhaps by
+    bold letters alone.
     """
-    first, *others = [list(row) for row in rows] or [[]]
-    named = len(first) > 1 and bool(others) and all(map(_is_a_name, first))
-    for row in others if named else [first, *others]:
-        names = first if named and len(row) == len(first) else [""] * len(row)
-        cells = [
-            f"{name}: {cell}" if name else cell
-            for name, cell in zip(names, row, strict=True)
-            if cell
-        ]
-        if cells:
-            sentence = ", ".join(cells)
-            yield sentence if sentence.endswith(_ENDS) else f"{sentence}."
+
+    text: str
+    heading: bool = False
+    columns: int = 1
+    rows: int = 1
 
 
-def _is_a_name(cell: str) -> bool:
-    return any(c.isalpha() for c in cell) and not any(c.isdigit() for c in cell)
+@dataclass(frozen=True, slots=True)
+class TableText:
+    """What a table says.
+
+    Attributes:
+        sentences: one for each row, such as "Lamp: red, year: 1921.".
+        dropped: the number of each row that is too wide to be read, from 1.
+    """
+
+    sentences: list[str]
+    dropped: list[int]
+
+
+def table_text(rows: Sequence[Sequence[Cell]]) -> TableText:
+    """Return the sentences of a table whose merged cells are repeated (``row_sentences``)."""
+    grid, dropped = _repeated(rows)
+    return TableText(list(row_sentences(grid)), dropped)
+
+
+def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
+    """Yield a sentence for each row; a cell that is in several places is the same object there.
+
+    Names of the columns are in the first rows, if all their cells are marked as headings, or else
+    in the first row if each of its cells looks like a name, and there are rows below it. A row that
+    is one cell over all columns is a sentence, and a heading of the rows below it if they have one.
+    """
+    cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+    grid = [row for row in cells if any(cell.text for cell in row)]
+    heads = _heads(grid)
+    names = [_joined(column) for column in _columns([r for r in grid[:heads] if not _alone(r)])]
+    last = max((at for at, row in enumerate(grid) if not _alone(row)), default=0)
+    groups: list[str] = []
+    for at, row in enumerate(grid):
+        alone = _alone(row)
+        if alone and at < last and len(alone) <= _LONGEST and not alone.endswith(_ENDS):
+            groups = [*groups, alone] if at and _alone(grid[at - 1]) else [alone]
+        elif alone:
+            yield _ended(alone)
+        elif at >= heads:
+            yield _ended(", ".join([*groups, *_named(names, row)]).replace(":, ", ": "))
+
+
+def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[int]]:
+    """Return the rows with merged cells in each place, and the numbers of the dropped ones."""
+    grid: list[list[Cell]] = []
+    dropped: list[int] = []
+    from_above: dict[int, tuple[Cell, int]] = {}  # by column, with the rows that are left
+    cells = 0
+    for number, row in enumerate(rows, start=1):
+        placed: list[Cell] = []
+        waiting = list(reversed(row))
+        below: dict[int, tuple[Cell, int]] = {}
+        while (waiting or len(placed) in from_above) and len(placed) <= _MOST_COLUMNS:
+            at = len(placed)
+            inherited = at in from_above
+            cell, left = from_above.pop(at) if inherited else (waiting[-1], waiting[-1].rows)
+            width = 1 if inherited else max(1, waiting.pop().columns)
+            for column in range(at, min(at + width, _MOST_COLUMNS + 1)):
+                placed.append(cell)
+                if left > 1:
+                    below[column] = (cell, left - 1)
+        from_above = below
+        cells += len(placed)
+        if len(placed) > _MOST_COLUMNS or cells > _MOST_CELLS:
+            dropped.append(number)
+        else:
+            grid.append(placed)
+    return grid, dropped
+
+
+def _heads(grid: list[list[Cell]]) -> int:
+    """Return how many of the first rows name the columns, or the table."""
+    marked = len(list(takewhile(_is_marked, grid)))
+    if marked:
+        return marked if marked < len(grid) else 0
+    if len(grid) < 2 or len(grid[0]) < 2 or any(map(_names_its_row, grid[0])):
+        return 0
+    first, *others = grid
+    if len(first) == 2 and _differ([row[1].text for row in others if len(row) == 2]):
+        return 0
+    columns = [[row[at].text for row in others if at < len(row)] for at in range(len(first))]
+    names = [_is_a_name(cell.text, below) for cell, below in zip(first, columns, strict=True)]
+    empty = sum(not cell.text for cell in first)
+    return int(all(names) and empty < len(first) - 1 and not _alone(first))
+
+
+def _is_marked(row: list[Cell]) -> bool:
+    """Return whether all cells are marked as headings; the first and empty ones need not be."""
+    if len(row) < 2:
+        return False
+    return any(cell.heading for cell in row) and all(c.heading or not c.text for c in row[1:])
+
+
+def _names_its_row(cell: Cell) -> bool:
+    return cell.heading or cell.text.endswith(":")
+
+
+def _differ(values: list[str]) -> bool:
+    """Return whether only some values of a column are numbers: rows are names and their values."""
+    return len({bool(_NUMBER.match(v)) or not _has_a_word(v) for v in values if v}) == 2
+
+
+def _is_a_name(text: str, below: list[str]) -> bool:
+    """Return whether the first cell of a column looks like its name.
+
+    With digits it does if it is a period or has words, and what is below are other kinds of values.
+    """
+    if not any(map(str.isdigit, text)):
+        return not text or any(map(str.isalpha, text))
+    values = [value for value in below if value]
+    if _PERIOD.fullmatch(text):
+        return not all(map(_PERIOD.fullmatch, values))
+    return any(map(str.isalpha, text)) and not any(_has_a_word(value) for value in values)
+
+
+def _has_a_word(value: str) -> bool:
+    return any(map(str.isalpha, value)) and value.lower() not in {"n/a", "na", "nil"}
+
+
+def _columns(rows: list[list[Cell]]) -> list[list[Cell]]:
+    width = max(map(len, rows), default=0)
+    return [[row[at] for row in rows if at < len(row)] for at in range(width)]
+
+
+def _joined(cells: list[Cell]) -> str:
+    """Return the name of a column that has several headings, the upper first, each once."""
+    return " ".join(dict.fromkeys(cell.text.rstrip(":") for cell in cells if cell.text))
+
+
+def _named(names: list[str], row: list[Cell]) -> list[str]:
+    """Return the cells of a row with their names; a cell in two columns of a name is there once."""
+    padded = names + [""] * (len(row) - len(names))
+    pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
+    if not any(names) and len(row) == 2 and _names_its_row(row[0]) and row[1].text:
+        pairs = {(row[0].text.rstrip(":"), row[1]): None}  # "Mayor | Ann Lee"
+    return [f"{name}: {cell.text}" if name else cell.text for name, cell in pairs if cell.text]
+
+
+def _alone(row: list[Cell]) -> str:
+    """Return the text of a row that is one cell over several columns, or else ""."""
+    return row[0].text if len(row) > 1 and all(cell is row[0] for cell in row) else ""
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith(_ENDS) else f"{sentence}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +12,23 @@ from lxml import html
 from trafilatura.settings import use_config
 
 from retrieval.corpora.cleaning import clean, web_address
-from retrieval.corpora.folder.document import Document, Headings, Unreadable
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
+from retrieval.corpora.folder.document import (
+    Document,
+    Headings,
+    Unread,
+    Unreadable,
+    dropped_rows,
+)
+from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
+from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
+from retrieval.corpora.raised import settled
 
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ENDS_A_WORD = {"lb", "p", "item", "list", "row", "cell"}
 _CODE = "code"
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_SHOWN = 80  # characters of a row that a message shows
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
 
 
@@ -30,20 +40,41 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     content = path.read_bytes()
-    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if content.startswith((b"%PDF-", b"PK\x03\x04")) or (b"\0" in content and not wide):
+    declared = encoding_of_page(content)
+    if content.startswith((b"%PDF-", b"PK\x03\x04")) or (not declared and is_binary(content)):
         raise Unreadable(
             "the file is not HTML; it contains binary data.", "Give it the suffix of its format."
         )
-    tree = trafilatura.load_html(content)
+    tree = trafilatura.load_html(_without_declaration(decoded(content, declared)))
     if tree is None:
         raise Unreadable("the file is not HTML.", "If it is a text, give it the suffix .txt.")
+    tables = leave_what_is_shown(tree)
     title, url, anchors = _title(tree), _canonical(tree), _Anchors(tree)
     body = _main_text(tree)
     blocks = list(_blocks(body, title, anchors)) if body is not None else []
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
-    return Document(title, blocks, url)
+    return Document(title, blocks, url, unread=list(_unread(tables, blocks)))
+
+
+def _without_declaration(page: str) -> str:
+    """Return a page without what lxml refuses in a text: the encoding that it had as bytes."""
+    return _DECLARATION.sub("", page)
+
+
+def _unread(tables: list[ShownTable], blocks: list[Block]) -> Iterator[Unread]:
+    """Yield what is said of rows that are too wide, or are not in the main text as others are."""
+    read = {block.text for block in blocks}
+    for table in tables:
+        yield from dropped_rows(table.number, table.dropped)
+        lost = [row for row in table.sentences if row not in read]
+        if lost and (table.expected or len(lost) < len(table.sentences)):
+            begin = lost[0] if len(lost[0]) <= _SHOWN else f"{lost[0][:_SHOWN]}…"
+            message = (
+                f"not read: {len(lost)} of its rows, which do not seem to be part of the main text;"
+                f' the first is "{begin}".'
+            )
+            yield Unread(f"table {table.number}", message, _SAVE_AS)
 
 
 def _main_text(tree: html.HtmlElement) -> html.HtmlElement | None:
@@ -69,23 +100,21 @@ def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[B
         if element.tag == "head":
             words = _words(element)
             headings.add(int(element.get("rend", "h2")[1:]), words)
-            anchor = anchors.next(words)
+            anchor = anchors.next(without_edit(words))
             continue
-        texts = (
-            row_sentences([[_words(c) for c in row.iter("cell")] for row in element.iter("row")])
-            if element.tag == "table"
-            else [_words(element)]
-        )
-        yield from (Block(text, headings.section, None, anchor) for text in texts if text)
+        if text := _words(element):
+            yield Block(text, headings.section, None, anchor)
 
 
 def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
-    """Yield the headings, paragraphs, items and tables in order; code is left out."""
+    """Yield the headings, paragraphs, items and rows in order; code is left out."""
     for child in body:
         if child.tag == "list":
             yield from child.iter("item")
         elif child.tag == "quote" and len(child) and not (child.text or "").strip():
             yield from _outermost(child)
+        elif child.tag == "table":  # a menu, or one that the page does not close
+            yield from child.iter("row")
         elif child.tag != _CODE:
             yield child
 
@@ -94,7 +123,7 @@ def _words(element: html.HtmlElement) -> str:
     """Return the text of an element, without that of the items of a list in it."""
     pieces: list[str] = []
     _collect(element, pieces)
-    return clean("".join(pieces))
+    return clean(settled("".join(pieces)))
 
 
 def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
@@ -114,9 +143,9 @@ def _title(tree: html.HtmlElement) -> str:
     named = tree.xpath("//meta[@property='og:title']/@content")
     headings = tree.xpath("//h1")
     written = tree.xpath("//head/title")
-    found = [*named[:1], *(h.text_content() for h in (headings if len(headings) == 1 else []))]
+    found = [*named[:1], *(words(h) for h in (headings if len(headings) == 1 else []))]
     found += [t.text_content() for t in written[:1]]
-    return next((title for title in map(clean, found) if title), "")
+    return next((title for title in map(without_edit, map(clean, found)) if title), "")
 
 
 def _canonical(tree: html.HtmlElement) -> str | None:
@@ -129,8 +158,8 @@ class _Anchors:
 
     def __init__(self, tree: html.HtmlElement) -> None:
         self._found: dict[str, deque[str | None]] = defaultdict(deque)
-        for heading in tree.iter(*_HEADINGS):
-            self._found[clean(heading.text_content())].append(_id_of(heading))
+        for heading in tree.iter(*HEADINGS):
+            self._found[without_edit(words(heading))].append(_id_of(heading))
 
     def next(self, heading: str) -> str | None:
         """Return the id of the next heading with these words, if it has one."""

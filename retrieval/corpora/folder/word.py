@@ -1,38 +1,38 @@
-"""Reads .docx: paragraphs and tables, in the sections of its headings."""
+"""Reads .docx: paragraphs, tables, text boxes and notes, in the sections of its headings."""
 
 from __future__ import annotations
 
-import re
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import docx
+from docx.oxml import parse_xml
 from docx.oxml.ns import qn
-from lxml import etree
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unreadable
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.document import (
+    Document,
+    Headings,
+    Unread,
+    Unreadable,
+    dropped_rows,
+)
+from retrieval.corpora.folder.tables import Cell, table_text
+from retrieval.corpora.folder.word_styles import Styles
+from retrieval.corpora.folder.word_text import words
+from retrieval.corpora.folder.zipped import unpacked
 from retrieval.corpora.passages import Block
 
-_LARGEST = 256 << 20  # bytes of a document after unpacking
-_OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a .doc, and of an encrypted .docx
-_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
-_TEXT = qn("w:t")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
-# What Word shows: neither deleted text nor the copy of a text box for old versions of Word.
-_SHOWN = etree.XPath(
-    "(.//w:t | .//w:tab[parent::w:r] | .//w:br | .//w:cr)"
-    "[not(ancestor::w:del or ancestor::w:moveFrom or ancestor::mc:Fallback)]",
-    namespaces={
-        "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-        "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
-    },
-)
-_MOST_BASES = 10  # styles that a style is based on, one on the other
+_HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
+_NOTES = {  # the types of relationships to a file's notes, and the element of a note
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes": "endnote",
+}
 _DAMAGED = "Open it in a word processor and save it again."
 
 
@@ -43,12 +43,13 @@ def read(path: Path) -> Document:
         Unreadable: it is not a .docx, is encrypted or damaged, is too large, or has no text.
         OSError: the file cannot be read.
     """
-    _check_size(path)
     try:
-        document = docx.Document(str(path))
-        body = document.element.body
-        styles = _heading_levels(document)
-    except (OSError, MemoryError):
+        with unpacked(path):
+            document = docx.Document(str(path))
+            body = document.element.body
+            styles = Styles(document)
+            notes = _notes(document)
+    except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
         if "unknown error" in str(error):  # all that lxml says without memory
@@ -56,100 +57,164 @@ def read(path: Path) -> Document:
         raise Unreadable(
             f"the file is damaged, or is not a .docx ({_first_line(error)}).", _DAMAGED
         ) from error
-    paragraphs = list(_elements(body))
-    title = _title(document, paragraphs, styles)
-    blocks = list(_blocks(paragraphs, styles, title))
+    title = _title(document, body, styles)
+    reader = _Reader(styles, notes, title)
+    blocks = list(reader.blocks(body))
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    return Document(title, blocks)
+    return Document(title, blocks, unread=reader.unread)
 
 
-def _check_size(path: Path) -> None:
-    """Refuse what is no zip, and what unpacks to more than fits into memory.
+class _Reader:
+    """Reads what is in a file in order; a heading counts for all that follows it."""
 
-    The declared sizes can be trusted: ``zipfile`` reads no more of a file than it declares.
-    """
-    with path.open("rb") as stream:
-        if stream.read(4) == _OLE:
-            raise Unreadable(
-                "the file is encrypted, or a .doc of Word 2003 or older.",
-                "Open it in a word processor and save it as .docx, without a password.",
-            )
-        try:
-            with zipfile.ZipFile(stream) as archive:
-                size = sum(member.file_size for member in archive.infolist())
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise Unreadable("the file is damaged, or is not a .docx.", _DAMAGED) from error
-    if size > _LARGEST:
-        raise Unreadable(
-            f"the file unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read.",
-            "Save it without its pictures, or divide it.",
-        )
+    def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any], title: str) -> None:
+        self.unread: list[Unread] = []
+        self._styles = styles
+        self._notes = notes
+        self._headings = Headings(title)
+        self._tables = 0
+
+    def blocks(self, parent: Any) -> Iterator[Block]:
+        """Yield the paragraphs and rows; text boxes and notes follow what they hang on."""
+        for element in _elements(parent, _P, _TABLE):
+            if element.tag == _TABLE:
+                yield from self._table(element)
+                continue
+            found = words(element, self._styles)
+            if level := self._styles.level(element):
+                self._headings.add(level, found.text)
+            else:
+                yield Block(found.text, self._headings.section)
+            yield from self._hanging(found.boxes, found.notes)
+
+    def _hanging(self, boxes: list[Any], references: list[Any]) -> Iterator[Block]:
+        for box in boxes:
+            yield from self.blocks(box)
+        for reference in references:
+            note = self._notes.pop(_note_id(reference), None)  # once, if several places refer to it
+            if note is not None:
+                yield from self.blocks(note)
+
+    def _table(self, table: Any) -> Iterator[Block]:
+        rows = [row for row in _elements(table, _ROW) if not row.xpath(_HIDDEN_ROW)]
+        if all(len(list(_elements(row, _CELL))) < 2 for row in rows):  # a frame around paragraphs
+            for row in rows:
+                for cell in _elements(row, _CELL):
+                    yield from self.blocks(cell)
+            return
+        self._tables += 1
+        number = self._tables
+        boxes: list[Any] = []
+        references: list[Any] = []
+
+        def text(cell: Any) -> str:
+            found = [words(each, self._styles) for each in _elements(cell, _P)]
+            for each in found:
+                boxes.extend(each.boxes)
+                references.extend(each.notes)
+            boxes.extend([cell] if next(_elements(cell, _TABLE), None) is not None else [])
+            return "" if cell.xpath("./w:tcPr/w:cellDel") else " ".join(each.text for each in found)
+
+        read = table_text(_cells(rows, text))
+        self.unread += dropped_rows(number, read.dropped)
+        for sentence in read.sentences:
+            yield Block(sentence, self._headings.section)
+        for box in boxes:
+            if box.tag == _CELL:
+                for inner in _elements(box, _TABLE):
+                    yield from self._table(inner)
+            else:
+                yield from self.blocks(box)
+        yield from self._hanging([], references)
 
 
-def _elements(parent: Any) -> Iterator[Any]:
-    """Yield the paragraphs and tables in order, also those in a form's fields."""
+def _elements(parent: Any, *tags: str) -> Iterator[Any]:
+    """Yield the elements with these tags in order, also those in a form's fields."""
     for child in parent:
-        if child.tag in (_P, _TABLE):
+        if child.tag in tags:
             yield child
         elif child.tag in _WITHIN:
-            yield from _elements(child)
+            yield from _elements(child, *tags)
 
 
-def _blocks(elements: list[Any], levels: dict[str, int], title: str) -> Iterator[Block]:
-    headings = Headings(title)
-    for element in elements:
-        if element.tag == _TABLE:
-            rows = [
-                [_words(cell) for cell in row.iterchildren(_CELL)]
-                for row in element.iterchildren(_ROW)
-            ]
-            texts = row_sentences(rows)
-        elif level := levels.get(element.style or ""):
-            headings.add(level, _words(element))
-            continue
-        else:
-            texts = iter([_words(element)])
-        yield from (Block(text, headings.section) for text in texts)
+def _cells(rows: list[Any], text: Callable[[Any], str]) -> list[list[Cell]]:
+    """Return the cells of each row; one that is merged downwards is in the first of its rows."""
+    placed = [list(_placed(row)) for row in rows]
+    continued = [
+        {column for column, cell in row if cell is not None and _continues(cell)} for row in placed
+    ]
+    found: list[list[Cell]] = []
+    for at, (row, cells) in enumerate(zip(rows, placed, strict=True)):
+        heading = bool(row.xpath("./w:trPr/w:tblHeader"))
+        found.append([])
+        for column, cell in cells:
+            if cell is None:
+                found[-1].append(Cell("", heading, column))
+            elif not (at and column in continued[at]):
+                below = list(takewhile(partial(_is_in, column), continued[at + 1 :]))
+                height = 1 + len(below)
+                found[-1].append(Cell(text(cell), heading or _is_bold(cell), _span(cell), height))
+    return found
 
 
-def _words(element: Any) -> str:
-    """Return the text of a paragraph or a cell."""
-    paragraphs = [element] if element.tag == _P else element.iter(_P)
-    return clean(
-        " ".join(
-            "".join((found.text or "") if found.tag == _TEXT else " " for found in _SHOWN(each))
-            for each in paragraphs
-        )
-    )
+def _is_in(column: int, columns: set[int]) -> bool:
+    return column in columns
 
 
-def _title(document: Any, elements: list[Any], levels: dict[str, int]) -> str:
+def _placed(row: Any) -> Iterator[tuple[int, Any]]:
+    """Yield each cell with its column; before the first ``None`` with how many are left free."""
+    column = _value(row, "./w:trPr/w:gridBefore", 0)
+    if column:
+        yield column, None
+    for cell in _elements(row, _CELL):
+        yield column, cell
+        column += _span(cell)
+
+
+def _is_bold(cell: Any) -> bool:
+    runs = cell.xpath(".//w:r[w:t]")
+    bold = cell.xpath(".//w:r[w:t][w:rPr/w:b[not(@w:val='0' or @w:val='false')]]")
+    return bool(runs) and len(bold) == len(runs)
+
+
+def _continues(cell: Any) -> bool:
+    merged = cell.xpath("./w:tcPr/w:vMerge")
+    return bool(merged) and merged[0].get(qn("w:val"), "continue") == "continue"
+
+
+def _span(cell: Any) -> int:
+    return _value(cell, "./w:tcPr/w:gridSpan", 1)
+
+
+def _value(element: Any, path: str, otherwise: int) -> int:
+    found = element.xpath(f"{path}/@w:val")
+    return int(found[0]) if found and found[0].isdecimal() else otherwise
+
+
+def _notes(document: Any) -> dict[tuple[str, str], Any]:
+    """Return the notes of a file by their kind and id."""
+    found = {}
+    for relation in document.part.rels.values():
+        kind = _NOTES.get(relation.reltype)
+        if kind and not relation.is_external:
+            for note in parse_xml(relation.target_part.blob).iterchildren(qn(f"w:{kind}")):
+                found[kind, note.get(qn("w:id"), "")] = note
+    return found
+
+
+def _note_id(reference: Any) -> tuple[str, str]:
+    kind = "footnote" if reference.tag == qn("w:footnoteReference") else "endnote"
+    return kind, reference.get(qn("w:id"), "")
+
+
+def _title(document: Any, body: Any, styles: Styles) -> str:
     """Return the title of the document's properties, or else its first heading."""
     title = clean(document.core_properties.title or "")
     if title and title.lower() != "word document":  # what python-docx's own template has
         return title
-    headings = (_words(e) for e in elements if e.tag == _P and levels.get(e.style or ""))
+    headings = (words(e, styles).text for e in _elements(body, _P) if styles.level(e))
     return next((heading for heading in headings if heading), "")
-
-
-def _heading_levels(document: Any) -> dict[str, int]:
-    """Return the level of each style of headings by its id; "Title" is above the others."""
-    styles = {style.style_id: style for style in document.styles}
-    levels = {}
-    for style_id, style in styles.items():
-        for _ in range(_MOST_BASES):
-            name = style.name or ""
-            if found := _HEADING.fullmatch(name):
-                levels[style_id] = int(found[1]) + 1
-                break
-            if name == "Title":
-                levels[style_id] = 1
-                break
-            style = getattr(style, "base_style", None)
-            if style is None:
-                break
-    return levels
 
 
 def _first_line(error: Exception) -> str:

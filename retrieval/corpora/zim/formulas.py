@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from retrieval.corpora.raised import raised
+from retrieval.corpora.raised import exponent
 
 _LONGEST = 200  # characters of a formula that is part of a sentence
 _SIGNS = {
@@ -40,7 +40,7 @@ def formula(tex: str) -> str:
     text = _COMMAND.sub(_sign, _SPACES.sub(" ", tex))
     if "\\" in text:  # it is better read as TeX
         return " ".join(tex.split())
-    text = _POWER.sub(lambda found: raised((found[1] or found[2] or "").strip(), True), text)
+    text = _POWER.sub(lambda found: exponent((found[1] or found[2] or "").strip()), text)
     while (fewer := _GROUP.sub(r"\1", text)) != text:
         text = fewer
     return " ".join(text.split())

@@ -14,7 +14,7 @@ from lxml import etree
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.leftovers import REMOVED, without_leftovers
-from retrieval.corpora.raised import raised, with_fractions
+from retrieval.corpora.raised import marked, settled
 from retrieval.corpora.zim.formulas import formula
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
@@ -117,8 +117,7 @@ class _Lead:
             self._open.pop()
         elif element.tag == "sup" and self._above:
             begin = self._above.pop()
-            text = " ".join("".join(self._words[begin:]).split())
-            self._words[begin:] = [raised(text, element.find(".//i") is not None)]
+            self._words[begin:] = [marked("".join(self._words[begin:]))]
 
     def _add(self, text: str | None) -> None:
         if text and self._open:
@@ -126,7 +125,7 @@ class _Lead:
 
     def _flush(self) -> None:
         if self._words:
-            text = clean(without_leftovers(with_fractions("".join(self._words))))
+            text = clean(without_leftovers(settled("".join(self._words))))
             self._words.clear()
             self._above.clear()
             if text and text.rstrip(":") != "Coordinates":

@@ -1,0 +1,95 @@
+"""Reads .rtf with striprtf, which knows neither raised nor hidden text: that is marked before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from striprtf.striprtf import PATTERN, rtf_to_text
+
+from retrieval.corpora.cleaning import clean
+from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.headings import sections
+from retrieval.corpora.passages import Block
+from retrieval.corpora.raised import marked, settled
+
+_BEGIN, _END = marked("")[0], marked("")[1]
+_RAISES = {"super"}
+_HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
+_CELL = "|"  # what striprtf puts after each cell
+_TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
+
+
+def read(path: Path) -> Document:
+    """Return the document; headings are lines that look like them.
+
+    Raises:
+        Unreadable: it is not RTF.
+        OSError: the file cannot be read.
+    """
+    content = path.read_text(encoding="latin-1")
+    if not content.lstrip().startswith("{\\rtf"):
+        raise Unreadable("the file is not RTF.", "Give it the suffix of its format.")
+    said = _TITLE.search(content)
+    title = clean(said[1]) if said else ""
+    text = rtf_to_text(_shown(content), errors="replace")  # type: ignore[no-untyped-call]
+    return Document(title, list(_blocks(text)))
+
+
+def _shown(content: str) -> str:
+    """Return RTF without hidden and struck-out text and with marks around raised text.
+
+    Notes, which striprtf leaves out, follow their paragraph.
+    """
+    shown: list[str] = []
+    notes: list[str] = []
+    into, note = shown, 0
+    raised, hidden = False, False
+    outer: list[tuple[bool, bool]] = []
+    for found in PATTERN.finditer(content):
+        word, number, code, symbol, brace, letter = found.groups()
+        before = raised
+        if brace == "{":
+            outer.append((raised, hidden))
+        elif brace and outer:
+            raised, hidden = outer.pop()
+            into = shown if len(outer) < note else into
+        elif word in _RAISES:
+            raised = number != "0"
+        elif word in {"nosupersub", "sub"}:
+            raised = False
+        elif word in _HIDES:
+            hidden = number != "0"
+        elif word == "plain":
+            raised, hidden = False, False
+        elif word == "footnote":
+            into, note, raised = notes, len(outer), False
+            into.append("\\par ")
+            continue
+        is_text = code or letter or symbol in {"~", "-", "_"} or word in {"u", "tab", "line"}
+        if not (hidden and is_text):
+            into.append(found[0])
+        if raised != before:
+            into.append(_unicode(_BEGIN if raised else _END))
+        if word == "par" and into is shown and notes:
+            shown += ["{", *notes, "\\par}"]
+            notes.clear()
+    return "".join([*shown[:-1], *notes, *shown[-1:]])  # those of a last line without an end
+
+
+def _unicode(character: str) -> str:
+    return rf"{{\uc0\u{ord(character)} }}"
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """Yield the paragraphs, and sentences for the rows of tables."""
+    lines = [settled(line) for line in text.split("\n")]
+    for is_table, some in groupby(filter(None, map(str.strip, lines)), lambda x: x.endswith(_CELL)):
+        if is_table:
+            rows = [[clean(cell) for cell in line[:-1].split(_CELL)] for line in some]
+            yield from map(Block, row_sentences(rows))
+        else:
+            yield from sections(list(some))

@@ -1,0 +1,189 @@
+"""Joins the letters of a page to segments: words that stand near each other on one line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from retrieval.corpora.folder.letters import Letter
+from retrieval.corpora.raised import marked, settled
+
+# All of these are parts of the size of the letters.
+APART = 0.75  # a space that may be one between columns; a space of a typewriter is 0.6
+_SPACE = 0.17  # a space between words; kerning is less
+_THIN = 0.14  # a space after the comma of a list: 1, 2
+_OVERLAP = 0.3  # from which on texts are printed over each other, and do not continue
+_SAME_LINE = 0.15  # difference of height
+_SMALLER = 0.87  # the size of letters above or below the line
+_RAISED = 0.15, 0.7  # how much higher they stand
+_LOWERED = 0.05, 0.5
+_NEAR = 0.35  # how near to a word they stand
+_SPACED = 0.05  # the usual space between the letters of a text that is spaced out
+_COMMAS = (",", ";")
+_THIN_SPACE = "\N{THIN SPACE}"
+_IN_NUMBER = re.compile(rf"(?<=\d,){_THIN_SPACE}(?=\d{{3}}(?!\d))")  # 2,700
+_LONGEST_RAISED = 24  # characters
+_LEAST_SPACED = 8  # letters of a text that show whether it is spaced out
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Words on a line; lengths in points.
+
+    ``base`` is the height of the line's foot, which grows upwards.
+    """
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+
+
+def segments(letters: Sequence[Letter]) -> list[Segment]:
+    """Return the segments of a page from top to bottom, and from left to right."""
+    runs = _placed(_once([_run(run) for run in _runs(letters)]))
+    found: list[Segment] = []
+    for line in rows(runs):
+        for segment in line:
+            before = found[-1] if found else None
+            near = before and -_OVERLAP < _gap(before, segment) < APART
+            if before and near and before.base == line[0].base:
+                found[-1] = _joined(before, segment)
+            else:
+                found.append(replace(segment, base=line[0].base))
+    shown = (replace(one, text=" ".join(settled(one.text).split())) for one in found)
+    return [one for one in shown if one.text]
+
+
+def rows(found: Iterable[Segment]) -> list[list[Segment]]:
+    """Return segments by their lines from top to bottom, each from left to right."""
+    lines: list[list[Segment]] = []
+    for one in sorted(found, key=lambda segment: -segment.base):
+        if lines and lines[-1][0].base - one.base <= _SAME_LINE * max(one.size, lines[-1][0].size):
+            lines[-1].append(one)
+        else:
+            lines.append([one])
+    return [sorted(line, key=lambda segment: segment.left) for line in lines]
+
+
+def _runs(letters: Sequence[Letter]) -> list[list[Letter]]:
+    """Return letters that are drawn one after the other on a line."""
+    runs: list[list[Letter]] = []
+    shown: Letter | None = None  # the last one that is no space
+    for letter in letters:
+        if shown is not None and _follows(letter, runs[-1][-1], shown):
+            runs[-1].append(letter)
+        else:
+            runs.append([letter])
+        if not letter.text.isspace() or len(runs[-1]) == 1:
+            shown = letter
+    return [run for run in runs if not all(letter.text.isspace() for letter in run)]
+
+
+def _follows(letter: Letter, last: Letter, shown: Letter) -> bool:
+    if (letter.left, letter.right, letter.base) == (last.left, last.right, last.base):
+        return letter.text != last.text or letter.text == "f"  # the letters of a ligature
+    size = max(letter.size, shown.size)
+    return (
+        abs(letter.base - last.base) <= 0.05 * size
+        and abs(letter.size - last.size) <= 0.1 * size
+        and -0.5 * size < letter.left - last.right
+        and letter.left - shown.right < APART * size
+    )
+
+
+def _run(letters: Sequence[Letter]) -> Segment:
+    shown = [letter for letter in letters if not letter.text.isspace()]
+    space = (_SPACE + _usual_gap(letters)) * shown[0].size
+    pieces: list[str] = []
+    before = letters[0]
+    for letter in letters:
+        gap = letter.left - before.right
+        if gap > space:
+            pieces.append(" ")
+        elif gap > _THIN * letter.size and before.text in _COMMAS:
+            pieces.append(_THIN_SPACE)
+        pieces.append(letter.text)
+        before = letter
+    text = _IN_NUMBER.sub("", "".join(pieces)).replace(_THIN_SPACE, " ")
+    # PDFium gives characters outside of the basic plane in two halves.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    right = max(letter.right for letter in shown)
+    size = max(letter.size for letter in shown)
+    return Segment(whole, shown[0].left, right, letters[0].base, size)
+
+
+def _usual_gap(letters: Sequence[Letter]) -> float:
+    """Return the space between the letters of a text that is spaced out, or else 0."""
+    if len(letters) < _LEAST_SPACED:
+        return 0
+    gaps = [(b.left - a.right) / a.size for a, b in pairwise(letters)]
+    usual = median(gaps)
+    return usual if usual > _SPACED else 0
+
+
+def _once(runs: Sequence[Segment]) -> list[Segment]:
+    """Leave out what is printed twice at nearly the same place, to look bold."""
+    seen: dict[str, list[Segment]] = {}
+    kept = []
+    for run in runs:
+        same = seen.setdefault(run.text.strip(), [])
+        if not any(
+            abs(run.left - one.left) < 0.1 * run.size and abs(run.base - one.base) < 0.1 * run.size
+            for one in same
+        ):
+            same.append(run)
+            kept.append(run)
+    return kept
+
+
+def _placed(runs: Sequence[Segment]) -> list[Segment]:
+    """Move the texts above and below a line onto it; the former are marked."""
+    ordered = sorted(runs, key=lambda run: run.base)
+    bases = [run.base for run in ordered]
+    largest = max((run.size for run in runs), default=0)
+    placed = []
+    for run in runs:
+        text = run.text.strip()
+        if len(text) <= _LONGEST_RAISED:
+            first = bisect_left(bases, run.base - _RAISED[1] * largest)
+            last = bisect_right(bases, run.base + _LOWERED[1] * largest)
+            near = [one for one in ordered[first:last] if _is_beside(run, one)]
+            if near:
+                line = min(near, key=lambda one: abs(one.base - run.base))
+                raised = run.base > line.base
+                run = replace(run, text=marked(text) if raised else text, base=line.base)
+        placed.append(run)
+    return placed
+
+
+def _is_beside(run: Segment, line: Segment) -> bool:
+    """Return whether a run stands above or below the line of another, near to it."""
+    if run.size > _SMALLER * line.size:
+        return False
+    higher = (run.base - line.base) / line.size
+    near = _NEAR * line.size
+    after = abs(run.left - line.right) < near
+    before = abs(line.left - run.right) < near
+    is_raised = _RAISED[0] <= higher <= _RAISED[1] and (after or before)
+    return is_raised or (_LOWERED[0] <= -higher <= _LOWERED[1] and after)
+
+
+def _gap(before: Segment, after: Segment) -> float:
+    return (after.left - before.right) / max(before.size, after.size)
+
+
+def _joined(before: Segment, after: Segment) -> Segment:
+    space = " " if _gap(before, after) > _SPACE else ""
+    return Segment(
+        before.text + space + after.text,
+        before.left,
+        max(before.right, after.right),
+        before.base,
+        max(before.size, after.size),
+    )

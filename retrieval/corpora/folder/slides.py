@@ -1,0 +1,88 @@
+"""Reads .pptx slide by slide: titles, texts, tables and the speaker's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pptx
+from pptx.oxml.ns import qn
+
+from retrieval.corpora.cleaning import clean
+from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.passages import Block
+from retrieval.corpora.raised import marked, settled
+
+_BREAK = qn("a:br")
+_NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
+
+
+def read(path: Path) -> Document:
+    """Return the document; the number of a slide is its page, and its title its section.
+
+    Raises:
+        Unreadable: it is not a .pptx, is encrypted or damaged, or is too large.
+        OSError: the file cannot be read.
+    """
+    with unpacked(path):
+        presentation = pptx.Presentation(str(path))
+    slides = [
+        (number, slide)
+        for number, slide in enumerate(presentation.slides, start=1)
+        if slide.element.get("show") != "0"
+    ]
+    said = clean(presentation.core_properties.title or "")
+    title = said if said.lower() not in _NO_TITLE else ""
+    title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
+    return Document(title, [block for one in slides for block in _blocks(*one, title)])
+
+
+def _title(slide: Any) -> str:
+    return clean(" ".join(_lines(slide.shapes.title))) if slide.shapes.title is not None else ""
+
+
+def _blocks(number: int, slide: Any, title: str) -> Iterator[Block]:
+    heading = _title(slide)
+    section = (heading,) if heading and heading != title else ()
+    for shape in _shapes(slide.shapes):
+        if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
+            continue
+        texts: Iterable[str] = ()
+        if getattr(shape, "has_table", False):
+            texts = row_sentences(
+                [[clean(" ".join(_lines(cell))) for cell in row.cells] for row in shape.table.rows]
+            )
+        elif shape.has_text_frame:
+            texts = _lines(shape)
+        yield from (Block(text, section, number) for text in texts)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        for paragraph in slide.notes_slide.notes_text_frame.paragraphs:
+            yield Block(_line(paragraph), section, number)
+
+
+def _shapes(shapes: Any) -> Iterator[Any]:
+    """Yield the shapes, also those of groups."""
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+        else:
+            yield shape
+
+
+def _lines(shape: Any) -> Iterator[str]:
+    """Yield the paragraphs of a shape or a cell."""
+    return map(_line, shape.text_frame.paragraphs)
+
+
+def _line(paragraph: Any) -> str:
+    pieces = []
+    for run in paragraph._element.iterchildren("{*}r", "{*}br", "{*}fld"):
+        text = run.findtext("{*}t", "") if run.tag != _BREAK else " "
+        look = run.find("{*}rPr")
+        look = {} if look is None else look.attrib
+        if look.get("strike", "noStrike") == "noStrike":
+            pieces.append(marked(text) if look.get("baseline", "0")[0] in "123456789" else text)
+    return clean(settled("".join(pieces)))

@@ -1,0 +1,59 @@
+"""Opens files that are zips of XML, and refuses those that unpack to more than fits into memory."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lxml import etree
+
+from retrieval.corpora.folder.document import Unreadable
+
+_LARGEST = 256 << 20  # bytes of a document after unpacking
+_OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of files of Office 2003, and of encrypted ones
+_SAVE_AGAIN = "Open it in the program that made it and save it again, without a password."
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield the zip of a document.
+
+    The declared sizes can be trusted: ``zipfile`` reads no more of a member than it declares.
+
+    Raises:
+        Unreadable: it is no zip, is encrypted or damaged, or unpacks to too much.
+        OSError: the file cannot be read.
+    """
+    suffix = path.suffix.lower()
+    with path.open("rb") as stream:
+        if stream.read(4) == _OLE:
+            raise Unreadable(
+                f"the file is encrypted, or is not a {suffix} but of an older format.", _SAVE_AGAIN
+            )
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                members = archive.infolist()
+                size = sum(member.file_size for member in members)
+                if size > _LARGEST:
+                    raise Unreadable(
+                        f"the file unpacks to {size / 1e6:,.0f} MB; at most"
+                        f" {_LARGEST / 1e6:,.0f} MB are read.",
+                        "Save it without its pictures, or divide it.",
+                    )
+                yield archive
+        except (zipfile.BadZipFile, NotImplementedError, KeyError, etree.XMLSyntaxError) as error:
+            raise Unreadable(
+                f"the file is damaged, or is not a {suffix} ({type(error).__name__}).", _SAVE_AGAIN
+            ) from error
+
+
+def parsed(content: bytes) -> etree._Element:
+    """Return the root of XML; its entities are left alone.
+
+    Raises:
+        XMLSyntaxError: it is damaged.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    return etree.fromstring(content, parser)

@@ -1,0 +1,73 @@
+"""The verdicts of a batch as a table, with the columns that came in."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from cli.claim_files import Row
+from cli.verdict_tables import write_table
+from tests.app.documents import claim_document, document_without_evidence
+
+CLAIM = "The Lighthouse of Varn was built in 1874."
+OTHERS: dict[str, Any] = {
+    "No": 7,
+    "verdict": "open",
+    "note": '=HYPERLINK("https://x.example")',
+    "id": 1_234_567_890_123_456_789,
+    "tags": ["a", "b"],
+    "control": "a\x00b\ud800",
+}
+
+
+def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of three claims, of which the last one failed."""
+    error = {"code": "claim_empty", "message": "Line 4: There is no claim.", "hint": "Write one."}
+    lines = [
+        claim_document(CLAIM) | {"row": OTHERS},
+        document_without_evidence("-5 degrees is cold.") | {"row": {"desk": "food"}},
+        {"claim": "", "error": error},
+    ]
+    path = tmp_path / "lines"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = [Row("Line 2", CLAIM, OTHERS), Row("Line 3", "-5", {"desk": "food"}), Row("Line 4", "")]
+    write_table(path, rows, tmp_path / name)
+    if name.endswith(".csv"):
+        with (tmp_path / name).open(encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+    header, *cells = openpyxl.load_workbook(tmp_path / name).active.iter_rows(values_only=True)
+    return [dict(zip(header, row, strict=True)) for row in cells]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.XLSX"])
+def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, name: str) -> None:
+    first, second, third = table(tmp_path, name)
+    assert list(first) == [
+        *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
+        *("verdict", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+    ]
+    assert (first["claim"], first["verdict"], first["verdict (input)"]) == (
+        CLAIM,
+        "SUPPORTS",
+        "open",
+    )
+    assert float(first["confidence"]) == 0.93
+    assert (str(first["No"]), first["tags"]) == ("7", '["a", "b"]')
+    assert "https://en.wikipedia.org/wiki/Ida_Holm" in first["sources"].splitlines()[-1]
+    assert (second["verdict"], second["desk"]) == ("NOT ENOUGH INFO", "food")
+    assert not second["confidence"]
+    assert third["error"] == "Line 4: There is no claim. Write one."
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
+def test_no_cell_is_a_formula_and_no_number_loses_digits(tmp_path: Path, name: str) -> None:
+    first, second, _ = table(tmp_path, name)
+    assert first["note"] == '\'=HYPERLINK("https://x.example")'
+    assert second["claim"] == "'-5 degrees is cold."
+    assert first["id"] == "1234567890123456789"
+    assert first["control"].replace("\x00", "") == "ab?"

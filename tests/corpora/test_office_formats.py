@@ -1,0 +1,278 @@
+"""``folder:DIR``: files of offices, books, mails and spreadsheets, and what is said of others."""
+
+from __future__ import annotations
+
+import mailbox
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.folder import (
+    book,
+    delimited,
+    folder_corpus,
+    mail,
+    open_document,
+    rich_text,
+    slides,
+    spreadsheet,
+    zipped,
+)
+from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import BadSource
+from retrieval.index.embedded_index import EmbeddedIndex
+from tests.corpora import office_files
+from tests.corpora.office_files import epub_of, mail_of, odt_of
+
+pytestmark = pytest.mark.server
+
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def texts(document: Document) -> list[tuple[tuple[str, ...], str]]:
+    """Return the section and the text of each block that has some."""
+    return [(block.section, block.text) for block in document.blocks if block.text]
+
+
+def messages(folder: Path) -> list[str]:
+    """Return what is said of what is left out of a folder."""
+    found = [page for chunk, _ in open_corpus(f"folder:{folder}").chunks() for page in chunk]
+    return [page.message for page in found if isinstance(page, BadPage)]
+
+
+def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_text(
+    tmp_path: Path,
+) -> None:
+    row = "<table:table-row>{}</table:table-row>".format
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    table = row(cell("Lamp") + cell("Made")) + row(cell("red") + cell("in May"))
+    body = (
+        "<text:tracked-changes><text:p>It is green.</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="1">Lamps of Rowan</text:h>'
+        '<text:p>The tank<text:s/>holds 3 &#215; 10<text:span text:style-name="up">6</text:span>'
+        " litres<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>It"
+        ' leaks.</text:p></text:note-body></text:note>. It has <text:span text:style-name="gone">12'
+        "</text:span>15 taps.<draw:frame><draw:text-box><text:p>See below.</text:p></draw:text-box>"
+        "</draw:frame></text:p>"
+        '<text:h text:outline-level="2">History</text:h>'
+        "<text:list><text:list-item><text:p>Found by Ann Lee.</text:p></text:list-item></text:list>"
+        f"<table:table>{table}</table:table>"
+    )
+    path = tmp_path / "lamps.odt"
+    path.write_bytes(odt_of(body))
+    document = open_document.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert texts(document) == [
+        ((), f"The tank holds 3 {TIMES} 10⁶ litres. It has 15 taps."),
+        ((), "It leaks."),
+        ((), "See below."),
+        (("History",), "Found by Ann Lee."),
+        (("History",), "Lamp: red, Made: in May."),
+    ]
+
+
+def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lamps.rtf"
+    path.write_text(
+        r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\info{\title Lamps}}\f0"
+        r"The caf\'e9 holds 3 \u215?10{\super 6} litres. It paid $320\super 1\nosupersub  a year."
+        r" It has {\strike 12 }15 taps{\super\chftn{\footnote\pard\plain{\super\chftn} It leaks.}}."
+        r"{\v It is green.}\par See "
+        r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
+        r"{\fldrslt{the report}}} of May.\par"
+        r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
+        r" It is old{\footnote It was made in 1931.}.}",
+        encoding="ascii",
+    )
+    document = rich_text.read(path)
+    assert document.title == "Lamps"
+    assert texts(document) == [
+        ((), f"The café holds 3 {TIMES}10⁶ litres. It paid $320 a year. It has 15 taps."),
+        ((), "It leaks."),
+        ((), "See the report of May."),
+        ((), "Lamp: red, Made: in May."),
+        ((), "It is old."),
+        ((), "It was made in 1931."),
+    ]
+
+
+def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.epub"
+    chapters = {
+        "The tank": "<p>The tank holds 3 &#215; 10<sup>6</sup> litres of oil for the lamps.</p>",
+        "The fire": "<h2>At night</h2><p>The fire of 1931 burned for three days in Rowan.</p>"
+        "<p style='display: none'>It is green.</p><table><tr><th>Town</th><th>Lamps</th></tr>"
+        "<tr><td>Rowan</td><td>300</td></tr></table>",
+    }
+    path.write_bytes(epub_of("Lamps of Rowan", chapters))
+    document = book.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert texts(document) == [
+        (("The tank",), f"The tank holds 3 {TIMES} 10⁶ litres of oil for the lamps."),
+        (("The fire", "At night"), "The fire of 1931 burned for three days in Rowan."),
+        (("The fire", "At night"), "Town: Rowan, Lamps: 300."),
+    ]
+
+
+def test_a_mail_is_read_without_its_signature_and_names_what_is_attached(tmp_path: Path) -> None:
+    text = "The lamp is red.\n\n> It burns well,\n> says Ann.\n\n-- \nThe lamp company\n"
+    path = tmp_path / "lamp.eml"
+    path.write_bytes(bytes(mail_of("The lamp", text, attachment="plan.pdf")))
+    document = mail.read(path)
+    assert document.title == "The lamp"
+    assert [" ".join(text.split()) for _, text in texts(document)] == [
+        "The lamp is red.",
+        "It burns well, says Ann.",
+    ]
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    assert messages(tmp_path) == [f"{path}, attachment plan.pdf: attachments are not read."]
+
+
+def test_a_mailbox_has_a_section_for_each_mail_and_pages_are_read_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "box.mbox"
+    made = mailbox.mbox(path)
+    made.add(mail_of("First", "The lamp is red.\n"))
+    made.add(mail_of("Second", "", page="<p>The lamp of Rowan was <b>made</b> in 1931.</p>"))
+    made.close()
+    assert [(section, text.strip()) for section, text in texts(mail.read(path))] == [
+        (("First",), "The lamp is red."),
+        (("Second",), "The lamp of Rowan was made in 1931."),
+    ]
+
+
+def test_slides_are_read_with_tables_and_notes_and_without_hidden_ones(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.pptx"
+    office_files.write_slides(path)
+    document = slides.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert [(block.page, block.section, block.text) for block in document.blocks] == [
+        (1, (), f"The tank holds 3 {TIMES} 10⁶ litres of oil."),
+        (1, (), "The oil was bought in 1931."),
+        (2, ("Costs",), "Lamp: red, Price: 9 crowns."),
+    ]
+
+
+def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.xlsx"
+    office_files.write_workbook(path)
+    assert texts(spreadsheet.read(path)) == [
+        (
+            ("Lamps",),
+            "Lamp: red, Share: 12.5%, Price: $1,320.5, Bought: 1931-05-02, Sold: 12345, Sum: 0.3.",
+        ),
+        (
+            ("Lamps",),
+            "Lamp: blue, Share: 50.0%, Price: $7, Bought: 1932-01-01, Sold: 1, Sum: 1e+20.",
+        ),
+        (("Towns",), "Rowan has 300 lamps and 10⁶ taps."),
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_rows_of_a_csv_have_the_names_of_their_columns(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "lamps.csv"
+    rows = [["Lamp", "Note"], ["red", '"It burns\nwell."'], ["", ""], ["blue", "It is old", ""]]
+    path.write_text("\n".join(map(delimiter.join, rows)), encoding="utf-8")
+    assert texts(delimited.read(path)) == [
+        ((), "Lamp: red, Note: It burns well."),
+        ((), "Lamp: blue, Note: It is old."),
+    ]
+
+
+def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text(
+        'Town;1921;1922\nRowan;4,5;6,7\n"Alder;3,5;4,5\nElm;1,5;2,5\n', encoding="utf-8"
+    )
+    document = delimited.read(path)
+    assert texts(document) == [
+        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
+        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+    ]
+    assert [part.where for part in document.unread] == ["line 3"]
+
+
+def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
+    path = tmp_path / "lamps.csv"
+    path.write_text("Lamp,Town\n" + "".join("red,Rowan\n" for _ in range(9)), encoding="utf-8")
+    assert [text for _, text in texts(delimited.read(path))] == ["Lamp: red, Town: Rowan."] * 9
+
+
+@pytest.mark.parametrize("suffix", [".odt", ".epub", ".pptx", ".xlsx"])
+def test_what_is_no_zip_or_unpacks_to_too_much_is_refused_in_one_line(
+    tmp_path: Path, suffix: str
+) -> None:
+    (tmp_path / f"none{suffix}").write_bytes(b"PK\3\4 cut off")
+    (tmp_path / f"old{suffix}").write_bytes(b"\xd0\xcf\x11\xe0" * 9)
+    with zipfile.ZipFile(tmp_path / f"bomb{suffix}", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(5):
+            archive.writestr(f"{number}.xml", bytes(60_000_000))
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    bomb, none, old = messages(tmp_path)
+    assert "unpacks to 300 MB; at most 268 MB are read" in bomb
+    assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
+    assert "the file is encrypted, or is not a" in old
+
+
+def test_entities_of_xml_are_left_alone() -> None:
+    bomb = b'<!DOCTYPE a [<!ENTITY b "lamp lamp"><!ENTITY c "&b;&b;">]><a>&c;</a>'
+    assert "".join(zipped.parsed(bomb).itertext()) in {"", "&c;"}
+
+
+def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:
+    for name in ("a.doc", "b.DOC", "c.webp", "noext", "deep.zip"):
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(BadSource) as refused:
+        open_corpus(f"folder:{tmp_path}")
+    counts = "2 .doc, 1 .webp, 1 .zip, 1 without an ending"
+    assert f"5 files in {tmp_path} are of formats that are not read:" in refused.value.message
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    (message,) = messages(tmp_path)
+    said = message.partition("not read: ")[2].rstrip(".").split(", ")
+    assert sorted(said) == sorted(counts.split(", "))
+
+
+def test_the_parts_of_a_saved_web_page_are_not_documents(tmp_path: Path) -> None:
+    (tmp_path / "lamp_files").mkdir()
+    (tmp_path / "lamp_files" / "menu.html").write_text("<p>All our menus are here.</p>")
+    (tmp_path / "old_files").mkdir()
+    (tmp_path / "old_files" / "good.txt").write_text("It is red.", encoding="utf-8")
+    text = " ".join(f"The lamp number {n} of Rowan was made in 1931." for n in range(9))
+    (tmp_path / "lamp.html").write_text(f"<html><body><article><p>{text}</p></article></body>")
+    corpus = open_corpus(f"folder:{tmp_path}")
+    assert isinstance(corpus, folder_corpus.FolderCorpus)
+    pages = [page for chunk, _ in corpus.chunks() for page in chunk]
+    assert [page.id for page in pages if isinstance(page, Page)] == [
+        "lamp.html",
+        "old_files/good.txt",
+    ]
+
+
+def test_a_folder_without_a_sentence_never_replaces_an_index(tmp_path: Path) -> None:
+    good, empty = tmp_path / "good", tmp_path / "empty"
+    for folder in (good, empty):
+        folder.mkdir()
+    (good / "a.txt").write_text("It is red.", encoding="utf-8")
+    (empty / "blank.txt").write_text(" \n\n --- \n", encoding="utf-8")
+    (empty / "heading.md").write_text("# The lamp", encoding="utf-8")
+    index = EmbeddedIndex(tmp_path / "index")
+    index.build(open_corpus(f"folder:{good}"), None)
+    with pytest.raises(BadSource, match=r"blank\.txt: the file has no text"):
+        index.build(open_corpus(f"folder:{empty}"), None)
+    assert index.open(None).info().sentences == 1
+
+
+def test_a_file_of_another_format_under_the_suffix_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.rtf"
+    path.write_text("The lamp is red.", encoding="utf-8")
+    with pytest.raises(Unreadable, match="not RTF"):
+        rich_text.read(path)
+    with pytest.raises(Unreadable, match="not a mail"):
+        mail.read(path)

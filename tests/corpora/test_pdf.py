@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.corpora.folder import ocr, pdf
+from retrieval.corpora.folder.document import Unreadable
+from retrieval.corpora.folder.letters import Letter
+from retrieval.corpora.folder.segments import segments
+from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
+
+
+def paragraphs(folder: Path, *pages: bytes) -> list[str]:
+    """Return the paragraphs of a PDF with these content streams."""
+    (folder / "a.pdf").write_bytes(pdf_of([], more=pages))
+    return [block.text for block in pdf.read(folder / "a.pdf").blocks]
+
+
+def test_an_exponent_stays_raised_and_the_mark_of_a_note_goes(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "The lamp cost $45"),
+        (131, 704, 6, "3"),
+        (138, 700, 10, "in the year of the storm."),
+        (50, 650, 10, "It burned 7 x 10"),
+        (121, 654, 6, "5"),
+        (128, 700 - 50, 10, "litres of oil."),
+        (50, 100, 7, "3"),
+        (56, 97, 8, "Before the tax of that year."),
+    )
+    one, two, note = paragraphs(tmp_path, page)
+    assert one == "The lamp cost $45 in the year of the storm."
+    assert two == "It burned 7 x 10⁵ litres of oil."
+    assert note.endswith("Before the tax of that year.")
+
+
+def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
+    rows = [("House", "1901", "1902"), ("Mill", "3", "12"), ("Old inn of Rowan", "0", "5")]
+    page = drawn(
+        (50, 750, 10, "The table shows the lamps of the houses:"),
+        *(
+            (x, 720 - 14 * number, 10, cell)
+            for number, row in enumerate(rows)
+            for x, cell in zip((50, 200, 300), row, strict=True)
+        ),
+        (50, 660, 10, "All of them burned oil in those years, and none of them burned gas."),
+    )
+    assert paragraphs(tmp_path, page) == [
+        "The table shows the lamps of the houses:",
+        "House: Mill, 1901: 3, 1902: 12.",
+        "House: Old inn of Rowan, 1901: 0, 1902: 5.",
+        "All of them burned oil in those years, and none of them burned gas.",
+    ]
+
+
+def test_a_cell_of_several_lines_is_one_where_rules_part_the_rows(tmp_path: Path) -> None:
+    rows = [
+        [("House",), ("What was seen there",)],
+        [("The old mill", "of Rowan"), ("A lamp that burned", "on 12 days")],
+        [("The inn",), ("Nothing at all", "in that year")],
+        [("The harbour",), ("Two red lamps",)],
+    ]
+    pieces, rules, height = [], b"", 700
+    for row in rows:
+        for x, cell in zip((50, 200), row, strict=True):
+            pieces += [(x, height - 11 * n, 10, line) for n, line in enumerate(cell)]
+        height -= 11 * max(map(len, row)) + 2
+        rules += f" 45 {height + 8} m 320 {height + 8} l S".encode()
+    assert paragraphs(tmp_path, drawn(*pieces) + rules) == [
+        "House: The old mill of Rowan, What was seen there: A lamp that burned on 12 days.",
+        "House: The inn, What was seen there: Nothing at all in that year.",
+        "House: The harbour, What was seen there: Two red lamps.",
+    ]
+
+
+def test_the_letters_of_a_ligature_are_parts_of_one_word() -> None:
+    # PDFium gives each of them the place of the whole.
+    places = [("o", 50, 55), ("f", 55, 63.5), ("f", 55, 63.5), ("i", 55, 63.5), ("ce", 63.5, 74)]
+    (segment,) = segments([Letter(text, left, right, 700, 10) for text, left, right in places])
+    assert segment.text == "office"
+
+
+def test_a_cell_whose_brackets_end_on_the_next_line_is_one(tmp_path: Path) -> None:
+    rows = [
+        ("House", "1901", "1902"),
+        ("Mill (oil for", "3", "12"),
+        ("10 - 20)", "", ""),
+        ("Inn", "4", "7"),
+    ]
+    page = drawn(
+        *(
+            (x, 720 - 12 * number, 10, cell)
+            for number, row in enumerate(rows)
+            for x, cell in zip((50, 200, 300), row, strict=True)
+            if cell
+        ),
+    )
+    assert paragraphs(tmp_path, page) == [
+        "House: Mill (oil for 10 - 20), 1901: 3, 1902: 12.",
+        "House: Inn, 1901: 4, 1902: 7.",
+    ]
+
+
+LEFT = [
+    "In that year the keeper of",
+    "the lamp lit it on 212 days,",
+    "and it went out 31 times",
+    "in the storms of the winter.",
+]
+RIGHT = [
+    "The town paid 1,400 crowns",
+    "for the oil, and the keeper",
+    "was given the old house at",
+    "the harbour for his work.",
+]
+
+
+@pytest.mark.parametrize("order", ["columns", "lines", "reversed"])
+def test_columns_are_read_one_after_the_other_however_they_are_drawn(
+    tmp_path: Path, order: str
+) -> None:
+    left = [(50, 700 - 12 * n, 10, line) for n, line in enumerate(LEFT)]
+    right = [(300, 700 - 12 * n, 10, line) for n, line in enumerate(RIGHT)]
+    pieces = left + right
+    if order == "lines":
+        pieces = [piece for both in zip(left, right, strict=True) for piece in both]
+    if order == "reversed":
+        pieces = pieces[::-1]
+    wide = (
+        50,
+        730,
+        10,
+        "This is the report of the council of Rowan on the lamp, for the year 1921, in two parts.",
+    )
+    assert paragraphs(tmp_path, drawn(wide, *pieces))[-2:] == [" ".join(LEFT), " ".join(RIGHT)]
+
+
+def test_words_in_the_margin_do_not_make_a_table_of_the_prose_beside_them(tmp_path: Path) -> None:
+    prose = [(120, 700 - 12 * n, 10, line) for n, line in enumerate([*LEFT, *RIGHT])]
+    margin = [(50, 700, 10, "Lamps"), (50, 664, 10, "171")]
+    assert " ".join([*LEFT, *RIGHT]) in " ".join(paragraphs(tmp_path, drawn(*margin, *prose)))
+
+
+def test_a_word_that_is_cut_at_the_end_of_a_line_is_written_as_elsewhere(tmp_path: Path) -> None:
+    page = (
+        "The co-worker and the lamp-\nlighter of Smith-\nJones saw it in 1914-\n18. A co-\nworker"
+        " of a non-\nfatal fall said so. The lamplighter is old."
+    )
+    (tmp_path / "a.pdf").write_bytes(pdf_of([page]))
+    text = " ".join(block.text for block in pdf.read(tmp_path / "a.pdf").blocks)
+    assert text == (
+        "The co-worker and the lamplighter of Smith-Jones saw it in 1914-18. A co-worker of a"
+        " non-fatal fall said so. The lamplighter is old."
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "first", "read"),
+    [("10", "A lamp", "A lamp"), ("14", "Bell", "Bell"), ("14", "C", "¹⁴C")],
+)
+def test_the_mark_of_a_note_goes_as_a_whole_and_that_of_an_isotope_stays(
+    tmp_path: Path, mark: str, first: str, read: str
+) -> None:
+    words = "is told of in the old book of the town."
+    page = drawn((50, 704, 6, mark), (57, 700, 10, f"{first} {words}"))
+    assert paragraphs(tmp_path, page) == [f"{read} {words}"]
+
+
+def test_a_note_does_not_come_between_the_lines_of_a_sentence(tmp_path: Path) -> None:
+    first = drawn(
+        (
+            50,
+            140,
+            10,
+            "The lamp was lit by the keeper of the harbour, who was paid by the town, and",
+        ),
+        (50, 100, 7, "His name is in the book of the town."),
+    )
+    second = drawn(
+        (50, 700, 10, "he lit it on 212 days of that year, as the book of the town says.")
+    )
+    assert paragraphs(tmp_path, first, second) == [
+        (
+            "The lamp was lit by the keeper of the harbour, who was paid by the town, and"
+            " he lit it on 212 days of that year, as the book of the town says."
+        ),
+        "His name is in the book of the town.",
+    ]
+
+
+def test_letters_that_are_moved_apart_a_little_are_one_word(tmp_path: Path) -> None:
+    page = b"BT /F 30 Tf 50 700 Td [(H) -120 (arbour lamps of Rowan)] TJ ET"
+    assert paragraphs(tmp_path, page) == ["Harbour lamps of Rowan"]
+
+
+def test_numbers_that_are_printed_over_each_other_are_not_joined(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "The lamp burned on 164, 163, 165 and 167 days of these years."),
+        (140, 700, 10, "2640"),
+        (50, 650, 10, "Total 12"),
+    )
+    text = " ".join(paragraphs(tmp_path, page)).split()
+    assert {"164,", "163,", "165", "167", "2640", "12"} == {w for w in text if w[0].isdigit()}
+
+
+def test_a_text_that_is_printed_sideways_is_read_apart(tmp_path: Path) -> None:
+    page = drawn((50, 700, 10, "The lamp of the harbour is red.")) + (
+        b" BT /F 10 Tf 0 1 -1 0 580 100 Tm (It was made in Rowan.) Tj ET"
+    )
+    assert paragraphs(tmp_path, page) == [
+        "The lamp of the harbour is red.",
+        "It was made in Rowan.",
+    ]
+
+
+def test_what_is_filled_into_a_form_is_read_after_its_label(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(
+        form_of(
+            [("Sum for the lamp:", "1,400 crowns"), ("Place of the lamp:", "the mill of Rowan")]
+        )
+    )
+    assert [block.text for block in pdf.read(tmp_path / "a.pdf").blocks] == [
+        "Sum for the lamp: 1,400 crowns.",
+        "Place of the lamp: the mill of Rowan.",
+    ]
+
+
+def test_without_ocr_a_scanned_page_is_named_with_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
+    with pytest.raises(Unreadable, match="scanned pictures, and OCR is not installed") as caught:
+        pdf.read(tmp_path / "a.pdf")
+    assert "apt install tesseract-ocr" in caught.value.hint
+
+
+@pytest.mark.server
+@pytest.mark.skipif(not ocr.installed(), reason="needs tesseract")
+def test_with_ocr_a_scanned_page_is_read_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp of the harbour burned on 212 days."))
+    (block,) = pdf.read(tmp_path / "a.pdf").blocks
+    assert block.text == "The lamp of the harbour burned on 212 days."
+    assert block.section == (ocr.MARK,)
+
+
+def test_words_that_ocr_is_not_sure_of_are_left_open() -> None:
+    rows = [
+        "block_num\tpar_num\tline_num\tleft\ttop\twidth\theight\tconf\ttext",
+        *(
+            f"1\t1\t1\t{100 + 60 * place}\t50\t50\t20\t{sure}\t{word}"
+            for place, (word, sure) in enumerate([("It", 96), ("burned", 91), ("212", 59.9)])
+        ),
+    ]
+    (segment,) = ocr._segments("\n".join(rows), scale=2, height=800)
+    assert segment.text == "It burned [?]"
+    assert (segment.left, segment.base) == (50, 765)
+
+
+def test_a_file_of_fragments_is_not_said_to_be_scanned(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="no sentence, only fragments of text"):
+        paragraphs(tmp_path, drawn((50, 700, 10, "Name"), (50, 650, 10, "Place")))

@@ -1,0 +1,98 @@
+"""How text above the line is read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from retrieval.corpora.raised import exponent, marked, settled
+
+
+def _read(line: str) -> str:
+    return settled(re.sub(r"\{(.*?)\}", lambda found: marked(found[1]), line))
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("It holds 3 × 10{6} litres", "It holds 3 × 10⁶ litres"),  # noqa: RUF001
+        ("about 10{12} cells, 10{−9} m", "about 10¹² cells, 10⁻⁹ m"),  # noqa: RUF001
+        ("12 km{2}, 4 m{3}, 9.8 m/s{2}, 5 s{-1}", "12 km², 4 m³, 9.8 m/s², 5 s⁻¹"),
+        ("E = mc{2} and x{2} + y{2} = 5{2}", "E = mc² and x² + y² = 5²"),
+        ("(x + 1){3} is 2{0.5}", "(x + 1)³ is 2^0.5"),
+        ("Fe{2+}, Na{+} and {14}C", "Fe²⁺, Na⁺ and ¹⁴C"),
+        ("15 kpc{3}", "15 kpc³"),
+        ("e{x} and 2{n}", "e^x and 2ⁿ"),
+    ],
+)
+def test_an_exponent_stays_above_the_line(line: str, read: str) -> None:
+    assert _read(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("a bonus of $320{1} was paid", "a bonus of $320 was paid"),
+        ("in 2019{2}, 45%{3} and 1,204{4}", "in 2019, 45% and 1,204"),
+        ("4 percent.{3} The rest", "4 percent. The rest"),
+        ("4 percent.{3}The rest", "4 percent. The rest"),
+        ("4 percent{1,2} of it, men{3–5} and boys{(6)}", "4 percent of it, men and boys"),  # noqa: RUF001
+        ("workers{a}, owners{*} and heirs{†}", "workers, owners and heirs"),
+        ("percent{1 }in May", "percent in May"),
+        ("fishers.{[1]}{[note 2]} It", "fishers. It"),
+        ("{1} The figure is old.", " The figure is old."),
+        ("Ann Bell's{7} mill (see below){8}", "Ann Bell's mill (see below)"),
+    ],
+)
+def test_the_mark_of_a_note_goes(line: str, read: str) -> None:
+    assert _read(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (
+            "the 19{th} and the n{th}, M{c}Lee, M{me} Roy, N{o} 5",
+            "the 19th and the nth, McLee, Mme Roy, No 5",
+        ),
+        ("Lamp{TM}", "Lamp™"),
+        ("6{1}/2 m and {3}\N{FRACTION SLASH}4", "6 1/2 m and 3\N{FRACTION SLASH}4"),
+        ("It is 20{o}C", "It is 20°C"),
+        ("the lamp{new model}", "the lamp new model"),
+        ("for $5{99} each", "for $5⁹⁹ each"),
+    ],
+)
+def test_other_raised_text_is_read_with_its_word_or_apart(line: str, read: str) -> None:
+    assert _read(line) == read
+
+
+def test_runs_that_touch_are_one_raised_text() -> None:
+    assert settled(f"10{marked('-')}{marked('6')} m") == "10⁻⁶ m"
+
+
+def test_raised_text_in_raised_text_is_read_from_within() -> None:
+    assert settled(f"10{marked('10' + marked('100'))}") == "10^(10¹⁰⁰)"
+
+
+def test_typed_raised_characters_are_decided_as_the_others() -> None:
+    assert settled("$320¹ for 5 km² of 10⁶.² The end") == "$320 for 5 km² of 10⁶. The end"
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("It is old.[1][2] It", "It is old. It"),
+        ("4 percent.3 The rest", "4 percent. The rest"),
+        ("see fig.3 The", "see fig.3 The"),
+        ("an array a[1] of 2.5 Volt", "an array a[1] of 2.5 Volt"),
+    ],
+)
+def test_the_mark_of_a_note_on_the_line_goes_after_the_mark_of_a_sentence(
+    line: str, read: str
+) -> None:
+    assert settled(line) == read
+
+
+def test_exponents_of_formulas_have_plain_characters() -> None:
+    assert [exponent(text) for text in ("2", "n", "k", "a/b")] == ["²", "ⁿ", "^k", "^(a/b)"]
