@@ -69,7 +69,7 @@ def test_a_claim_or_question_and_what_answers_it_are_read_together(first: str, s
     ],
 )
 def test_ordinary_prose_is_read_sentence_by_sentence(first: str, second: str) -> None:
-    title = first.split()[1]
+    title = first.split()[1].capitalize()
     assert contexts(title, first, second) == [ALONE, ALONE]
 
 
@@ -103,6 +103,13 @@ def test_a_pronoun_is_read_with_the_sentence_before_unless_the_title_says_who_is
 
 def test_a_document_that_begins_with_a_pronoun_is_about_its_title() -> None:
     assert contexts("Ida Holm", "She was an engineer.", "She left Ostrell.") == [ALONE, ALONE]
+
+
+def test_the_name_of_a_file_does_not_say_who_is_meant() -> None:
+    first = "The mill of Varn was built in 1802."
+    second = "It closed in 1931."
+    assert contexts("mill", first, second) == [ALONE, Context(first, None)]
+    assert contexts("Mill of Varn", first, second) == [ALONE, ALONE]
 
 
 def test_the_singular_of_a_title_names_what_its_first_sentence_has_in_the_plural() -> None:
