@@ -148,8 +148,8 @@ def _points_back(document: Document, sentence: Sentence) -> bool:
 def _is_about_its_title(document: Document) -> bool:
     """Return whether the first sentence says what its title is, or begins with a pronoun.
 
-    So begin the articles of an encyclopedia ("Rodent": "Rodents are mammals."), seldom news. A title
-    in small letters is the name of a file ("mill"), which does not say which mill it is.
+    So begin the articles of an encyclopedia ("Rodent": "Rodents are mammals."), seldom news. A
+    title in small letters is the name of a file ("mill"), which does not say which mill it is.
     """
     if document.title.islower():
         return False
