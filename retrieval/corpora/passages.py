@@ -26,6 +26,7 @@ _SHORT = 120  # characters of a section, about a sentence, that is not worth a p
 # A passage may end with a paragraph from this part of its size on.
 _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_NUMBER = re.compile(r"\d\.$")
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 
@@ -102,8 +103,11 @@ def passages(
 
 
 def _whole(document_id: str, title: str, url: str | None, paragraphs: list[str]) -> Page:
-    """Return a short document; a paragraph without a mark at its end is a sentence of its own."""
-    if all(map(ends_sentence, paragraphs[:-1])):
+    """Return a short document; a paragraph without a mark at its end is a sentence of its own.
+
+    So is one that ends with a number ("2021: 2."): the splitter would take it for an item's.
+    """
+    if all(ends_sentence(text) and not _NUMBER.search(text) for text in paragraphs[:-1]):
         return Page(document_id, title, url, " ".join(paragraphs))
     sentences = tuple(chain.from_iterable(_sentences(paragraphs)))
     return Page(document_id, title, url, "", sentences)

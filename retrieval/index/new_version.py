@@ -138,7 +138,7 @@ class NewVersion:
             if new.end > first:
                 add_titles(self._folder, new.titles())
         if new.end == first and not (kept and kept.mask.any()):
-            shutil.rmtree(self._building)
+            self._abandon()
             raise _empty(self._meta.source, bad)
         if kept:
             replaced = np.flatnonzero(~self._removed & ~kept.mask).tolist()
@@ -159,11 +159,15 @@ class NewVersion:
         if older:
             self._remove(older, replaced)
         if not self._meta.sentences:
-            shutil.rmtree(self._building)
+            self._abandon()
             raise _empty(self._meta.source, bad)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
         self.save()
+
+    def _abandon(self) -> None:
+        self._lexical.commit()  # until then its threads write into the folder
+        shutil.rmtree(self._building)
 
     def remove(self, ids: Sequence[str]) -> str | None:
         """Remove the documents with these ids; return one that no document has, if any."""

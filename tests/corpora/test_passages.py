@@ -46,6 +46,12 @@ def test_a_paragraph_of_a_short_text_that_does_not_end_like_a_sentence_is_one() 
     ]
 
 
+def test_rows_that_end_with_a_number_are_sentences_of_their_own() -> None:
+    rows = ("Town: Varn, 1901: 4, 1902: 2.", "Town: Orrel, 1901: 7, 1902: 5.", "It is so.")
+    (page,) = read(*map(Block, rows))
+    assert page.sentences == rows
+
+
 @pytest.mark.parametrize("text", ["", " \n\n ", "a.\u200b\n\n\u0301b", "\n\nx.\n \t\n\u2028\n\ny"])
 def test_a_text_without_passages_is_what_cleaning_makes_of_it(text: str) -> None:
     (page,) = read(*map(Block, paragraphs(text)))
