@@ -50,6 +50,7 @@ STAGES = {
     "verification": "Label the best sentences",
     "completion": "Read sentences that may complete them",
     "quantities": "Compare numbers, units and dates",
+    "comparison": "Look up both sides of a comparison",
     "selection": "Select the evidence",
     "verdict": "Give the verdict",
     "proof": "Prove the claim part by part",

@@ -25,7 +25,9 @@ from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
 from retrieval.quantities.facts import Passage
-from retrieval.quantities.ruling import may_be_decided_by, may_decide, overruled, ruling
+from retrieval.quantities.reading import dimensions
+from retrieval.quantities.relation import overruled
+from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.types import LABELS
 
 STEP = 256  # pairs between two reports of progress
@@ -117,13 +119,13 @@ def with_quantities(
     parser = EnglishParser()
     after, ruled = probabilities.copy(), []
     for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
-        if not may_decide(pair.claim):
+        if not dimensions(pair.claim):
             continue
         claim = parser.parse(pair.claim)
         if not may_be_decided_by(claim, pair.sentences):
             continue
         passages = [Passage(title, parser.parse(text)) for title, text in pair.sentences]
-        decided = ruling(claim, passages)
+        decided = stated(claim, passages)
         if decided is not None:
             supports, refutes, undecided = row.tolist()
             after[number] = overruled((supports, refutes, undecided), decided.label)

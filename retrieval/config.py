@@ -39,6 +39,7 @@ class RetrievalConfig:
         verified_paths: most paths that the verifier reads as well if none of those sentences
             settles the claim.
         verified_path_cutoff: least score of such a path, by the path model.
+        compared_sentences: most sentences that the verifier reads for each half of a comparison.
         path_gain: a sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO),
             is by this much higher than that of each of its sentences alone.
         selection_share: a sentence is selected if it has at least this share of the best
@@ -96,6 +97,7 @@ class RetrievalConfig:
     verified_sentences: int = 7
     verified_paths: int = 8
     verified_path_cutoff: float = 0.3
+    compared_sentences: int = 4
     path_gain: float = 0.1
     selection_share: float = 0.4
     selection_limit: int = 5

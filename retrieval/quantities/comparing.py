@@ -1,191 +1,164 @@
-"""Claims that compare two things, decided by a quantity of each: "Ober is taller than Lund"."""
+"""Decides a comparison by the quantities that fill the gaps of its two halves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import (
-    attributes,
-    is_risky,
-    is_risky_title,
-    is_title,
-    qualified,
-    quoted,
-    same_verb,
-    words_of,
-)
-from retrieval.quantities.facts import Fact, Passage, above_sea_level, facts
-from retrieval.quantities.quantity import COUNT, DATE
-from retrieval.quantities.relation import Ruling, in_unit, written
-from retrieval.quantities.units import Unit
-from retrieval.types import REFUTES, SUPPORTS
+from retrieval.quantities.comparison import Comparison, Half
+from retrieval.quantities.interval import Interval
+from retrieval.quantities.quantity import DATE, Quantity
+from retrieval.quantities.reading import quantities
+from retrieval.quantities.relation import Ruling, in_unit
+from retrieval.types import REFUTES, SUPPORTS, Label
 
-Pair: TypeAlias = tuple[Passage, Passage]
-"""A sentence of the page that is named first in the claim, and one of the other page."""
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
-_MORE = {
-    "taller": "height", "higher": "height", "longer": "length", "wider": "width",
-    "broader": "width", "deeper": "depth", "heavier": "weight", "faster": "speed",
-    "more populous": "population",
-}  # fmt: skip
-_LESS = {
-    "lower": "height", "narrower": "width", "shallower": "depth", "lighter": "weight",
-    "slower": "speed", "less populous": "population",
-}  # fmt: skip
-_DIMENSIONS = {
-    "height": "length", "length": "length", "width": "length", "depth": "length",
-    "weight": "mass", "speed": "speed", "area": "area", "population": f"{COUNT}people",
-}  # fmt: skip
-_DEGREE = r"(?:much |far |slightly |a little |a lot )?"
-_ADJECTIVES = "|".join(sorted((*_MORE, *_LESS), key=len, reverse=True))
-_IS = re.compile(
-    rf"(?P<first>.+?) (?:is|are|was|were) {_DEGREE}(?:(?P<adjective>{_ADJECTIVES}) than"
-    r" (?P<second>.+?)|(?P<size>larger|bigger|smaller) than (?P<other>.+?)"
-    r" (?:in|by) (?P<by>area|population))(?: is| are| was| were)?"
-)
-_HAS = re.compile(
-    rf"(?P<first>.+?) (?:has|have|had) (?:{_DEGREE}(?P<more>more|fewer) (?:people|inhabitants"
-    r"|residents)|a (?P<size>larger|bigger|greater|smaller) (?P<by>population|area)) than"
-    r" (?P<second>.+?)(?: has| have| had| does| do| did)?"
-)
-_EVENT = re.compile(
-    r"(?P<first>.+?)(?: was| were)? (?P<verb>born|died|founded|established|built|opened|completed"
-    r"|published|released|started|began|ended|fought|launched|invented) (?P<when>before|after"
-    r"|earlier than|later than) (?P<second>.+?)(?: was| were| did| died| opened| ended| began)?"
-)
-_BASE_FORMS = {
-    "born": "bear", "died": "die", "founded": "found", "established": "establish",
-    "built": "build", "opened": "open", "completed": "complete", "published": "publish",
-    "released": "release", "started": "start", "began": "begin", "ended": "end",
-    "fought": "fight", "launched": "launch", "invented": "invent",
-}  # fmt: skip
-_SUPERLATIVES = frozenset({"high", "highest", "most"})
-_KIND_OF_NAME = {"the", "a", "an", "mount", "mt", "lake", "river", "city", "town", "islan", "of"}
+_SHARE = 0.85  # of the weight of all pairs of values that must agree on the label
+_ROUNDED = 0.01  # share by which a measurement may be wrong
+_BEYOND = 0.25  # "more than 80" is taken to be at most 100
+_SECONDS_A_DAY = 86400.0
+_TO = re.compile(r" ?[\u2013-] ?| to | and ")
+_HYPHENED = re.compile(r"-([a-z]{3,})$")
+_PLURALS = {"foot": "feet", "inch": "inches", "century": "centuries"}
+_WITH_YEAR = re.compile(r"\d{3}|BC|B\.C\.|century")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A claim that ``first`` has more of something than ``second``, or less.
+class Filling:
+    """A quantity in its words, as a sentence has them."""
 
-    ``of``: an attribute as "height", or the base form of the verb of an event, whose earlier date
-    is the lower one.
+    quantity: Quantity
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A half with a filling of its gap from the sentence with the number ``place``.
+
+    ``probability``: that the sentence supports it.
     """
 
-    first: str
-    second: str
-    of: str
-    more: bool
-    dated: bool = False
+    half: Half
+    filling: Filling
+    place: int
+    probability: float
 
     @property
-    def dimension(self) -> str:
-        """The dimension of what is compared."""
-        return DATE if self.dated else _DIMENSIONS[self.of]
+    def odds(self) -> float:
+        """The odds that the sentence supports it."""
+        return self.probability / (1.001 - self.probability)
 
 
-def comparison(claim: str) -> Comparison | None:
-    """Return what a claim compares, None if it says anything else or more than that."""
-    text = claim.strip().rstrip(".!")
-    if found := _IS.fullmatch(text):
-        if found["by"]:
-            larger = found["size"] != "smaller"
-            return _of(found["first"], found["other"], found["by"], larger)
-        of = _MORE.get(found["adjective"]) or _LESS[found["adjective"]]
-        return _of(found["first"], found["second"], of, found["adjective"] in _MORE)
-    if found := _HAS.fullmatch(text):
-        more = (found["more"] or found["size"]) not in ("fewer", "smaller")
-        return _of(found["first"], found["second"], found["by"] or "population", more)
-    if found := _EVENT.fullmatch(text):
-        later = found["when"] in ("after", "later than")
-        return _of(found["first"], found["second"], _BASE_FORMS[found["verb"]], later, dated=True)
-    return None
+def fillings(doc: Doc) -> Iterator[Filling]:
+    """Yield the quantities of a sentence; a span of time as its first and its last date."""
+    for item in quantities(doc):
+        dates = _TO.split(item.said, maxsplit=1) if item.ends else []
+        if item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
+            for end, words in zip(item.ends, dates, strict=True):
+                yield Filling(replace(item, core=end, kind="exact", ends=None), words)
+        else:
+            yield Filling(item, _HYPHENED.sub(_apart, item.said))
 
 
-def _of(first: str, second: str, of: str, more: bool, dated: bool = False) -> Comparison | None:
-    """Return the comparison of two names; a name has a capital letter and no numbers."""
-    names = (first, second)
-    if all(any(c.isupper() for c in name.removeprefix("The ")) for name in names) and not any(
-        c.isdigit() or c == "," for name in names for c in name
-    ):
-        return Comparison(first, second, of, more, dated)
-    return None
+def _apart(found: re.Match[str]) -> str:
+    """Return the unit of "six-decade" or "13-day", as it stands without a noun after it."""
+    return f" {_PLURALS.get(found[1], f'{found[1]}s')}"
 
 
-def names_page(name: str, title: str) -> bool:
-    """Return whether a name in the claim is that of a page: "Kilimanjaro", "Mount Kilimanjaro"."""
-    wanted, titled = (words_of(text) - _KIND_OF_NAME for text in (name, title))
-    return bool(wanted) and wanted == titled
+def filled(half: Half, filling: Filling) -> str:
+    """Return a half as a claim, with the words of a quantity in its gap."""
+    words = filling.words
+    if half.dimension == DATE:
+        day = filling.quantity.core.high - filling.quantity.core.low == 1
+        the = "" if words.lower().startswith("the ") else "the "
+        words = f"{'on' if day else 'in'} {the if re.search('century|s$', words) else ''}{words}"
+    return f"{half.text.format(words)}."
 
 
-def compared(claim: Comparison, passages: Sequence[Passage]) -> tuple[Ruling, Pair] | None:
-    """Return what sentences of the two pages say about a comparison, and which two; None if unsure.
+def compared(
+    claim: Comparison, first: Sequence[Filled], second: Sequence[Filled]
+) -> tuple[Ruling, Filled, Filled] | None:
+    """Return the ruling on a comparison and the two fillings that decide it; None if unsure.
 
-    If the sentences of one page give several values, nothing is decided.
+    Each filling of ``first`` is compared with each of ``second``. The product of their odds is the
+    weight of what they say, and nearly all of the weight must be on one label.
     """
-    left = _fact(claim, [p for p in passages if names_page(claim.first, p.title)])
-    right = _fact(claim, [p for p in passages if names_page(claim.second, p.title)])
-    if left is None or right is None:
+    weights: dict[Label | None, float] = {}
+    best: dict[Label | None, tuple[float, Filled, Filled]] = {}
+    for one in first:
+        for other in second:
+            if one.half.dimension != other.half.dimension:
+                continue
+            label = _label(claim, one.filling.quantity, other.filling.quantity)
+            weight = one.odds * other.odds
+            weights[label] = weights.get(label, 0.0) + weight
+            best[label] = max(best.get(label, (0.0, one, other)), (weight, one, other), key=_weight)
+    label = max(weights, key=lambda one: weights[one], default=None)
+    if label is None or weights[label] < _SHARE * sum(weights.values()):
         return None
-    one, other = left.quantity, right.quantity
-    margin = 0.0 if claim.dated else _margin(one.core.high, other.core.high)
-    if not one.reach.widened(margin).apart(other.reach.widened(margin)):
+    _, one, other = best[label]
+    return Ruling(label, _reason(claim, one, other)), one, other
+
+
+def _weight(found: tuple[float, Filled, Filled]) -> float:
+    return found[0]
+
+
+def _label(claim: Comparison, one: Quantity, other: Quantity) -> Label | None:
+    """Return what two quantities say about the comparison; None if they are too close."""
+    left, right = _value(one), _value(other)
+    if not left.apart(right):
         return None
-    is_more = one.core.low > other.core.low
-    label = SUPPORTS if is_more == claim.more else REFUTES
-    word = ("after" if is_more else "before") if claim.dated else "more than"
-    high, low = (left, right) if is_more or claim.dated else (right, left)
-    because = f"{_shown(high, low.quantity.unit)} is {word} {_shown(low, None)}."
-    return Ruling(label, f"{because[0].upper()}{because[1:]}"), (left.passage, right.passage)
+    if (left.low > right.low) != claim.more:
+        return REFUTES
+    if claim.by is None:
+        return SUPPORTS
+    between = _between(left, right)
+    if between.apart(claim.by.reach):
+        return REFUTES
+    # "Two years" is a difference of two calendar years; "more than two" has to be certain.
+    is_certain = claim.by.kind in ("exact", "about") or between.within(claim.by.core)
+    return SUPPORTS if is_certain else None
 
 
-def _shown(fact: Fact, unit: Unit | None) -> str:
-    """Return a quantity with its page, and converted if the unit is another one."""
-    shown = f"{written(fact.passage.doc.text, fact.quantity)} ({fact.passage.title})"
-    if unit is None or fact.quantity.unit == unit:
-        return shown
-    return f"{shown}, or {in_unit(fact.quantity, unit)} {unit.name},"
+def _value(item: Quantity) -> Interval:
+    """Return the values that a quantity may have; those of a date are its days."""
+    span = item.core
+    if item.dimension == DATE:
+        return span
+    if item.kind in ("bound", "limit"):
+        stated = min(abs(span.low), abs(span.high))
+        least, most = stated * (1 - _BEYOND), stated * (1 + _BEYOND)
+        span = Interval(max(span.low, least), min(span.high, most))
+    return span.widened(_ROUNDED * min(abs(span.low), abs(span.high)))
 
 
-def _margin(first: float, second: float) -> float:
-    """Return by how much each of two measurements may be wrong: 1 % of the smaller one."""
-    return 0.01 * min(abs(first), abs(second))
+def _between(one: Interval, other: Interval) -> Interval:
+    """Return the time between two dates in seconds, unsure by half of the longer one."""
+    apart = abs(one.low + one.high - other.low - other.high) / 2
+    unsure = max(one.high - one.low, other.high - other.low) / 2
+    return Interval((apart - unsure) * _SECONDS_A_DAY, (apart + unsure) * _SECONDS_A_DAY)
 
 
-def _fact(claim: Comparison, passages: Sequence[Passage]) -> Fact | None:
-    """Return the first of the facts of one page that may be compared; None if they differ."""
-    usable = [fact for fact in map(partial(_fact_of, claim), passages) if fact is not None]
-    if len({fact.quantity.core for fact in usable}) != 1:
-        return None
-    return usable[0]
-
-
-def _fact_of(claim: Comparison, passage: Passage) -> Fact | None:
-    """Return the only quantity of a sentence that may be the compared one of its page."""
-    if is_risky_title(passage.title):
-        return None
-    found = list(facts(passage))
-    if is_risky(passage.doc, [fact.quantity for fact in found], frozenset()):
-        return None
-    alike = above_sea_level([fact for fact in found if _measures(claim, fact)])
-    if len({fact.quantity.core for fact in alike}) != 1:
-        return None
-    fact, doc = alike[0], passage.doc
-    if fact.quantity.kind not in ("exact", "about") or fact.subject is None:
-        return None
-    if fact.derived:
-        return fact
-    is_of_page = is_title(fact.subject, passage.title)
-    partly = qualified(doc, fact.quantity, _SUPERLATIVES) or quoted(doc, fact.quantity)
-    return fact if is_of_page and not partly else None
-
-
-def _measures(claim: Comparison, fact: Fact) -> bool:
-    if fact.quantity.dimension != claim.dimension:
-        return False
-    if claim.dated:
-        return same_verb(claim.of, fact.verb)
-    return attributes(fact.passage.doc, claim.dimension) == {claim.of}
+def _reason(claim: Comparison, one: Filled, other: Filled) -> str:
+    """Return the sentence for people: "1926 is before 1935 (“Ada … in 1926”; “Bo … in 1935”)."."""
+    left, right = one.filling.quantity, other.filling.quantity
+    read = "; ".join(f"“{filled(each.half, each.filling)[:-1]}”" for each in (one, other))
+    if left.dimension == DATE:
+        order = "before" if left.core.low < right.core.low else "after"
+        if claim.by is not None and claim.by.unit is not None:
+            span, unit = _between(left.core, right.core), claim.by.unit
+            apart = round((span.low + span.high) / 2 / unit.factor, 1)
+            order = f"{apart:g} {unit.name} {order}"
+        return f"{one.filling.words} is {order} {other.filling.words} ({read})."
+    high, low = (one, other) if _value(left).low > _value(right).low else (other, one)
+    more, less = high.filling, low.filling
+    unit = less.quantity.unit
+    converted = ""
+    if unit is not None and more.quantity.unit not in (None, unit):
+        converted = f", or {in_unit(more.quantity, unit)} {unit.name},"
+    return f"{more.words}{converted} is more than {less.words} ({read})."

@@ -1,4 +1,8 @@
-"""Claims that state a quantity, decided by that of a sentence: "Ober is 4,212 metres high"."""
+"""Claims that state a quantity, decided by that of a sentence: "Ober is 4,212 metres high".
+
+A wrong ruling is worse than none, so there is one only if everything in the claim is matched, and
+nothing in the evidence denies, hedges or qualifies the quantity.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ from retrieval.quantities.alignment import (
     same_change,
     same_subject,
     same_verb,
+    stem,
     stems,
     subject_of,
     verb_of,
@@ -29,7 +34,7 @@ from retrieval.quantities.alignment import (
 )
 from retrieval.quantities.facts import Fact, Passage, above_sea_level, facts
 from retrieval.quantities.quantity import AGE, COUNT, DATE, Quantity
-from retrieval.quantities.reading import quantities
+from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import Unit
 from retrieval.types import REFUTES, SUPPORTS
@@ -42,6 +47,20 @@ _AGE = re.compile(
     r"|under|less than|at least|almost|nearly|about))? $"
 )
 _YEARS = Unit("years", AGE)
+
+
+def may_be_decided_by(claim: Doc, texts: Sequence[tuple[str, str]]) -> bool:
+    """Return whether (title, sentence) texts have the claim's names and dimensions; cheap.
+
+    An age or a duration may follow from dates. The claim must have quantities.
+    """
+    measured = {name for _, text in texts for name in dimensions(text)}
+    if DATE not in measured and not dimensions(claim.text) <= measured:
+        return False
+    spoken = {word for title, text in texts for word in words_of(f"{title} {text}")}
+    names = {stem(t.text) for t in claim if t.pos_ == "PROPN" and t.is_alpha}
+    names -= {stem(t.text) for t in claim if t.ent_type_ in ("DATE", "MONEY", "QUANTITY")}
+    return names <= spoken
 
 
 def stated(claim: Doc, passages: Sequence[Passage]) -> Ruling | None:

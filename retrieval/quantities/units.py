@@ -28,7 +28,8 @@ _PLAIN = {
     "metric tonne": "metric_ton", "metric ton": "metric_ton", "long ton": "long_ton",
     "lb": "pound", "lbs": "pound", "ounce": "ounce",
     "second": "second", "minute": "minute", "hour": "hour", "day": "day", "week": "week",
-    "month": "month", "year": "year", "mph": "mile / hour",
+    "month": "month", "year": "year", "decade": "decayear",
+    "century": "century", "centurie": "century", "mph": "mile / hour",
     "km/h": "kilometer / hour", "kph": "kilometer / hour", "m/s": "meter / second", "knot": "knot",
     "kilowatt": "kilowatt", "megawatt": "megawatt", "gigawatt": "gigawatt", "kW": "kilowatt",
     "MW": "megawatt", "GW": "gigawatt",
@@ -151,7 +152,8 @@ def _unit(name: str) -> Unit:
     if dimension == TEMPERATURE:
         zero, ten = (registry.Quantity(v, _UNITS[name]).to("degC").magnitude for v in (0, 10))
         return Unit("°C" if _UNITS[name] == "degC" else "°F", dimension, (ten - zero) / 10, zero)
-    shown = f"{name}s" if dimension == "time" else f"{one.units:~P}"
+    plural = {"century": "centurie"}.get(name, name)
+    shown = f"{plural}s" if dimension == "time" else f"{one.units:~P}"
     return Unit(shown, dimension, float(one.to_base_units().magnitude))
 
 

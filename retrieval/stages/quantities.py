@@ -1,37 +1,28 @@
-"""The stage ``quantities``: arithmetic decides where the networks guess."""
+"""The stage ``quantities``: arithmetic decides where the networks guess at a stated quantity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from retrieval.language.english import EnglishParser
-from retrieval.quantities.comparing import comparison, names_page
 from retrieval.quantities.facts import Passage
-from retrieval.quantities.quantity import COUNT
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling
-from retrieval.quantities.ruling import (
-    comparing,
-    may_be_decided_by,
-    may_decide,
-    overruled,
-    ruling,
-)
+from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
-from retrieval.types import Evidence, SentenceKey
+from retrieval.types import Evidence
 
-_COMPARED = 4  # sentences of each of two pages that are parsed to compare them
-_UNREAD = (0.0, 0.0, 1.0)  # a half of a comparison says nothing alone
+UNREAD = (0.0, 0.0, 1.0)
+"""The opinion on a sentence that says nothing alone."""
 
 
 class QuantityRuler(Stage):
     """Overrules the verifier where the quantities of claim and evidence decide the claim.
 
-    It rules on each sentence or path as it was read and, if the claim compares two things, on a
-    sentence about each of them, also if the verifier has not read these together.
+    It rules on each sentence or path as it was read.
     """
 
     def __init__(self, parser: EnglishParser) -> None:
@@ -45,15 +36,10 @@ class QuantityRuler(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
-        if not may_decide(state.claim):
-            return Step(state, "")
-        compares = comparison(state.claim) is not None
-        found = self._compared(state) if compares else list(self._ruled(state))
+        found = list(self._ruled(state)) if dimensions(state.claim) else []
         if not found:
             return Step(replace(state, rulings={}), "")
-        rulings = {(item.path, item.key): decided for item, decided in found}
-        evidence = _ruled_first([item for item, _ in found], state)
-        ruled = replace(state, evidence=evidence, rulings=rulings)
+        ruled = with_rulings(replace(state, rulings={}), found)
         return Step(ruled, f"{count(len(found), 'reading')} decided by arithmetic")
 
     def _ruled(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
@@ -61,52 +47,18 @@ class QuantityRuler(Stage):
         known = {item.key: item for item in (*state.read, *state.evidence)}
         for item in state.evidence:
             parts = [*(known[key] for key in item.path), item]
-            if any(map(_has_context, parts)):
+            if any(map(has_context, parts)):
                 continue
-            if not may_be_decided_by(
-                state.parsed, [(part.title, part.sentence.text) for part in parts]
-            ):
+            texts = [(part.title, part.sentence.text) for part in parts]
+            if not may_be_decided_by(state.parsed, texts):
                 continue
-            decided = ruling(state.parsed, self._passages(parts))
+            passages = [Passage(title, self._parser.parse(text)) for title, text in texts]
+            decided = stated(state.parsed, passages)
             if decided is not None:
                 yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
 
-    def _compared(self, state: ClaimState) -> list[tuple[Evidence, Ruling]]:
-        """Return the path of the two sentences that decide a comparison, if there are any."""
-        claim = comparison(state.claim)
-        assert claim is not None
-        known = {item.key: item for item in (*state.read, *state.evidence)}
-        parts = [
-            part
-            for name in (claim.first, claim.second)
-            for part in _about(name, claim.dimension, list(known.values()))[:_COMPARED]
-        ]
-        passages = self._passages(parts)
-        found = comparing(state.parsed, passages)
-        if found is None:
-            return []
-        decided, (first, second) = found
-        lead, last = (parts[passages.index(passage)] for passage in (first, second))
-        opinion = overruled(_UNREAD, decided.label)
-        return [(replace(last, opinion=opinion, path=(lead.key,)), decided)]
 
-    def _passages(self, parts: Sequence[Evidence]) -> list[Passage]:
-        return [Passage(part.title, self._parser.parse(part.sentence.text)) for part in parts]
-
-
-def _about(name: str, dimension: str, known: Sequence[Evidence]) -> list[Evidence]:
-    """Return the sentences with such quantities of the page that a name is of, the best first."""
-    needed = "" if dimension.startswith(COUNT) else dimension
-    return [
-        item
-        for item in sorted(known, key=lambda item: -item.score)
-        if names_page(name, item.title)
-        and needed in dimensions(item.sentence.text)
-        and not _has_context(item)
-    ]
-
-
-def _has_context(item: Evidence) -> bool:
+def has_context(item: Evidence) -> bool:
     """Return whether a neighbour may turn what the sentence says ("That is wrong.").
 
     Arithmetic reads the sentence alone, so it leaves such a sentence to the verifier.
@@ -114,12 +66,19 @@ def _has_context(item: Evidence) -> bool:
     return item.in_context != item.sentence.text
 
 
-def _ruled_first(ruled: Sequence[Evidence], state: ClaimState) -> tuple[Evidence, ...]:
-    """Return the evidence with what is ruled on first, each after nothing but its own path."""
-    known = {item.key: replace(item, opinion=_UNREAD, path=()) for item in state.read}
+def with_rulings(state: ClaimState, found: list[tuple[Evidence, Ruling]]) -> ClaimState:
+    """Return the state with what is ruled on first in ``evidence``, and more ``rulings``.
+
+    ``found``: each sentence or path with the opinion that follows from its ruling. The sentences of
+    its path come after it, each alone.
+    """
+    ruled = {item.key: item for item, _ in found}
+    known = {item.key: replace(item, opinion=UNREAD, path=()) for item in state.read}
     known |= {item.key: item for item in state.evidence}
-    first: dict[SentenceKey, Evidence] = {item.key: item for item in ruled}
-    for item in ruled:
+    first = dict(ruled)
+    for item in ruled.values():
         for key in item.path:
             first.setdefault(key, known[key])
-    return (*first.values(), *(item for item in state.evidence if item.key not in first))
+    others = (item for item in state.evidence if item.key not in first)
+    rulings = {(item.path, item.key): decided for item, decided in found}
+    return replace(state, evidence=(*first.values(), *others), rulings={**state.rulings, **rulings})

@@ -31,6 +31,7 @@ from retrieval.models import (
 )
 from retrieval.recipes import Recipe
 from retrieval.report.models import present_models
+from retrieval.stages.comparison import ComparisonReader
 from retrieval.stages.completion import PathCompletion
 from retrieval.stages.dense import DenseSentenceRetriever
 from retrieval.stages.fusion import PathFusion
@@ -165,6 +166,7 @@ STAGES: Mapping[str, _Maker] = {
         _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
     "quantities": lambda r, c: QuantityRuler(r.parser),
+    "comparison": lambda r, c: ComparisonReader(r.parser, r.verifier, c.compared_sentences),
     "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
     "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
     "selection:utility": lambda r, c: UtilitySelector(
