@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
-from retrieval.wording import WITH_QUANTITIES
+from retrieval.wording import BY_OCR, WITH_QUANTITIES
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -145,6 +145,11 @@ class Evidence(_Part):
     def reference(self) -> str:
         """The title of its document, with page and section."""
         return _reference(self.title, self.section, self.page)
+
+    @property
+    def by_ocr(self) -> bool:
+        """Whether it was read from a picture."""
+        return self.section == BY_OCR
 
 
 class Document(_Part):
