@@ -130,7 +130,8 @@ class Evidence(_Part):
     path: tuple[SentenceKey, ...] = ()
     """The sentences that it was read together with, each as document and sentence id."""
     section: str | None = None
-    """Headings above it in a long document, the outermost first; null where there are none."""
+    """Headings above it in a long document, the outermost first; "read by OCR" on a page that is a
+    picture; null where there are none."""
     page: int | None = None
     """Its page in a long document, from 1; null where there are no pages."""
     context_before: str | None = None
