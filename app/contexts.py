@@ -96,19 +96,29 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """A corpus, a site, or a file with the day on which it was last modified."""
+
+    name: str
+    modified: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceItem:
     """A sentence with its stance; ``rank`` counts from 1 and is part of its anchor.
 
     The stance is that of the sentence read together with the sentences in ``read_with``, and with
     the text ``before`` and ``after`` it, ``None`` where none was needed. ``confidence``: ``None``
     where the sentence settles nothing. ``copies``: documents that contain the sentence.
-    ``credit``: what its document is credited to, "" if unknown.
+    ``credit``: what its document is credited to, ``None`` if unknown. ``by_ocr``: it was read from
+    a picture.
     """
 
     rank: int
     title: str
     url: str | None
-    credit: str
+    credit: Credit | None
+    by_ocr: bool
     before: str | None
     sentence: str
     after: str | None
@@ -191,13 +201,13 @@ class PassageItem:
 
     ``title``: its document's. ``heading``: page and section, or "Passage 3", empty for a whole
     document. ``segments``: its text, cut where evidence begins and ends. ``credit``: what it is
-    credited to, "" if unknown.
+    credited to, ``None`` if unknown.
     """
 
     title: str
     heading: str
     url: str | None
-    credit: str
+    credit: Credit | None
     found_by: str
     hop: int
     segments: tuple[Segment, ...]
@@ -372,7 +382,8 @@ class ResultPage:
     how many sentences are against the verdict, "" if none; ``disagreement``: their ranks.
     ``proof``: ``None`` where the recipe makes none, or where it does not agree; ``proof_differs``
     says so then. ``lowered``: the confidence was lowered because the proof does not agree.
-    ``as_written``: the claim as it was written, empty where that is the same.
+    ``as_written``: the claim as it was written, empty where that is the same. ``ocr_note``: what
+    to know about evidence that was read by OCR, empty if there is none.
     """
 
     template: ClassVar[str] = "result.html"
@@ -393,6 +404,7 @@ class ResultPage:
     opinions: Opinions | None
     proof: ProofItem | None
     proof_differs: str
+    ocr_note: str
     lowered: bool
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]

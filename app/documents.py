@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from app.contexts import DocumentItem, Look, PassageItem
+from app.credits import credit_item
 from app.highlighting import Highlight, segments
 from app.links import safe_url
 from app.passages import WholeDocument, passage_number, whole_document
@@ -48,7 +49,7 @@ def _item(
                 title=document.title,
                 heading=_heading(document, several),
                 url=safe_url(document.url) or files.get(document.id),
-                credit=document.credit,
+                credit=credit_item(document.credit),
                 found_by=found_by(document.found_by),
                 hop=document.hop,
                 segments=segments(document.text, highlights[document.id]),

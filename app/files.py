@@ -7,6 +7,7 @@ no others: an address names a document of a result, not a path.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -28,6 +29,7 @@ from retrieval.result import ClaimResult, Document
 blueprint = Blueprint("files", __name__)
 
 _FOLDER = "folder:"
+_LOOKED_AT = 1_000_000  # bytes of a text in which its encoding shows
 # A file may be hostile: it runs no scripts, loads nothing, and has no rights on this server.
 _NO_RIGHTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -87,6 +89,10 @@ def show(job_id: str, number: int) -> ResponseReturnValue:
         )
     kind = _KINDS[path.suffix.lower()]
     sent = send_file(path, kind.mimetype, kind.download, download_name=path.name)
+    if kind in (_HTML, _TEXT) and not _is_utf_8(path):
+        # A page may declare its encoding; a text that is not UTF-8 is read as Windows-1252.
+        windows = "text/plain; charset=windows-1252"
+        sent.headers["Content-Type"] = "text/html" if kind is _HTML else windows
     if kind is not _PDF:  # the viewers of browsers need rights of their own
         sent.headers["Content-Security-Policy"] = _NO_RIGHTS
     # Of a whole response ``describe`` would read the content into memory.
@@ -131,6 +137,16 @@ def _file(folder: Path, document: Document) -> Path | None:
         return path if inside and path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have
         return None
+
+
+def _is_utf_8(path: Path) -> bool:
+    with path.open("rb") as stream:
+        begin = stream.read(_LOOKED_AT)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)  # the last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _place(path: Path, document: Document) -> str:

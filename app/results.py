@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.contexts import Corpus, EvidenceItem, ResultPage, Timing
+from app.credits import credit_item
 from app.documents import document_items
 from app.hops import hop_items
 from app.links import is_wikipedia, safe_url
@@ -14,7 +15,7 @@ from app.sentences import CitedSentences
 from app.statements import statement_items
 from app.wording import STAGES, STANCES, confidence_in, day, moment, seconds, verdict_badge
 from retrieval.result import Evidence
-from retrieval.wording import PROOF_DIFFERS, against_words
+from retrieval.wording import OCR_NOTE, PROOF_DIFFERS, against_words
 from worker.jobs import Job
 
 
@@ -56,6 +57,7 @@ def result_page(
         opinions=opinions(result),
         proof=proof_item(result),
         proof_differs=PROOF_DIFFERS if result.proof and not result.proof_agrees else "",
+        ocr_note=OCR_NOTE if any(item.by_ocr for item in result.evidence) else "",
         lowered=result.lowered_by_proof,
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
@@ -85,9 +87,10 @@ def _evidence(
 ) -> EvidenceItem:
     return EvidenceItem(
         rank=rank,
-        title=item.reference,
+        title=(item.model_copy(update={"section": None}) if item.by_ocr else item).reference,
         url=safe_url(item.url) or files.get(item.document),
-        credit=credit,
+        credit=credit_item(credit),
+        by_ocr=item.by_ocr,
         before=item.context_before,
         sentence=item.sentence,
         after=item.context_after,

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.claim_files import Row, read_claims
+from cli.claim_files import Row, read_claims, separator_of
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
@@ -98,9 +98,10 @@ def command(file: Path, output: Path, column: str | None, recipe: str) -> None:
                 os.fsync(stream.fileno())
             history.add(line)
     if lines != output:
-        write_table(lines, rows, output)
+        write_table(lines, rows, output, separator_of(file, column))
         lines.unlink()
-    summary = f"{len(rows)} claims in {output}, {done} of them from before, {failed} failed now."
+    claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
+    summary = f"{claims} in {output}, {done} of them from before, {failed} failed now."
     click.echo(printable(summary), err=True)
 
 

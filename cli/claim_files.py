@@ -9,8 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cli.claim_tables import Record, csv_records, xlsx_records
+from cli.claim_tables import Record, csv_records, table_separator, xlsx_records
 from retrieval.corpora.decoding import decoded
+from retrieval.corpora.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
 
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
@@ -57,8 +58,11 @@ def read_claims(path: Path, column: str | None = None) -> list[Row]:
         )
     if (size := path.stat().st_size) > _LARGEST:
         raise _too_much(path, f"{size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB")
-    if kind in _RECORDS:
-        return _rows(path, _at_most(path, _RECORDS[kind](path)), column)
+    if kind in _TABLES:
+        records = _TABLES[kind](path, _may_have_claims(column))
+        return _rows(path, _at_most(path, records), column)
+    if kind in _JSON:
+        return _rows(path, _at_most(path, _JSON[kind](path)), column)
     if column is not None:
         raise BadSource(
             "bad_claims",
@@ -66,6 +70,19 @@ def read_claims(path: Path, column: str | None = None) -> list[Row]:
             "Leave --column out, or save the list as .csv.",
         )
     return _at_most(path, (Row(f"Line {number}", line) for number, line in _lines(path)))
+
+
+def separator_of(path: Path, column: str | None = None) -> str:
+    """Return what parts the cells of a .csv with claims; "," for any other list."""
+    if path.suffix.casefold() != ".csv":
+        return ","
+    found = table_separator(_text(path), _may_have_claims(column))
+    return "," if found == NO_SEPARATOR else found
+
+
+def _may_have_claims(column: str | None) -> Callable[[str], bool]:
+    names = {_folded(column)} if column else {name for usual in _USUAL for name in usual}
+    return lambda name: _folded(name) in names
 
 
 def _rows(path: Path, records: list[Record], asked: str | None) -> list[Row]:
@@ -135,8 +152,12 @@ def _too_much(path: Path, what: str) -> BadSource:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, numbered from 1."""
-    text = decoded(path.read_bytes()).replace("\r\n", "\n")
+    text = _text(path).replace("\r\n", "\n")
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def _text(path: Path) -> str:
+    return decoded(path.read_bytes())
 
 
 def _json_lines(path: Path) -> Iterator[Record]:
@@ -150,7 +171,7 @@ def _json_lines(path: Path) -> Iterator[Record]:
 
 def _json_list(path: Path) -> Iterator[Record]:
     try:
-        values = _json(decoded(path.read_bytes()))
+        values = _json(_text(path))
     except (ValueError, RecursionError) as error:
         raise BadSource(
             "bad_claims",
@@ -173,11 +194,13 @@ def _json_record(where: str, value: object) -> Record:
     return Record(where, Problem("bad_row", "This is not a JSON object.", "Correct it."))
 
 
-_RECORDS: dict[str, Callable[[Path], Iterator[Record]]] = {
-    ".csv": lambda path: csv_records(path, decoded(path.read_bytes())),
-    ".tsv": lambda path: csv_records(path, decoded(path.read_bytes()), "\t"),
+_TABLES: dict[str, Callable[[Path, Callable[[str], bool]], Iterator[Record]]] = {
+    ".csv": lambda path, has_claims: csv_records(path, _text(path), has_claims),
+    ".tsv": lambda path, has_claims: csv_records(path, _text(path), has_claims, "\t"),
     ".xlsx": xlsx_records,
     ".xlsm": xlsx_records,
+}
+_JSON: dict[str, Callable[[Path], Iterator[Record]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json_list,

@@ -1,21 +1,29 @@
-"""Reads tables, whose first row names the columns: .csv, .tsv and .xlsx."""
+"""Reads tables, whose first row names the columns: .csv, .tsv and .xlsx.
+
+Above that row may be a few lines that name the table. They are left out where the row is certain:
+it has a column for claims, and more cells than each line above it.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, time
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from retrieval.corpora.separated import separated_rows
+from retrieval.corpora.separated import SEPARATORS, separated_rows, separator_of
 from retrieval.errors import BadSource, Problem
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
+_TITLES = 10  # rows above the names of the columns, blank ones too
 _MOST_CELLS = 20_000_000  # of an .xlsx
 
 
@@ -27,17 +35,42 @@ class Record:
     values: dict[str, Any] | Problem
 
 
-def csv_records(path: Path, text: str, separator: str | None = None) -> Iterator[Record]:
+def csv_records(
+    path: Path, text: str, has_claims: Callable[[str], bool], separator: str | None = None
+) -> Iterator[Record]:
     """Yield the rows of a table in text (``separated_rows``), without blank ones.
+
+    ``has_claims``: whether a column of this name may have the claims.
 
     Raises:
         BadSource: the row with the names cannot be read.
     """
-    return _records(path, "Line", separated_rows(text, separator))
+    separator = separator or table_separator(text, has_claims)
+    return _records(path, "Line", separated_rows(text, separator), has_claims)
 
 
-def xlsx_records(path: Path) -> Iterator[Record]:
+def table_separator(text: str, has_claims: Callable[[str], bool]) -> str:
+    """Return what parts the cells of a table, as the row with the names of the columns says."""
+    lines = list(islice(io.StringIO(text, newline=None), _TITLES))
+
+    def titles(separator: str) -> int:
+        return _titles([_cells(line, separator) for line in lines], has_claims)
+
+    best = max(SEPARATORS, key=titles)
+    return best if titles(best) else separator_of(text)
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # is reported when the row is read
+        return []
+
+
+def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Record]:
     """Yield the rows of the first sheet, without blank ones, reading them one by one.
+
+    ``has_claims``: whether a column of this name may have the claims.
 
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
@@ -60,7 +93,7 @@ def xlsx_records(path: Path) -> Iterator[Record]:
                 sheet = book.worksheets[0]
                 sheet.reset_dimensions()  # some programs write wrong ones
                 rows = _at_most(path, sheet.iter_rows(values_only=True))
-                yield from _records(path, "Row", enumerate(rows, 1))
+                yield from _records(path, "Row", enumerate(rows, 1), has_claims)
     except (BadSource, MemoryError):
         raise
     except (
@@ -88,12 +121,18 @@ def _at_most(path: Path, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]
 
 
 def _records(
-    path: Path, place: str, rows: Iterable[tuple[int, list[Any] | Problem]]
+    path: Path,
+    place: str,
+    rows: Iterable[tuple[int, list[Any] | Problem]],
+    has_claims: Callable[[str], bool],
 ) -> Iterator[Record]:
-    """Yield the rows below the first one, which names the columns."""
+    """Yield the rows below the one that names the columns: the first one, or one below titles."""
     names: list[str] = []
     named: list[bool] = []
-    for number, cells in rows:
+    rest = iter(rows)
+    first = list(islice(rest, _TITLES))
+    titles = _titles([[] if isinstance(row, Problem) else row for _, row in first], has_claims)
+    for number, cells in chain(first[titles:], rest):
         if isinstance(cells, Problem):
             if not names:
                 message = f"{path}, {place.casefold()} {number}: {cells.message}"
@@ -116,6 +155,15 @@ def _records(
             columns = zip(names, named, [*cells, *[""] * len(names)], strict=False)
             values = {name: cell for name, is_named, cell in columns if is_named or _filled(cell)}
             yield Record(f"{place} {number}", values)
+
+
+def _titles(rows: Sequence[Sequence[Any]], has_claims: Callable[[str], bool]) -> int:
+    """Return how many of the first rows are above the one that names the columns."""
+    for at, row in enumerate(rows):
+        if any(has_claims(str(cell)) for cell in row):
+            cells = sum(map(_filled, row))
+            return at if all(sum(map(_filled, above)) < cells for above in rows[:at]) else 0
+    return 0
 
 
 def _filled(cell: object) -> bool:

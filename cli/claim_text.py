@@ -7,7 +7,14 @@ import textwrap
 from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
-from retrieval.wording import PROOF_DIFFERS, STOPPED, VERDICTS, against_words, verdict_words
+from retrieval.wording import (
+    OCR_NOTE,
+    PROOF_DIFFERS,
+    STOPPED,
+    VERDICTS,
+    against_words,
+    verdict_words,
+)
 
 WIDTH = 88
 _SHOWN = 5
@@ -42,6 +49,8 @@ def as_text(result: ClaimResult) -> str:
         credit = sources.get(item.document, "")
         if credit not in (item.url or corpus.name):
             lines.append(f"   From {credit}")
+    if any(item.by_ocr for item in selected[:_SHOWN]):
+        lines += ["", *_wrapped(OCR_NOTE, "")]
     lines += ["", *_proof(result)] if result.proof else []
     last = result.hops[-1]
     if last.stopped:

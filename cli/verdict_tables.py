@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,27 @@ from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
 
 _COLUMNS = ("verdict", "confidence", "leans", "rationale", "evidence", "sources", "error")
+_LONG = ("claim", "rationale", "evidence", "sources", "error")
+_WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
+TABLES = (".csv", ".xlsx")
 _DIGITS = 15  # of a number that spreadsheets keep
 
 
-def write_table(lines: Path, rows: list[Row], output: Path) -> None:
+def write_table(lines: Path, rows: list[Row], output: Path, separator: str = ",") -> None:
     """Write a row for each line of results: the claim, the other columns of ``rows``, the verdict.
 
     A column that has the name of one of the verdict's gets "(input)" after its name.
+    ``separator``: what parts the cells of a .csv.
     """
     others = list(dict.fromkeys(name for row in rows for name in row.others))
     given = [f"{name} (input)" if name in ("claim", *_COLUMNS) else name for name in others]
     unfinished = output.with_name(f"{output.name}.part")
     header = ["claim", *given, *_COLUMNS]
-    TABLES[output.suffix.casefold()](unfinished, _table(lines, header, others))
+    table = _table(lines, header, others)
+    if output.suffix.casefold() == ".csv":
+        _write_csv(unfinished, table, separator)
+    else:
+        _write_xlsx(unfinished, table)
     unfinished.replace(output)
 
 
@@ -51,16 +60,25 @@ def _verdict(record: dict[str, Any]) -> dict[str, object]:
         return {"error": f"{record['error']['message']} {record['error']['hint']}"}
     result = ClaimResult.model_validate(record)
     verdict = result.verdict
-    sources = [f"{one.reference} {one.url or ''}".rstrip() for one in result.selected]
+    credits_of = {document.id: document.credit for document in result.documents}
+    sources = [
+        f"{one.reference} {one.url or _in_brackets(credits_of.get(one.document, ''))}".rstrip()
+        for one in result.selected
+    ]
     return {
         "verdict": verdict.label,
         # A cell without the page around it would read as a certainty.
-        "confidence": None if verdict.label == NOT_ENOUGH_INFO else verdict.confidence,
+        # With two digits after the point no spreadsheet takes it for thousands.
+        "confidence": None if verdict.label == NOT_ENOUGH_INFO else round(verdict.confidence, 2),
         "leans": verdict.leans,
         "rationale": verdict.rationale,
         "evidence": "\n".join(one.sentence for one in result.selected),
         "sources": "\n".join(dict.fromkeys(sources)),
     }
+
+
+def _in_brackets(text: str) -> str:
+    return f"({text})" if text else ""
 
 
 def _cell(value: object) -> object:
@@ -74,26 +92,27 @@ def _cell(value: object) -> object:
     return safe_cell(value)
 
 
-def _write_csv(path: Path, rows: Iterable[list[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows(rows)
+def _write_csv(path: Path, rows: Iterable[list[object]], separator: str) -> None:
+    # Excel reads UTF-8 only after its mark.
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        csv.writer(stream, delimiter=separator).writerows(rows)
 
 
 def _write_xlsx(path: Path, rows: Iterable[list[object]]) -> None:
     import openpyxl
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    from openpyxl.utils import get_column_letter
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Verdicts")
     sheet.freeze_panes = "B2"
-    for row in rows:
+    cells = iter(rows)
+    header = next(cells)
+    for number, name in enumerate(header, 1):
+        width = _WIDE if name in _LONG else _NARROW
+        sheet.column_dimensions[get_column_letter(number)].width = width
+    for row in chain([header], cells):
         sheet.append(
             [ILLEGAL_CHARACTERS_RE.sub("", one) if isinstance(one, str) else one for one in row]
         )
     book.save(path)
-
-
-TABLES: dict[str, Callable[[Path, Iterable[list[object]]], None]] = {
-    ".csv": _write_csv,
-    ".xlsx": _write_xlsx,
-}

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
-from retrieval.wording import WITH_QUANTITIES
+from retrieval.wording import BY_OCR, WITH_QUANTITIES
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -130,7 +130,8 @@ class Evidence(_Part):
     path: tuple[SentenceKey, ...] = ()
     """The sentences that it was read together with, each as document and sentence id."""
     section: str | None = None
-    """Headings above it in a long document, the outermost first; null where there are none."""
+    """Headings above it in a long document, the outermost first; "read by OCR" on a page that is a
+    picture; null where there are none."""
     page: int | None = None
     """Its page in a long document, from 1; null where there are no pages."""
     context_before: str | None = None
@@ -145,6 +146,11 @@ class Evidence(_Part):
     def reference(self) -> str:
         """The title of its document, with page and section."""
         return _reference(self.title, self.section, self.page)
+
+    @property
+    def by_ocr(self) -> bool:
+        """Whether it was read from a picture."""
+        return self.section == BY_OCR
 
 
 class Document(_Part):

@@ -20,6 +20,12 @@ STOPPED: dict[Stopped, str] = {
     "time": "the time allowed was used up",
 }
 PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
+BY_OCR = "read by OCR"
+"""The section of what was read from a picture."""
+OCR_NOTE = (
+    "OCR reads letters from a picture and may misread them, numbers too; [?] is a word that it is"
+    " less than 60% sure of."
+)
 WITH_QUANTITIES = " + quantities"
 """Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
 

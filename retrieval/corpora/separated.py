@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from retrieval.errors import Problem
 
-_SEPARATORS = ",;\t|"
-_NO_SEPARATOR = "\x1f"
+SEPARATORS = ",;\t|"
+NO_SEPARATOR = "\x1f"
 # With such a line a file tells Excel its separator.
 _NAMED = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
@@ -23,35 +23,66 @@ def separated_rows(
     Without a ``separator``, a line ``sep=;`` before the table names it; otherwise it is the one
     that the first row has most of. If it has none, the whole line is the cell, unless it is quoted.
 
-    After a row that cannot be read, reading goes on in the next line: a quotation mark that is
-    missing costs one row, not the rest of the file.
+    A line with quotation marks within its quoted cells, written once or after a backslash, is read
+    if it has then as many cells as the row before. After a row that cannot be read, reading goes on
+    in the next line: a quotation mark that is missing costs one row, not the rest of the file.
     """
     lines = list(io.StringIO(text.replace("\r\n", "\n"), newline=""))
-    if separator is None and lines and (named := _NAMED.fullmatch(lines[0])):
-        separator, lines[0] = named[1], "\n"
-    separator = separator or _separator(lines)
-    begin = 0
+    if lines and _NAMED.fullmatch(lines[0]):
+        lines[0] = "\n"
+    separator = separator or separator_of(text)
+    begin = width = 0
     while begin < len(lines):
         rest = (lines[at] for at in range(begin, len(lines)))
         reader = csv.reader(rest, delimiter=separator, strict=True)
         first = begin
         try:
             for cells in reader:
+                width = len(cells) or width
                 yield first + 1, cells
                 first = begin + reader.line_num
             return
         except csv.Error as error:
-            hint = "Write a quotation mark within a cell twice, and one at each end of the cell."
-            yield first + 1, Problem("bad_row", f"The row cannot be read: {error}.", hint)
             begin = first + 1
+            cells = _loosely_quoted(lines[first].rstrip("\r\n"), separator)
+            if cells and len(cells) == width:
+                yield begin, cells
+                continue
+            hint = "Write a quotation mark within a cell twice, and one at each end of the cell."
+            yield begin, Problem("bad_row", f"The row cannot be read: {error}.", hint)
 
 
-def _separator(lines: list[str]) -> str:
+def _loosely_quoted(line: str, separator: str) -> list[str]:
+    """Return the cells of a line; a quotation mark ends a cell only before a separator.
+
+    Returns none if a cell has no such end.
+    """
+    mark = re.escape(separator)
+    end = rf"(?={mark}|\Z)"
+    cell = re.compile(rf'"((?:\\.|"(?!{end})|[^"\\])*)"{end}|(?:[^"{mark}][^{mark}]*)?{end}')
+    cells = []
+    at = 0
+    while found := cell.match(line, at):
+        quoted = found[1]
+        cells.append(found[0] if quoted is None else quoted.replace('\\"', '"').replace('""', '"'))
+        if found.end() == len(line):
+            return cells
+        at = found.end() + len(separator)
+    return []
+
+
+def separator_of(text: str) -> str:
+    """Return what parts the cells of a table, as its first lines say; ``NO_SEPARATOR`` if none."""
+    lines = io.StringIO(text.replace("\r\n", "\n"), newline="")
+    if named := _NAMED.fullmatch(lines.readline()):
+        return named[1]
+
     def columns(separator: str) -> int:
+        lines.seek(0)
         try:
             return len(next(filter(any, csv.reader(lines, delimiter=separator)), []))
         except csv.Error:  # is reported when the row is read
             return 0
 
-    best = max(_SEPARATORS, key=columns)
-    return best if columns(best) > 1 else _NO_SEPARATOR
+    best = max(SEPARATORS, key=columns)
+    return best if columns(best) > 1 else NO_SEPARATOR

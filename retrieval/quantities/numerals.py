@@ -1,4 +1,4 @@
-"""Numbers in English texts, in digits and in words: "1.5 million", "1,500,000", "three thousand".
+"""Numbers in English texts, in digits and in words: "1.5 million", "10⁶", "three thousand".
 
 Number words are read by text2num. What is not certainly a number is not read.
 """
@@ -15,6 +15,8 @@ from text_to_num import text2num
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SCALE = "|".join(_SCALES)
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_FROM_RAISED = str.maketrans(_RAISED, "0123456789-")
 _SMALL = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
@@ -22,7 +24,9 @@ _SMALL = (
 _ANY_SMALL = _SMALL.replace(" ", "|")
 _WORD = f"{_ANY_SMALL}|one|hundred|{'|'.join(_SCALES)}"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/\u2019'-])(?:(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
+    rf"(?<![\w.,/\u2019'-])(?:(?:(?P<factor>\d+(?:\.\d+)?)[ \u00a0]?[×x][ \u00a0]?)?"  # noqa: RUF001
+    rf"10(?P<power>⁻?[{_RAISED[:-1]}]{{1,2}})(?!\w)"
+    rf"|(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
     r"(?!\w|[.,/-]\d)"
     r"|(?P<dozens>a|two|three|four|five|six) dozen\b"
     r"|(?P<one>(?<=than )an?|(?<=over )an?|(?<=least )an?|(?<=about )an?)(?= )"
@@ -64,6 +68,9 @@ def numerals(text: str) -> Iterator[Numeral]:
 
 
 def _value(found: re.Match[str]) -> Decimal | None:
+    if found["power"]:
+        power = int(found["power"].translate(_FROM_RAISED))
+        return Decimal(found["factor"] or 1).scaleb(power)
     if found["digits"]:
         return Decimal(found["digits"].replace(",", "")) * _SCALES.get(
             (found["scale"] or "").lower(), 1

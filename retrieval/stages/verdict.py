@@ -197,8 +197,9 @@ def rationale_of(
 
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
     first. For a decided claim the first sentence of the same stance is quoted; if no sentence has
-    it alone, the first of those read together. Otherwise the first sentence is quoted, whatever its
-    stance, unless no sentence is about the ``subject`` of the claim.
+    it, or only together with the best one, the best of those read together. Otherwise the first
+    sentence is quoted, whatever its stance, unless no sentence is about the ``subject`` of the
+    claim.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
@@ -212,7 +213,8 @@ def rationale_of(
     one, several = _VERBS[label]
     if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
-    quoted = next((item for item in evidence if item.stance == label), None)
+    best = evidence[0].key
+    quoted = next((x for x in evidence if x.stance == label and best not in x.path), None)
     if quoted is None:
         closest = evidence[0]
         return (

@@ -105,6 +105,29 @@ def test_texts_are_shown_as_texts_and_word_files_are_downloaded(
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "sent"),
+    [
+        ("a.csv", "Ort;Köln".encode("cp1252"), "text/plain; charset=windows-1252"),
+        ("a.csv", "Ort;Köln".encode(), "text/plain; charset=utf-8"),
+        ("a.txt", b"a" * 999_999 + "ö".encode(), "text/plain; charset=utf-8"),
+        ("a.html", "<meta charset=iso-8859-2>Łódź".encode("iso-8859-2"), "text/html"),
+    ],
+)
+def test_a_text_is_sent_with_its_encoding(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    folder: Path,
+    name: str,
+    content: bytes,
+    sent: str,
+) -> None:
+    (folder / name).write_bytes(content)
+    answer = get(client, finished(store, worker, name))
+    assert (answer.headers["Content-Type"], answer.data) == (sent, content)
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "../secret.txt",

@@ -16,6 +16,7 @@ from app.pages import EXAMPLES
 from app.services import services_of
 from app.wording import elapsed
 from retrieval.errors import EsotericError
+from retrieval.wording import BY_OCR, OCR_NOTE
 from settings import Settings
 from tests.app.documents import (
     PROVED_CLAIM,
@@ -417,10 +418,39 @@ def test_a_document_of_a_folder_is_credited_to_its_file_and_not_to_wikipedia(
     job = submitted(store)
     worker.finish(job, result)
     text = words(client.get(f"/claims/{job.id}").text)
-    assert f"Ida Holm, from {credit}, found in hop 2" in text
-    assert f"From {credit}, found by" in text
+    assert "Ida Holm, from minutes.docx, modified on 5 March 2024, found in hop 2" in text
+    assert "From minutes.docx, modified on 5 March 2024, found by" in text
     assert "9,842 documents, text of 5 March 2024, indexed on 20 November 2026." in text
     assert "Texts from Wikipedia" not in text
+
+
+def test_evidence_of_a_file_names_its_page_once(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_passages()
+    result["documents"][0]["source"] = "report, page 2.pdf, page 12, modified on 2024-03-05"
+    job = submitted(store, result["claim"])
+    worker.finish(job, result)
+    text = words(client.get(f"/claims/{job.id}").text)
+    place = "Annual report 1931, page 12, Results > Revenue"
+    assert f"{place}, from report, page 2.pdf, modified on 5 March 2024 Show" in text
+
+
+def test_evidence_that_was_read_by_ocr_is_marked_and_explained_once(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_passages()
+    for item in (result["evidence"][0], result["documents"][0]):
+        item["section"] = BY_OCR
+    job = submitted(store, result["claim"])
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    text = words(page)
+    assert "Evidence 1 Supports Read by OCR 92% confident, read alone" in text
+    assert "<bdi>Annual report 1931, page 12</bdi>" in page
+    assert page.count('class="tag"') == 1
+    assert text.count(OCR_NOTE) == 1
+    assert "<h4><bdi>Page 12, read by OCR</bdi></h4>" in page
 
 
 def test_the_passages_of_a_document_are_shown_together_in_its_order(

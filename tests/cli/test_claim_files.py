@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from cli import claim_files, claim_tables
-from cli.claim_files import read_claims
+from cli.claim_files import read_claims, separator_of
 from retrieval.errors import BadSource
 
 
@@ -51,6 +51,10 @@ def test_a_cell_of_a_table_may_hold_lines_commas_and_quotes(tmp_path: Path) -> N
         ("a.csv", "sep=;\r\nNo;claim;Desk\r\n7;Tea is a drink.;food\r\n"),
         ("a.csv", '"sep=|"\nNo|claim|Desk\n7|Tea is a drink.|food\n'),
         ("a.csv", "\n,,\nNo,statement,Desk\n7,Tea is a drink.,food\n"),
+        ("a.csv", "Claims of May, all;;\n;;\nNo;Claim;Desk\n7;Tea is a drink.;food\n"),
+        ("a.csv", "Claims, May, food\nby Ann\n\nNo;claim;Desk\n7;Tea is a drink.;food\n"),
+        ("a.csv", "sep=;\nClaims of May\nNo;claim;Desk\n7;Tea is a drink.;food\n"),
+        ("a.tsv", "Claims of May\t\t\nNo\tText\tDesk\n7\tTea is a drink.\tfood\n"),
         ("a.tsv", "No\ttext\tDesk\n7\tTea is a drink.\tfood\n"),
         ("a.json", '[{"No": "7", "claim": "Tea is a drink.", "Desk": "food"}]'),
         ("a.ndjson", '{"No": "7", "Claim": "Tea is a drink.", "Desk": "food"}\n'),
@@ -89,8 +93,56 @@ def test_blank_rows_and_blank_cells_at_the_end_are_left_out(tmp_path: Path) -> N
     ]
 
 
+def test_no_row_is_taken_for_a_title_that_has_as_many_cells_as_the_one_below_it(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "claims.csv", "kind,sentence\nclaim,Tea is a drink.\n")
+    with pytest.raises(BadSource, match="The columns are: 'kind', 'sentence'"):
+        read_claims(path)
+
+
+def test_the_column_that_is_asked_for_is_found_below_a_title(tmp_path: Path) -> None:
+    table = "The text of May\nNo;Sentence\n7;Tea is a drink.\n"
+    (row,) = read_claims(written(tmp_path, "claims.csv", table), "sentence")
+    assert (row.where, row.claim) == ("Line 3", "Tea is a drink.")
+
+
+@pytest.mark.parametrize(
+    ("cell", "claim"),
+    [
+        ('"Tea is "hot"."', 'Tea is "hot".'),
+        ('"Tea is \\"hot, or cold\\"."', 'Tea is "hot, or cold".'),
+        ('""Hot" is the tea."', '"Hot" is the tea.'),
+        ('"Tea "is" ""hot""."', 'Tea "is" "hot".'),
+    ],
+)
+def test_quotation_marks_within_a_cell_are_read_where_its_end_is_certain(
+    tmp_path: Path, cell: str, claim: str
+) -> None:
+    table = f"id,claim,desk\n1,{cell},\n,Ice is cold.,food\n"
+    first, second = read_claims(written(tmp_path, "claims.csv", table))
+    assert (first.claim, first.others) == (claim, {"id": "1", "desk": ""})
+    assert second.claim == "Ice is cold."
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "separator"),
+    [
+        ("a.csv", "Claims, May\nNo;claim\n7;Tea is a drink.\n", ";"),
+        ("a.csv", "sep=|\nNo|claim\n7|Tea is a drink.\n", "|"),
+        ("a.csv", "claim\nTea; a drink.\n", ","),
+        ("a.tsv", "No\tclaim\n7\tTea is a drink.\n", ","),
+    ],
+)
+def test_a_table_of_verdicts_is_separated_as_the_list_was(
+    tmp_path: Path, name: str, table: str, separator: str
+) -> None:
+    assert separator_of(written(tmp_path, name, table)) == separator
+
+
 def test_a_bad_row_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    table = 'id,claim\n1,"Tea is "hot"."\n2,"Ice is cold.\n3,Milk, too, is white.\n4,Ink is blue.\n'
+    quoted = '1,"Tea is "hot", or cold."\n2,"Ice is cold.\n'
+    table = f"id,claim\n{quoted}3,Milk, too, is white.\n4,Ink is blue.\n"
     rows = read_claims(written(tmp_path, "claims.csv", table))
     assert [(row.where, row.problem is None) for row in rows] == [
         ("Line 2", False),
@@ -205,6 +257,15 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
     ]
     assert rows[0].others == {"No": 7, "Day": "2021-03-04", "Seen": "2021-03-04T05:06:00"}
     assert [row.problem.code for row in rows[1:] if row.problem] == ["claim_not_text", "bad_row"]
+
+
+def test_a_workbook_may_have_titles_above_the_names_of_its_columns(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path,
+        [["Claims of May"], ["Food", None, "Ann"], [], ["No", "Claim", "Desk"], [7, "Tea", None]],
+    )
+    (row,) = read_claims(path)
+    assert (row.where, row.claim, row.others) == ("Row 5", "Tea", {"No": 7, "Desk": ""})
 
 
 def test_a_workbook_with_too_many_cells_is_refused(

@@ -25,21 +25,33 @@ OTHERS: dict[str, Any] = {
 }
 
 
+def _supported() -> dict[str, Any]:
+    """Return a result with evidence of a file, and of the web."""
+    result = claim_document(CLAIM)
+    result["verdict"]["confidence"] = 0.9321
+    for item in (*result["evidence"], *result["documents"]):
+        if item["title"] == "Lighthouse of Varn":
+            item["url"] = None
+            item["source"] = "varn.pdf, page 3, modified on 2024-03-05"
+    return result
+
+
 def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table of three claims, of which the last one failed."""
     error = {"code": "claim_empty", "message": "Line 4: There is no claim.", "hint": "Write one."}
     lines = [
-        claim_document(CLAIM) | {"row": OTHERS},
+        _supported() | {"row": OTHERS},
         document_without_evidence("-5 degrees is cold.") | {"row": {"desk": "food"}},
         {"claim": "", "error": error},
     ]
     path = tmp_path / "lines"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     rows = [Row("Line 2", CLAIM, OTHERS), Row("Line 3", "-5", {"desk": "food"}), Row("Line 4", "")]
-    write_table(path, rows, tmp_path / name)
+    write_table(path, rows, tmp_path / name, ";")
     if name.endswith(".csv"):
-        with (tmp_path / name).open(encoding="utf-8", newline="") as stream:
-            return list(csv.DictReader(stream))
+        assert (tmp_path / name).read_bytes().startswith(b"\xef\xbb\xbfclaim;No;")
+        with (tmp_path / name).open(encoding="utf-8-sig", newline="") as stream:
+            return list(csv.DictReader(stream, delimiter=";"))
     header, *cells = openpyxl.load_workbook(tmp_path / name).active.iter_rows(values_only=True)
     return [dict(zip(header, row, strict=True)) for row in cells]
 
@@ -56,9 +68,11 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
         "SUPPORTS",
         "open",
     )
-    assert float(first["confidence"]) == 0.93
+    assert float(first["confidence"]) == 0.93  # of 0.9321
     assert (str(first["No"]), first["tags"]) == ("7", '["a", "b"]')
-    assert "https://en.wikipedia.org/wiki/Ida_Holm" in first["sources"].splitlines()[-1]
+    *_, file, address = first["sources"].splitlines()
+    assert file == "Lighthouse of Varn (varn.pdf, page 3, modified on 2024-03-05)"
+    assert "https://en.wikipedia.org/wiki/Ida_Holm" in address
     assert (second["verdict"], second["desk"]) == ("NOT ENOUGH INFO", "food")
     assert not second["confidence"]
     assert third["error"] == "Line 4: There is no claim. Write one."

@@ -8,6 +8,7 @@ from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
+from retrieval.wording import BY_OCR, OCR_NOTE
 from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
 
 
@@ -241,7 +242,7 @@ def test_with_ocr_a_scanned_page_is_read_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp of the harbour burned on 212 days."))
     (block,) = pdf.read(tmp_path / "a.pdf").blocks
     assert block.text == "The lamp of the harbour burned on 212 days."
-    assert block.section == (ocr.MARK,)
+    assert block.section == (BY_OCR,)
 
 
 def test_words_that_ocr_is_not_sure_of_are_left_open() -> None:
@@ -255,6 +256,7 @@ def test_words_that_ocr_is_not_sure_of_are_left_open() -> None:
     (segment,) = ocr._segments("\n".join(rows), scale=2, height=800)
     assert segment.text == "It burned [?]"
     assert (segment.left, segment.base) == (50, 765)
+    assert "less than 60% sure" in OCR_NOTE
 
 
 def test_a_file_of_fragments_is_not_said_to_be_scanned(tmp_path: Path) -> None:

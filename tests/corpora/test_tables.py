@@ -36,6 +36,19 @@ def split(*rows: str) -> list[list[str]]:
             ["Maker, Ann Lee.", "Height, 9 m.", "Colour, red."],
         ),
         (["Lamp | Made", "red"], ["Lamp: red."]),
+        (
+            [
+                "Lamps of Rowan | |",
+                "Counted in May | |",
+                "Town | 1921 | 1922",
+                "Rowan | 4 m | 11 m",
+            ],
+            ["Lamps of Rowan.", "Counted in May.", "Town: Rowan, 1921: 4 m, 1922: 9 m."],
+        ),
+        (
+            ["Expenses |", "Rent | 90", "Income |", "Dues | 80"],
+            ["Expenses.", "Rent, 90.", "Income.", "Dues, 80."],
+        ),
         (["Lamp | Made"], ["Lamp, Made."]),
         (["Lamp", "red"], ["Lamp.", "red."]),
         ([], []),

@@ -19,6 +19,8 @@ from retrieval.quantities.units import _UNITS, _unit, currency_before, unit_afte
         ("three thousand and six", [3006]),
         ("twenty-five", [25]),
         ("two and a half million", [2_500_000]),
+        ("2.5 × 10⁶, 10³ or 7 x 10⁻²", [2_500_000, 1000, 0.07]),  # noqa: RUF001
+        ("5 m², 3 × 10 m", [5, 3, 10]),  # noqa: RUF001
         ("a dozen, two dozen, half a million", [12, 24, 500_000]),
         ("a hundred and six", [106]),
         ("four five", []),

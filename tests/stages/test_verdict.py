@@ -62,6 +62,16 @@ def test_the_rationale_counts_other_documents_of_the_same_stance() -> None:
     )
 
 
+def test_a_sentence_that_says_something_only_beside_the_best_one_is_not_quoted() -> None:
+    row = evidence("Ferries", "Town: Rowan, 1921: 4.", 0.9, NOT_ENOUGH_INFO)
+    head = evidence("Ferries", "The table counts ferries.", 0.7, SUPPORTS, 1)
+    items = [row, replace(head, path=(row.key,))]
+    assert rationale_of(SUPPORTS, True, items) == (
+        "Read together, the sentences support it; the most relevant, in “Ferries”:"
+        " “Town: Rowan, 1921: 4.”"
+    )
+
+
 def test_a_verdict_that_no_sentence_gives_alone_says_that_they_were_read_together() -> None:
     items = [
         evidence("Harbour", "The mole was built by Ida Holm.", 0.6, NOT_ENOUGH_INFO),

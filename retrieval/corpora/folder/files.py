@@ -65,9 +65,10 @@ def find_files(folder: Path) -> FoundFiles:
             else:
                 found.lacking[path.suffix.lower()] += 1
     found.readable.sort()
-    # First, because the first message is what is printed.
-    found.left_out[:0] = _unknown_formats(folder, found.unknown)
-    found.left_out += lacking_libraries(folder, found.lacking)
+    kinds = [*lacking_libraries(folder, found.lacking), *_unknown_formats(folder, found.unknown)]
+    if kinds:  # one message, and the first, because the first one is what is printed
+        said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
+        found.left_out.insert(0, BadPage(" ".join([*said, kinds[-1].message]), kinds[-1].hint))
     return found
 
 

@@ -13,7 +13,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import child as reader
 from retrieval.corpora.folder.document import Document, Unreadable
-from retrieval.corpora.folder.files import find_files, shown
+from retrieval.corpora.folder.files import find_files, lacking_libraries, shown
 from retrieval.corpora.folder.formats import BY_SUFFIX, Format
 from retrieval.corpora.json_lines import opened
 from retrieval.corpora.page_ids import bad_id
@@ -47,10 +47,8 @@ class FolderCorpus:
         self._files = found.readable
         self._left_out = tuple(found.left_out)
         if not self._files:
-            if found.lacking:
-                raise BadSource(
-                    "source_missing", found.left_out[-1].message, found.left_out[-1].hint
-                )
+            for lacking in lacking_libraries(folder, found.lacking):
+                raise BadSource("source_missing", lacking.message, lacking.hint)
             others = f" {found.left_out[0].message}" if found.unknown else ""
             raise BadSource(
                 "source_missing",

@@ -14,12 +14,11 @@ import pypdfium2.raw as raw
 
 from retrieval.corpora.folder.segments import APART, Segment
 
-MARK = "read from a picture by OCR; [?] is a word that it is less than 60 % sure of"
 INSTALL = (
     "Install OCR and build again (Debian: apt install tesseract-ocr), or run"
     " ocrmypdf IN.pdf OUT.pdf"
 )
-_SURE = 60.0  # percent
+_SURE = 60.0  # percent; OCR_NOTE says it too
 _DOTS = 300  # per inch
 _POINTS = 72  # per inch
 _LARGEST = 25_000_000  # dots of a picture

@@ -24,6 +24,7 @@ from retrieval.corpora.folder.running_heads import without_running_heads
 from retrieval.corpora.folder.running_text import running_text
 from retrieval.corpora.folder.segments import Segment, rows, segments
 from retrieval.corpora.passages import Block
+from retrieval.wording import BY_OCR
 
 _LONGEST_TITLE = 200  # characters
 _LARGER = 1.15  # how much larger than most of the page a title is set
@@ -106,7 +107,7 @@ def _document(document: pdfium.PdfDocument) -> Document:
         for page, parts in zip(pages, texts, strict=True)
     ]
     blocks = [
-        Block(paragraph, (ocr.MARK,) if page.scanned else (), number)
+        Block(paragraph, (BY_OCR,) if page.scanned else (), number)
         for number, (page, paragraphs) in enumerate(
             zip(pages, running_text(laid_out), strict=True), start=1
         )

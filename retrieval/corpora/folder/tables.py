@@ -57,9 +57,14 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
     Names of the columns are in the first rows, if all their cells are marked as headings, or else
     in the first row if each of its cells looks like a name, and there are rows below it. A row that
     is one cell over all columns is a sentence, and a heading of the rows below it if they have one.
+    Rows above the names that have only a first cell, such as the title of a sheet, are sentences.
     """
     cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
     grid = [row for row in cells if any(cell.text for cell in row)]
+    titles = len(list(takewhile(_has_one_cell, grid)))
+    if titles and _heads(grid[titles:]):
+        yield from (_ended(row[0].text) for row in grid[:titles])
+        grid = grid[titles:]
     heads = _heads(grid)
     names = [_joined(column) for column in _columns([r for r in grid[:heads] if not _alone(r)])]
     last = max((at for at, row in enumerate(grid) if not _alone(row)), default=0)
@@ -173,6 +178,10 @@ def _named(names: list[str], row: list[Cell]) -> list[str]:
 def _alone(row: list[Cell]) -> str:
     """Return the text of a row that is one cell over several columns, or else ""."""
     return row[0].text if len(row) > 1 and all(cell is row[0] for cell in row) else ""
+
+
+def _has_one_cell(row: list[Cell]) -> bool:
+    return len(row) > 1 and bool(row[0].text) and not any(cell.text for cell in row[1:])
 
 
 def _ended(sentence: str) -> str:
