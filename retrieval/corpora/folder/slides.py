@@ -12,7 +12,7 @@ from pptx.oxml.ns import qn
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document
 from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import marked, settled
 
@@ -27,8 +27,8 @@ def read(path: Path) -> Document:
         Unreadable: it is not a .pptx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
-    with unpacked(path):
-        presentation = pptx.Presentation(str(path))
+    with office_file(path) as file:
+        presentation = pptx.Presentation(file)
     slides = [
         (number, slide)
         for number, slide in enumerate(presentation.slides, start=1)
