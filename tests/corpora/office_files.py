@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Mapping
 from datetime import date
@@ -32,6 +33,18 @@ def zipped(members: Mapping[str, str]) -> bytes:
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()
+
+
+def strict(path: Path) -> None:
+    """Give a file of Office the names of Strict Open XML, and a day in the form of that."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    usual = rb"http://schemas\.openxmlformats\.org/(\w+ml|officeDocument)/2006/"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            content = re.sub(usual, rb"http://purl.oclc.org/ooxml/\1/", content)
+            day = b' s="3" t="d"><v>1931-05-02</v>'
+            archive.writestr(name, content.replace(b' s="3"><v>11445</v>', day))
 
 
 def odt_of(body: str) -> bytes:
@@ -104,6 +117,24 @@ def write_slides(path: Path) -> None:
     hidden.shapes.title.text = "It is green."
     hidden.element.set("show", "0")
     made.save(str(path))
+
+
+def write_merged_workbook(path: Path, bold: bool) -> None:
+    """Write a sheet with merged cells under a title, with a hidden row and a hidden column."""
+    with xlsxwriter.Workbook(str(path)) as book:
+        look = book.add_format({"bold": bold})
+        lamps = book.add_worksheet()
+        lamps.merge_range("A1:F1", "Lamps", look)
+        lamps.merge_range("A2:A3", "County", look)
+        lamps.merge_range("B2:B3", "Town", look)
+        lamps.merge_range("C2:D2", 1921, look)
+        lamps.merge_range("E2:F2", 1922, look)
+        lamps.write_row("C3", ("Oil", "Gas", "Oil", "Gas"), look)
+        lamps.merge_range("A4:A6", "North")
+        for at, name in enumerate(("Rowan", "Alder", "Elm"), start=3):
+            lamps.write_row(at, 1, (name, at, 10 * at, 100 * at, 1000 * at))
+        lamps.set_row(4, None, None, {"hidden": True})
+        lamps.set_column("E:E", None, None, {"hidden": True})
 
 
 def write_workbook(path: Path) -> None:
