@@ -43,10 +43,6 @@ def split(*rows: str) -> list[list[str]]:
             ["Town | Oil | Gas", "Rowan | closed | closed", "Alder | 4 | 5"],
             ["Town: Rowan, Oil: closed, Gas: closed.", "Town: Alder, Oil: 4, Gas: 5."],
         ),
-        (
-            ["Lamps | | ", "Town | 1921 | 1922", "Rowan | 4 | 5"],
-            ["Lamps.", "Town: Rowan, 1921: 4, 1922: 5."],
-        ),
         (["Lamp | Made", "red"], ["Lamp: red."]),
         (["Lamp | Made"], ["Lamp, Made."]),
         (["Lamp", "red"], ["Lamp.", "red."]),

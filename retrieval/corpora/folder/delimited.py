@@ -38,8 +38,9 @@ def read(path: Path) -> Document:
 def in_tables(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     """Yield the rows in tables of a limited size; empty rows are left out.
 
-    Each begins with the rows that name the columns. Cells at the end of a row that are empty in all
-    rows of such a table are left out.
+    Each begins with the rows that name the columns. What stands alone in a first cell before these
+    is a table of its own. Cells at the end of a row that are empty in all rows of such a table are
+    left out.
     """
     head: list[list[Cell]] | None = None
     table: list[list[Cell]] = []
@@ -47,6 +48,9 @@ def in_tables(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     for row in rows:
         if not any(cell.text for cell in row):
             continue
+        if len(table) == 1 and _is_single(table[0]) and not head:
+            yield _narrowed(table)
+            table = []
         if cells > _MOST_CELLS:
             table = _narrowed(table)
             yield table
@@ -56,6 +60,10 @@ def in_tables(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
         cells += len(row)
     if table:
         yield _narrowed(table)
+
+
+def _is_single(row: list[Cell]) -> bool:
+    return bool(row[0].text) and not any(cell.text for cell in row[1:])
 
 
 def _narrowed(table: list[list[Cell]]) -> list[list[Cell]]:

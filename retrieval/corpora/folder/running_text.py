@@ -98,7 +98,8 @@ def _paragraphs(
     for item in items:
         if isinstance(item, Table):
             rows = [row for row in item.rows if _is_row(row)]
-            paragraphs += (_Paragraph(text, None) for text in row_sentences(rows))
+            sentences = row_sentences([*item.heads, *rows])
+            paragraphs += (_Paragraph(text, None) for text in sentences)
             continue
         is_note = item.size < _NOTE * usual_size
         before = _unfinished(paragraphs, item, is_note)

@@ -59,12 +59,10 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
     in the first row if each of its cells looks like a name, and there are rows below it. In columns
     of figures they may be in the rows below that, if cells of the upper one stand over several
     columns, or the lower one does not name its row. A row that is one cell over all columns is a
-    sentence, and a heading of the rows below it if they have one. A single cell before the names is
-    a sentence.
+    sentence, and a heading of the rows below it if they have one.
     """
     cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
-    singles, grid = _without_singles([row for row in cells if any(cell.text for cell in row)])
-    yield from (_ended(row[0].text) for row in singles)
+    grid = [row for row in cells if any(cell.text for cell in row)]
     heads = _heads(grid)
     names = [_joined(column) for column in _columns([r for r in grid[:heads] if not _alone(r)])]
     last = max((at for at, row in enumerate(grid) if not _alone(row)), default=0)
@@ -81,14 +79,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
 
 def naming_rows(rows: list[list[Cell]]) -> list[list[Cell]]:
     """Return the first rows of a table that name its columns; none of them is empty."""
-    _, grid = _without_singles(rows)
-    return grid[: _heads(grid)]
-
-
-def _without_singles(grid: list[list[Cell]]) -> tuple[list[list[Cell]], list[list[Cell]]]:
-    """Return the rows before the names that have one cell only, and the others."""
-    singles = len(list(takewhile(_is_single, grid)))
-    return (grid[:singles], grid[singles:]) if singles < len(grid) - 1 else ([], grid)
+    return rows[: _heads(rows)]
 
 
 def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[int]]:
@@ -158,10 +149,6 @@ def _goes_on(upper: list[Cell], lower: list[Cell], values: list[list[str]]) -> b
 
 def _are_figures(values: list[str]) -> bool:
     return any(values) and not any(map(_has_a_word, values))
-
-
-def _is_single(row: list[Cell]) -> bool:
-    return len(row) > 1 and bool(row[0].text) and not any(cell.text for cell in row[1:])
 
 
 def _is_marked(row: list[Cell]) -> bool:
