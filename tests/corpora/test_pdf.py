@@ -98,6 +98,21 @@ def test_a_line_above_a_table_is_no_part_of_the_names_of_its_columns(tmp_path: P
     ]
 
 
+def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
+    tmp_path: Path,
+) -> None:
+    lines = ("12 14 15", "Table 3", "1 Introduction", "May 9", "2.1 Lamps", "7", "Fig. 2.", "Rowan")
+    text = (50, 750, 10, "All of them burned oil in those years.")
+    page = drawn(text, *((50, 700 - 40 * at, 10, line) for at, line in enumerate(lines)))
+    (tmp_path / "a.pdf").write_bytes(pdf_of(["It is red."], more=[page]))
+    (part,) = pdf.read(tmp_path / "a.pdf").unread
+    assert part.where == "page 2"
+    assert part.message == (
+        "not read: 2 short lines or rows with numbers that are no sentences;"
+        ' the first is "12 14 15".'
+    )
+
+
 def test_names_of_columns_in_two_lines_are_one(tmp_path: Path) -> None:
     lines = [("", "Number of", "Share of"), ("Town", "lamps", "houses"), ("Rowan", "4", "7%")]
     lines += [("Alder", "5", "8%"), ("Elm", "6", "9%")]
