@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pptx
 import xlsxwriter
+from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 _ODT_NAMES = " ".join(
@@ -116,6 +118,28 @@ def write_slides(path: Path) -> None:
         table.cell(at // 2, at % 2).text = text
     hidden.shapes.title.text = "It is green."
     hidden.element.set("show", "0")
+    made.save(str(path))
+
+
+def write_charts(path: Path) -> None:
+    """Write a slide with a chart of columns, one with a chart over days, and one with dots."""
+    made = pptx.Presentation()
+    bars, days = CategoryChartData(number_format='"$"#,##0'), CategoryChartData()
+    bars.categories, days.categories = ("Rowan", "Elm"), (date(1931, 5, 2), date(1932, 1, 1))
+    for year, values in (("1921", (1200, 7)), ("1922", (3.5, None))):
+        bars.add_series(year, values)
+    days.add_series("Share", (0.125, 0.5), number_format="0.0%")
+    dots = XyChartData()
+    dots.add_series("Lamps").add_data_point(1, 2)
+    for data, kind in (
+        (bars, XL_CHART_TYPE.COLUMN_CLUSTERED),
+        (days, XL_CHART_TYPE.LINE),
+        (dots, XL_CHART_TYPE.XY_SCATTER),
+    ):
+        slide = made.slides.add_slide(made.slide_layouts[6])
+        chart = slide.shapes.add_chart(kind, 0, 0, Inches(4), Inches(4), data).chart
+        if data is bars:
+            chart.chart_title.text_frame.text = "Cost of the lamps"
     made.save(str(path))
 
 

@@ -160,6 +160,21 @@ def test_slides_are_read_with_tables_and_notes_and_without_hidden_ones(tmp_path:
     ]
 
 
+def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.pptx"
+    office_files.write_charts(path)
+    document = slides.read(path)
+    assert [(block.page, block.text) for block in document.blocks] == [
+        (1, "Cost of the lamps, Rowan, 1921: $1,200, 1922: $3.5."),
+        (1, "Cost of the lamps, Elm, 1921: $7."),
+        (2, "1931-05-02, Share: 12.5%."),
+        (2, "1932-01-01, Share: 50.0%."),
+    ]
+    assert [(part.where, part.message) for part in document.unread] == [
+        ("slide 3", "a chart without categories is not read.")
+    ]
+
+
 def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "lamps.xlsx"
     office_files.write_workbook(path)

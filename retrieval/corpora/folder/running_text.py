@@ -1,8 +1,9 @@
 """Makes paragraphs of the lines of printed pages.
 
 Words that are cut at the ends of lines are joined, and fragments such as the letters of an index
-are left out; those with numbers that may be data are listed. A sentence that continues in the next column, after a table or on the next page
-belongs to the place that it begins at; notes at the foot of a page do not come between.
+are left out; those with numbers that may be data are listed. A sentence that continues in the next
+column, after a table or on the next page belongs to the place that it begins at; notes at the foot
+of a page do not come between.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class PageText:
     """The paragraphs of a page, with the rows of tables as sentences.
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
-    as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not among them.
+    as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
     """
 
     paragraphs: list[str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, time
@@ -16,14 +15,11 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
 from retrieval.corpora.folder.document import Document
 from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
+from retrieval.corpora.folder.shown_number import shown_number
 from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import marked, settled
-
-_LOCALE = re.compile(r"\[\$-[^\]]*\]|\[\$([^\]-]*)[^\]]*\]|\\|\"")
-_PERCENT = re.compile(r"0(?:\.(0+))?\s?%")
-_CURRENCY = re.compile(r"^[^0#;]*?([$€£¥])")
 
 
 def read(path: Path) -> Document:
@@ -70,7 +66,7 @@ def _shown(cell: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value, _LOCALE.sub(r"\1", cell.number_format or ""))
+        return shown_number(value, cell.number_format or "")
     if isinstance(value, datetime):
         day = value.date().isoformat()
         return day if value.time() == time() else f"{day} {value.time().isoformat('minutes')}"
@@ -85,14 +81,3 @@ def _piece(piece: str | TextBlock) -> str:
     if piece.font.strike:
         return ""
     return marked(piece.text) if piece.font.vertAlign == "superscript" else piece.text
-
-
-def _number(value: float, form: str) -> str:
-    if percent := _PERCENT.search(form):
-        return f"{value:.{len(percent[1] or '')}%}"
-    # A spreadsheet computes with 15 digits.
-    digits = format(value, ".15g")
-    text = digits if "e" in digits else format(value, f",.{len(digits.partition('.')[2])}f")
-    text = text if "," in form else text.replace(",", "")
-    currency = _CURRENCY.search(form)
-    return f"{currency[1]}{text}" if currency else text
