@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from math import inf
 
@@ -18,7 +18,6 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _ENDS = (".", "!", "?", ":", ";", ",")
 _AWAY = 1.2  # how far a name may stand from where it belongs, in parts of the size of letters
 _ACROSS = 0.9  # the part of the table from which on a line is not that below a name
-_FAR = 1e6  # points
 _BESIDE = 2.0  # points that a line may be too short
 
 
@@ -76,20 +75,33 @@ def _by_place(row: Sequence[Segment], edges: Sequence[_Edges]) -> list[range]:
     Where the last one may end in several places, it has as many columns as the one before.
     """
 
-    def away(groups: Sequence[range]) -> list[float]:
-        return [_away(one, edges, group) for one, group in zip(row, groups, strict=True)]
-
     def cost(groups: Sequence[range]) -> tuple[int, int, int]:
+        away = sum(_away(one, edges, group) for one, group in zip(row, groups, strict=True))
         uneven = abs(len(groups[-1]) - len(groups[-2])) if len(groups) > 1 else 0
-        far = sum(away(groups))
-        return round(min(far, _FAR)), uneven, -groups[-1].stop
+        return round(away), uneven, -groups[-1].stop
 
-    cuts = combinations(range(len(edges) + 1), len(row) + 1)
-    best = min(([range(a, b) for a, b in pairwise(cut)] for cut in cuts), key=cost)
-    near = all(far < _AWAY * one.size for far, one in zip(away(best), row, strict=True))
+    places = [_places(one, edges) for one in row]
+    best = min(_in_a_row(places), key=cost, default=[])
     # A single name at one end of its columns does not show where the other is.
-    alone = len(row) == 1 and not _is_in_the_middle(row[0], edges, best[0])
-    return best if near and not alone else []
+    alone = len(row) == 1 and best and not _is_in_the_middle(row[0], edges, best[0])
+    return [] if alone else best
+
+
+def _places(one: Segment, edges: Sequence[_Edges]) -> list[range]:
+    """Return the columns that a name may stand over."""
+    ends = combinations(range(len(edges) + 1), 2)
+    near = _AWAY * one.size
+    return [range(a, b) for a, b in ends if _away(one, edges, range(a, b)) < near]
+
+
+def _in_a_row(places: Sequence[Sequence[range]], start: int | None = None) -> Iterator[list[range]]:
+    """Yield each choice of places in which one begins where the one before ends."""
+    if not places:
+        yield []
+        return
+    for place in places[0]:
+        if start is None or place.start == start:
+            yield from ([place, *rest] for rest in _in_a_row(places[1:], place.stop))
 
 
 def _away(one: Segment, edges: Sequence[_Edges], group: range) -> float:

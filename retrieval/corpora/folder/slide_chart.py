@@ -15,7 +15,7 @@ _MOST = 20_000  # categories of a chart
 
 
 def chart_tables(chart: Any, title: str) -> Iterator[list[list[Cell]]]:
-    """Yield the tables of a chart, below its title; a chart of dots, without categories, has none."""
+    """Yield the tables of a chart, each below its title; one without categories has none."""
     for plot in chart.plots:
         series = list(plot.series)
         names = _categories(plot)[:_MOST]
