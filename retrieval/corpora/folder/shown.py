@@ -39,6 +39,7 @@ _BLOCKS = {
     *("div", "dl", "dt", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main"),
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead"),
     *("tr", "ul", *HEADINGS),
+    *("lb", "item", "row", "cell"),  # what trafilatura makes of some of them
 }
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
 _MOST_LINKED = 0.9  # part of a table's text in links, from which on it is a menu
@@ -82,7 +83,10 @@ def leave_what_is_shown(tree: html.HtmlElement) -> list[ShownTable]:
 
 
 def words(element: html.HtmlElement) -> str:
-    """Return the text of an element, as it is read, in one line."""
+    """Return the text of an element, as it is read, in one line.
+
+    Items of a list that trafilatura has made are left out; they are paragraphs of their own.
+    """
     pieces: list[str] = []
     _collect(element, pieces)
     return clean(settled("".join(pieces)))
@@ -93,7 +97,7 @@ def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
     for child in element:
         block = child.tag in _BLOCKS
         pieces.append(" " if block else "")
-        if isinstance(child.tag, str):  # not a comment
+        if isinstance(child.tag, str) and child.tag != "list":  # not a comment
             _collect(child, pieces)
         pieces.append(" " if block else "")
         pieces.append(child.tail or "")

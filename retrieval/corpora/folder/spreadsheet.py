@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import openpyxl
 from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -14,14 +14,12 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
 from retrieval.corpora.folder.document import Document
-from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
+from retrieval.corpora.folder.shown_number import shown_number
+from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
+from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import marked, settled
-
-_LOCALE = re.compile(r"\[\$-[^\]]*\]|\[\$([^\]-]*)[^\]]*\]|\\|\"")
-_PERCENT = re.compile(r"0(?:\.(0+))?\s?%")
-_CURRENCY = re.compile(r"^[^0#;]*?([$€£¥])")
 
 
 def read(path: Path) -> Document:
@@ -31,25 +29,35 @@ def read(path: Path) -> Document:
         Unreadable: it is not an .xlsx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
-    with unpacked(path):
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, rich_text=True)
-    try:
+    with office_file(path) as file, closing(_opened(file)) as book:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         blocks = [
             Block(text, (sheet.title,) if len(shown) > 1 else ())
             for sheet in shown
-            for rows in in_tables(_rows(sheet))
+            for rows in in_tables(_rows(book, sheet))
             for text in row_sentences(rows)
         ]
         return Document(clean(book.properties.title or ""), blocks)
-    finally:
-        book.close()
 
 
-def _rows(sheet: Any) -> Iterator[list[str]]:
+def _opened(file: IO[bytes]) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(file, read_only=True, data_only=True, rich_text=True)
+
+
+def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:
+    with book._archive.open(sheet._worksheet_path) as content:
+        layout = sheet_layout(content)
     sheet.reset_dimensions()  # which some programs declare wrongly
-    for row in sheet.iter_rows():
-        yield [_shown(cell) for cell in row]
+    return shown_rows((list(map(_cell, row)) for row in sheet.iter_rows()), layout)
+
+
+def _cell(cell: Any) -> Cell:
+    """Return a cell; a text or a year in bold letters may be a heading, but no other number."""
+    text = _shown(cell)
+    if not text:
+        return Cell("")
+    may_name = isinstance(cell.value, str | CellRichText) or is_period(text)
+    return Cell(text, may_name and bool(cell.font.b))
 
 
 def _shown(cell: Any) -> str:
@@ -58,7 +66,7 @@ def _shown(cell: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value, _LOCALE.sub(r"\1", cell.number_format or ""))
+        return shown_number(value, cell.number_format or "")
     if isinstance(value, datetime):
         day = value.date().isoformat()
         return day if value.time() == time() else f"{day} {value.time().isoformat('minutes')}"
@@ -73,14 +81,3 @@ def _piece(piece: str | TextBlock) -> str:
     if piece.font.strike:
         return ""
     return marked(piece.text) if piece.font.vertAlign == "superscript" else piece.text
-
-
-def _number(value: float, form: str) -> str:
-    if percent := _PERCENT.search(form):
-        return f"{value:.{len(percent[1] or '')}%}"
-    # A spreadsheet computes with 15 digits.
-    digits = format(value, ".15g")
-    text = digits if "e" in digits else format(value, f",.{len(digits.partition('.')[2])}f")
-    text = text if "," in form else text.replace(",", "")
-    currency = _CURRENCY.search(form)
-    return f"{currency[1]}{text}" if currency else text
