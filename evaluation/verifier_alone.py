@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from evaluation.measures.calibration import calibration_error
 from evaluation.pairs import Pair, read_pairs
 from evaluation.provenance import PAIRS
 from evaluation.second_judge import judged_pairs, second_judge_results
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import explainer
@@ -24,11 +25,16 @@ from retrieval.files import digest_of
 from retrieval.language.english import EnglishParser
 from retrieval.model_folders import ModelFolders
 from retrieval.models import evidence_model
+from retrieval.quantities.comparison import comparison
 from retrieval.quantities.facts import Passage
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import overruled
+from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
+from retrieval.stages.comparison import ComparisonReader
 from retrieval.types import LABELS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 STEP = 256  # pairs between two reports of progress
 WORST = 20  # wrong labels that are listed, the most confident first
@@ -60,7 +66,7 @@ def evaluate_pairs(
     stage = explainer(llm, kept=None, models=folders.unpacked)
     # Compared with a language model, the verifier takes very little time.
     read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
-    probabilities, ruled = with_quantities(pairs, read)
+    probabilities, ruled = with_arithmetic(pairs, read, model)
     results = {
         "command": command,
         "file": file.name,
@@ -108,29 +114,37 @@ def opinions_of(
     return np.concatenate(opinions)
 
 
-def with_quantities(
-    pairs: Sequence[Pair], probabilities: NDArray[np.float32]
+def with_arithmetic(
+    pairs: Sequence[Pair], probabilities: NDArray[np.float32], model: EvidenceModel
 ) -> tuple[NDArray[np.float32], list[int]]:
-    """Return the probabilities after arithmetic, as the stage ``quantities``, and what it decided.
+    """Return the probabilities after ``quantities`` and ``comparison``, and what these decided.
 
-    ``probabilities``: of ``LABELS``, by the verifier, shape (pairs, 3). The second value has the
+    ``probabilities``: of ``LABELS``, by the ``model``, shape (pairs, 3). The second value has the
     numbers of the decided pairs, from 0.
     """
     parser = EnglishParser()
+    halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
     after, ruled = probabilities.copy(), []
     for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
-        if not dimensions(pair.claim):
-            continue
         claim = parser.parse(pair.claim)
-        if not may_be_decided_by(claim, pair.sentences):
-            continue
-        passages = [Passage(title, parser.parse(text)) for title, text in pair.sentences]
-        decided = stated(claim, passages)
+        decided = _stated(claim, pair, parser) or _compared(claim, pair, halves)
         if decided is not None:
             supports, refutes, undecided = row.tolist()
             after[number] = overruled((supports, refutes, undecided), decided.label)
             ruled.append(number)
     return after, ruled
+
+
+def _stated(claim: Doc, pair: Pair, parser: EnglishParser) -> Ruling | None:
+    if not dimensions(pair.claim) or not may_be_decided_by(claim, pair.sentences):
+        return None
+    return stated(claim, [Passage(title, parser.parse(text)) for title, text in pair.sentences])
+
+
+def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:
+    cut = comparison(claim)
+    found = halves.compared(cut, pair.sentences) if cut else None
+    return found[0] if found else None
 
 
 def quantity_results(

@@ -157,8 +157,8 @@ def _reason(claim: Comparison, one: Filled, other: Filled) -> str:
         return f"{one.filling.words} is {order} {other.filling.words} ({read})."
     high, low = (one, other) if _value(left).low > _value(right).low else (other, one)
     more, less = high.filling, low.filling
-    unit = less.quantity.unit
+    shown = less.quantity.unit
     converted = ""
-    if unit is not None and more.quantity.unit not in (None, unit):
-        converted = f", or {in_unit(more.quantity, unit)} {unit.name},"
+    if shown is not None and more.quantity.unit not in (None, shown):
+        converted = f", or {in_unit(more.quantity, shown)} {shown.name},"
     return f"{more.words}{converted} is more than {less.words} ({read})."

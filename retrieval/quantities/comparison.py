@@ -147,13 +147,10 @@ def comparison(claim: Doc) -> Comparison | None:
     text = claim.text.strip().rstrip(".!")
     if _OF_MANY.search(text):
         return None
-    return (
-        _of_distances(text)
-        or _of_measures(text)
-        or _of_durations(text)
-        or _of_numbers(text)
-        or _of_dates(claim, text)
-    )
+    dates = _of_dates(claim, text)
+    if dates is not None or "," in text:
+        return dates
+    return _of_distances(text) or _of_measures(text) or _of_durations(text) or _of_numbers(text)
 
 
 def _of_measures(text: str) -> Comparison | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluation.pairs import Pair, read_pairs
 from evaluation.verifier_alone import (
@@ -15,8 +17,9 @@ from evaluation.verifier_alone import (
     pair_results,
     quantity_results,
     report_of_pairs,
-    with_quantities,
+    with_arithmetic,
 )
+from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.errors import BadSource
 from retrieval.language.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
@@ -184,18 +187,32 @@ def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
     assert "| kind |" not in plain
 
 
+class SupportsFilledHalves:
+    """Supports two claims, whatever it reads."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        known = ("The mill opened in 1901.", "the bridge fell in 1903.")
+        rows = [(0.9, 0.0, 0.1) if claim in known else (0.1, 0.0, 0.9) for claim, _ in pairs]
+        return np.array(rows, dtype=np.float32)
+
+
 def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
-    claims = ["The road from Arl to Benn is 80 miles long.", "The road is old."]
-    pairs = [Pair(claim, evidence_text(*road), REFUTES, "Road", None, None) for claim in claims]
-    before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
-    after, ruled = with_quantities(pairs, before)
-    assert ruled == [0]
-    assert after.argmax(axis=1).tolist() == [LABELS.index(REFUTES), LABELS.index(SUPPORTS)]
+    mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
+    claims = [
+        ("The road from Arl to Benn is 80 miles long.", road),
+        ("The road is old.", road),
+        ("The mill opened after the bridge fell.", mill),
+    ]
+    pairs = [Pair(claim, evidence_text(*text), REFUTES, None, None, None) for claim, text in claims]
+    before = np.array([(0.75, 0.25, 0.0)] * 3, dtype=np.float32)
+    after, ruled = with_arithmetic(pairs, before, cast(EvidenceModel, SupportsFilledHalves()))
+    assert ruled == [0, 2]
+    assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (REFUTES, SUPPORTS, REFUTES)]
     assert quantity_results(pairs, before, after, ruled) == {
-        "decided": 1,
-        "right": 1,
-        "turned_right": 1,
+        "decided": 2,
+        "right": 2,
+        "turned_right": 2,
         "turned_wrong": 0,
         "accuracy_without": 0.0,
     }

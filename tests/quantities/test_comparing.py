@@ -1,66 +1,97 @@
-"""Claims that compare two pages; the labels are worked out by hand."""
+"""What two filled halves say about a comparison; the labels are worked out by hand."""
 
 from __future__ import annotations
 
 import pytest
 
 from retrieval.language.english import EnglishParser
-from retrieval.quantities.comparing import comparison, names_page
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.comparing import Filled, compared, filled, fillings
+from retrieval.quantities.comparison import Comparison, Half, comparison
+from retrieval.quantities.quantity import COUNT, DATE
 from retrieval.quantities.relation import Ruling
-from retrieval.quantities.ruling import ruling
 from retrieval.types import REFUTES, SUPPORTS, Label
 
-OBER = ("Mount Ober", "Mount Ober is a volcano that rises to 4,212 metres above sea level.")
-LUND = ("Lund", "Lund is a mountain with an elevation of 3,900 m.")
-SELM = ("Selm", "Selm has a population of 12,412.")
-ORN = ("Orn", "The town had 3,400 inhabitants in 2011.")
-VALE = ("Ada Vale", "Ada Vale (3 May 1901 - 9 June 1970) was a painter.")
-PELL = ("Jon Pell", "Jon Pell (born 4 July 1960) is an actor.")
-TORVE = ("River Torve", "The river is 320 miles long.")
-WENLOW = ("River Wenlow", "The Wenlow is 120 km long.")
+
+def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
+    """Return the half with every quantity of its kind in the sentences, all equally probable."""
+    return [
+        Filled(half, filling, place, sure)
+        for place, sentence in enumerate(sentences)
+        for filling in fillings(parser.parse(sentence))
+        if half.takes(filling.quantity.dimension)
+    ]
 
 
-def compared(parser: EnglishParser, claim: str, *sentences: tuple[str, str]) -> Ruling | None:
-    passages = [Passage(title, parser.parse(text)) for title, text in sentences]
-    return ruling(parser.parse(claim), passages)
+def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling | None:
+    cut = comparison(parser.parse(claim))
+    assert cut is not None
+    found = compared(cut, side(parser, cut.first[0], first), side(parser, cut.second[0], second))
+    return found[0] if found else None
 
 
 @pytest.mark.parametrize(
     ("claim", "first", "second", "label"),
     [
-        ("Ober is taller than Lund.", OBER, LUND, SUPPORTS),
-        ("Mount Ober is lower than Lund.", OBER, LUND, REFUTES),
-        ("Lund is higher than Mount Ober.", LUND, OBER, REFUTES),
-        ("Selm has more inhabitants than Orn.", SELM, ORN, SUPPORTS),
-        ("Selm is less populous than Orn.", SELM, ORN, REFUTES),
-        ("Orn has fewer people than Selm.", ORN, SELM, SUPPORTS),
-        ("Orn has a larger population than Selm.", ORN, SELM, REFUTES),
-        ("Ada Vale was born before Jon Pell.", VALE, PELL, SUPPORTS),
-        ("Ada Vale was born after Jon Pell.", VALE, PELL, REFUTES),
-        ("The Torve is longer than the Wenlow.", TORVE, WENLOW, SUPPORTS),
         (
-            "The War of Vorn ended before the War of Arl.",
-            ("War of Vorn", "The war ended in 1644."),
-            ("War of Arl", "It ended in 1610."),
+            "The Torve is longer than the Wenlow.",
+            "It is 320 miles long.",
+            "It is 120 km long.",
+            SUPPORTS,
+        ),
+        (
+            "The Torve is shorter than the Wenlow.",
+            "It is 320 miles long.",
+            "It is 120 km long.",
             REFUTES,
         ),
         (
-            "Selm is larger than Orn by area.",
-            ("Selm", "It covers an area of 90 square miles."),
-            ("Orn", "It has an area of 100 km2."),
+            "Selm has more people than Orn.",
+            "Selm has 3,400 people.",
+            "Over 9,000 people live in Orn.",
+            REFUTES,
+        ),
+        (
+            "Ada's reign lasted longer than Bo's.",
+            "Her reign of three decades.",
+            "He ruled for 12 years.",
+            SUPPORTS,
+        ),
+        (
+            "The mill opened before the bridge fell.",
+            "It opened in May 1901.",
+            "It fell in 1903.",
+            SUPPORTS,
+        ),
+        (
+            "The mill opened after the bridge fell.",
+            "It opened in May 1901.",
+            "It fell in 1903.",
+            REFUTES,
+        ),
+        (
+            "The mill opened two years before the bridge fell.",
+            "It opened in 1901.",
+            "It fell in 1903.",
+            SUPPORTS,
+        ),
+        (
+            "The mill opened nine years before the bridge fell.",
+            "It opened in 1901.",
+            "It fell in 1903.",
+            REFUTES,
+        ),
+        (
+            "The mill opened over a year before the bridge fell.",
+            "It opened in 1901.",
+            "It fell in 1903.",
             SUPPORTS,
         ),
     ],
 )
-def test_two_pages_decide_a_comparison(
-    parser: EnglishParser,
-    claim: str,
-    first: tuple[str, str],
-    second: tuple[str, str],
-    label: Label,
+def test_arithmetic_decides_by_the_quantities_of_both_halves(
+    parser: EnglishParser, claim: str, first: str, second: str, label: Label
 ) -> None:
-    decided = compared(parser, claim, first, second)
+    decided = ruled(parser, claim, first, second)
     assert decided is not None
     assert decided.label == label
 
@@ -68,56 +99,95 @@ def test_two_pages_decide_a_comparison(
 @pytest.mark.parametrize(
     ("claim", "first", "second"),
     [
-        # Less than 1 % apart.
-        ("Lund is higher than Mount Ober.", ("Lund", "It has a height of 4,200 m."), OBER),
-        ("Lund is higher than Mount Ober.", ("Lund", "It lies 40 km north of the sea."), OBER),
-        ("Lund is higher than Mount Ober.", ("Lund", "It may have a height of 4,800 m."), OBER),
-        ("Lund is higher than Mount Ober.", ("Lund Hut", "It has a height of 20 m."), OBER),
-        ("Ada Vale died before Jon Pell.", VALE, PELL),
-        ("Lund is higher than Ober and Selm.", LUND, OBER),
+        # Less than 2 % apart: both may be rounded.
+        ("Lake Selm is deeper than Lake Orn.", "It is 100 m deep.", "It is 101 m deep."),
+        # More than 90 is somewhere up to 112.5.
+        ("Selm has more people than Orn.", "It has 100 people.", "It has more than 90 people."),
+        ("The mill opened before the bridge fell.", "It opened in 1901.", "It fell in May 1901."),
+        # Between one and three years.
+        (
+            "The mill opened over two years before the bridge fell.",
+            "It opened in 1901.",
+            "It fell in 1903.",
+        ),
+        ("Selm has more people than Orn.", "It has 100 people.", "It lies 9 km from Arl."),
     ],
 )
-def test_nothing_is_decided_unless_both_are_measured_and_differ(
-    parser: EnglishParser, claim: str, first: tuple[str, str], second: tuple[str, str]
+def test_nothing_is_decided_by_what_is_too_close_or_not_given(
+    parser: EnglishParser, claim: str, first: str, second: str
 ) -> None:
-    assert compared(parser, claim, first, second) is None
+    assert ruled(parser, claim, first, second) is None
 
 
-def test_two_heights_of_one_page_decide_nothing(parser: EnglishParser) -> None:
-    other = ("Lund", "The mountain has a height of 2,100 m.")
-    assert compared(parser, "Ober is taller than Lund.", OBER, LUND, other) is None
+PEOPLE = Half("Selm has {} people", f"{COUNT}people"), Half("Orn has {} people", f"{COUNT}people")
 
 
-def test_a_height_above_sea_level_comes_before_others(parser: EnglishParser) -> None:
-    ober = ("Mount Ober", "It is 4,212 m above sea level and 900 m above its plateau.")
-    decided = compared(parser, "Ober is taller than Lund.", ober, LUND)
-    assert decided == Ruling(SUPPORTS, "4,212 m (Mount Ober) is more than 3,900 m (Lund).")
+def test_several_fillings_must_agree(parser: EnglishParser) -> None:
+    claim = Comparison(PEOPLE[:1], PEOPLE[1:], more=True)
+    orn = side(parser, PEOPLE[1], "It has 500 people.")
+    agree = side(parser, PEOPLE[0], "It has 900 people.", "It had 1,200 people.")
+    differ = side(parser, PEOPLE[0], "It has 900 people.", "It had 120 people.")
+    found = compared(claim, agree, orn)
+    assert found is not None
+    assert found[0].label == SUPPORTS
+    assert compared(claim, differ, orn) is None
 
 
-def test_the_reason_converts_the_unit_of_the_larger_one(parser: EnglishParser) -> None:
-    decided = compared(parser, "The Wenlow is longer than the Torve.", WENLOW, TORVE)
-    assert decided == Ruling(
-        REFUTES, "320 miles (River Torve), or 515 km, is more than 120 km (River Wenlow)."
+def test_a_filling_that_is_hardly_supported_does_not_prevent_a_ruling(
+    parser: EnglishParser,
+) -> None:
+    claim = Comparison(PEOPLE[:1], PEOPLE[1:], more=True)
+    orn = side(parser, PEOPLE[1], "It has 500 people.")
+    sure = side(parser, PEOPLE[0], "It has 900 people.", sure=0.95)
+    unsure = side(parser, PEOPLE[0], "It had 120 people.", sure=0.5)
+    found = compared(claim, [*sure, *unsure], orn)
+    assert found is not None
+    assert found[0] == Ruling(
+        SUPPORTS, "900 is more than 500 (“Selm has 900 people”; “Orn has 500 people”)."
     )
 
 
+def test_the_reason_converts_the_unit_of_the_larger_one(parser: EnglishParser) -> None:
+    decided = ruled(
+        parser,
+        "The Torve is longer than the Wenlow.",
+        "It is 320 miles long.",
+        "It is 120 km long.",
+    )
+    assert decided is not None
+    assert decided.because == (
+        "320 miles, or 515 km, is more than 120 km"
+        " (“The Torve is 320 miles long”; “the Wenlow is 120 km long”)."
+    )
+
+
+def test_the_reason_says_how_much_earlier_if_the_claim_does(parser: EnglishParser) -> None:
+    claim = "The mill opened nine years before the bridge fell."
+    decided = ruled(parser, claim, "It opened on 3 May 1901.", "It fell in 1903.")
+    assert decided is not None
+    assert decided.because == (
+        "3 May 1901 is 2.2 years before 1903"
+        " (“The mill opened on 3 May 1901”; “the bridge fell in 1903”)."
+    )
+
+
+def test_a_span_of_time_gives_its_first_and_its_last_date(parser: EnglishParser) -> None:
+    found = [item.words for item in fillings(parser.parse("She was king from 1901 to May 1917."))]
+    assert found == ["1901", "May 1917"]
+
+
 @pytest.mark.parametrize(
-    "claim",
+    ("sentence", "dimension", "claim"),
     [
-        "Selm is larger than Orn.",  # in area or in people
-        "Ober is shorter than Lund.",  # in height or in length
-        "Ober is 300 metres taller than Lund.",
-        "Men are taller than women.",
-        "Ober is not taller than Lund.",
-        "Ober is taller than Lund, says Ada Vale.",
+        ("It was in 1901.", DATE, "The mill opened in 1901."),
+        ("It was on 3 May 1901.", DATE, "The mill opened on 3 May 1901."),
+        ("It was in the 1930s.", DATE, "The mill opened in the 1930s."),
+        ("It was in the 19th century.", DATE, "The mill opened in the 19th century."),
+        ("A six-decade rule.", "time", "The mill opened six decades."),
     ],
 )
-def test_other_claims_are_not_read_as_comparisons(claim: str) -> None:
-    assert comparison(claim) is None
-
-
-def test_a_page_is_named_with_or_without_the_kind_of_thing() -> None:
-    assert names_page("Ober", "Mount Ober")
-    assert names_page("the River Torve", "Torve (river)")
-    assert not names_page("Ober", "Ober Hut")
-    assert not names_page("The", "The River")
+def test_a_half_is_filled_as_people_write_it(
+    parser: EnglishParser, sentence: str, dimension: str, claim: str
+) -> None:
+    (filling,) = fillings(parser.parse(sentence))
+    assert filled(Half("The mill opened {}", dimension), filling) == claim

@@ -7,7 +7,7 @@ import pytest
 from retrieval.language.english import EnglishParser
 from retrieval.quantities.facts import Passage
 from retrieval.quantities.relation import Ruling
-from retrieval.quantities.ruling import ruling
+from retrieval.quantities.stated import stated
 from retrieval.types import REFUTES, SUPPORTS
 
 # Each is a claim, the title of a page and a sentence of it.
@@ -524,7 +524,7 @@ UNDECIDED = [
 
 
 def ruled(parser: EnglishParser, claim: str, title: str, sentence: str) -> Ruling | None:
-    return ruling(parser.parse(claim), [Passage(title, parser.parse(sentence))])
+    return stated(parser.parse(claim), [Passage(title, parser.parse(sentence))])
 
 
 @pytest.mark.parametrize(("claim", "title", "sentence"), SUPPORTED)
@@ -587,7 +587,7 @@ def test_a_ruling_says_the_arithmetic_in_words(
 def test_of_two_sentences_with_different_values_neither_decides(parser: EnglishParser) -> None:
     sentences = ["Selm has 3,412 inhabitants.", "Selm has 2,900 inhabitants."]
     passages = [Passage("Selm", parser.parse(sentence)) for sentence in sentences]
-    assert ruling(parser.parse("Selm has more than 3,000 inhabitants."), passages) is None
+    assert stated(parser.parse("Selm has more than 3,000 inhabitants."), passages) is None
 
 
 def test_every_quantity_of_the_claim_must_be_matched(parser: EnglishParser) -> None:

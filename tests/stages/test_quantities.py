@@ -11,14 +11,12 @@ from retrieval.language.english import EnglishParser
 from retrieval.stages.quantities import QuantityRuler
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.state import ClaimState
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence
+from retrieval.types import REFUTES, SUPPORTS, Evidence
 from tests.evidence import evidence
 
 BECAUSE = "80 kilometres is 49.71 mi, which does not fit “80 miles”."
 ROAD = evidence("Arl", "The road from Arl to Benn is 80 kilometres long.", 0.9, SUPPORTS)
 INN = evidence("Benn", "Benn has an inn on the road from Arl.", 0.95, SUPPORTS)
-OBER = evidence("Mount Ober", "It rises to 4,212 metres above sea level.", 0.6, NOT_ENOUGH_INFO)
-LUND = evidence("Lund", "Lund is a mountain with an elevation of 3,900 m.", 0.8, SUPPORTS)
 
 
 def state_of(parser: EnglishParser, claim: str, **found: Any) -> ClaimState:
@@ -54,35 +52,12 @@ def test_a_sentence_that_its_neighbour_may_turn_is_left_to_the_verifier(
     assert len(alone.rulings) == 1
 
 
-def test_half_of_a_comparison_that_its_neighbour_may_turn_decides_nothing(
-    parser: EnglishParser,
-) -> None:
-    corrected = replace(LUND, context_after="That is wrong.")
-    before = state_of(parser, "Ober is taller than Lund.", read=(OBER, corrected))
-    assert not QuantityRuler(parser).run(before).state.rulings
-
-
 def test_rulings_of_the_hop_before_do_not_stay(parser: EnglishParser) -> None:
     claim = "The road from Arl to Benn is 80 miles long."
     ruled = QuantityRuler(parser).run(state_of(parser, claim, evidence=(ROAD,))).state
     assert ruled.rulings
     later = QuantityRuler(parser).run(replace(ruled, evidence=(INN,))).state
     assert (later.evidence, later.rulings) == ((INN,), {})
-
-
-def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
-    parser: EnglishParser,
-) -> None:
-    claim = "Ober is taller than Lund."
-    before = state_of(parser, claim, read=(OBER, LUND, INN), evidence=(INN, LUND))
-    state = QuantityRuler(parser).run(before).state
-    last, lead, other = state.evidence
-    assert (last.key, last.path, last.stance) == (LUND.key, (OBER.key,), SUPPORTS)
-    assert (lead.key, lead.stance, lead.path) == (OBER.key, NOT_ENOUGH_INFO, ())
-    assert other == INN
-    assert state.rulings[(OBER.key,), LUND.key].because == (
-        "4,212 metres (Mount Ober) is more than 3,900 m (Lund)."
-    )
 
 
 class Unasked:
