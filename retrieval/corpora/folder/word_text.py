@@ -8,10 +8,10 @@ from typing import Any
 from docx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.formula import formula
+from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.symbols import symbol, typed_symbols
 from retrieval.corpora.folder.word_styles import Styles
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
@@ -59,7 +59,13 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
                 inner: list[str] = []
                 _read(child, paragraph, styles, found, inner)
                 shown = "".join(inner)
-                pieces.append(marked(shown) if look.raised and shown else shown)
+                if shown:
+                    # Programs that make Word files of PDFs move whole words up and down.
+                    touches = look.moved_up and "".join(pieces[-1:])[-1:].strip()
+                    raised = look.raised or touches
+                    pieces.append(
+                        marked(shown) if raised else lowered(shown) if look.lowered else shown
+                    )
         elif tag == _TEXT:
             text = child.text or ""
             pieces.append(text if text.isascii() else typed_symbols(_font(parent), text))
@@ -73,7 +79,7 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
             found.notes.append(child)
             pieces.append(marked("[]"))  # so that it parts what stands around it
         elif tag in _MATH:
-            pieces.append(formula(child) or _FORMULA)
+            pieces.append(beside("".join(pieces[-1:]), formula(child) or _FORMULA))
         elif tag == _OBJECT and "Equation" in "".join(child.xpath(".//@ProgID")):
             pieces.append(_FORMULA)
         elif tag == _BOX:
