@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
-
-import openpyxl
-from openpyxl.cell.rich_text import CellRichText, TextBlock
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
 from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.folder.zipped import unpacked
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import marked, settled
-
-_LOCALE = re.compile(r"\[\$-[^\]]*\]|\[\$([^\]-]*)[^\]]*\]|\\|\"")
-_PERCENT = re.compile(r"0(?:\.(0+))?\s?%")
-_CURRENCY = re.compile(r"^[^0#;]*?([$€£¥])")
+from retrieval.corpora.workbook import opened_workbook, plain_text
 
 
 def read(path: Path) -> Document:
@@ -32,7 +25,7 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     with unpacked(path):
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, rich_text=True)
+        book = opened_workbook(path)
     try:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         blocks = [
@@ -54,33 +47,18 @@ def _rows(sheet: Any) -> Iterator[list[str]]:
 
 def _shown(cell: Any) -> str:
     """Return the value of a cell about as a spreadsheet shows it: 12%, $320, 2024-03-05."""
-    value = cell.value
+    value = plain_text(cell.value)
+    if value is None or cell.font.strike:
+        return ""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value, _LOCALE.sub(r"\1", cell.number_format or ""))
+        return shown_number(value, cell.number_format or "")
     if isinstance(value, datetime):
         day = value.date().isoformat()
         return day if value.time() == time() else f"{day} {value.time().isoformat('minutes')}"
-    if isinstance(value, CellRichText):
-        return clean(settled("".join(map(_piece, value))))
-    return "" if value is None else clean(str(value))
-
-
-def _piece(piece: str | TextBlock) -> str:
-    if isinstance(piece, str):
-        return piece
-    if piece.font.strike:
-        return ""
-    return marked(piece.text) if piece.font.vertAlign == "superscript" else piece.text
-
-
-def _number(value: float, form: str) -> str:
-    if percent := _PERCENT.search(form):
-        return f"{value:.{len(percent[1] or '')}%}"
-    # A spreadsheet computes with 15 digits.
-    digits = format(value, ".15g")
-    text = digits if "e" in digits else format(value, f",.{len(digits.partition('.')[2])}f")
-    text = text if "," in form else text.replace(",", "")
-    currency = _CURRENCY.search(form)
-    return f"{currency[1]}{text}" if currency else text
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        text = f"{minutes // 60}:{minutes % 60:02}"
+        return f"{text}:{seconds:02}" if seconds else text
+    return clean(str(value))
