@@ -34,6 +34,26 @@ def test_an_exponent_stays_raised_and_the_mark_of_a_note_goes(tmp_path: Path) ->
     assert note.endswith("Before the tax of that year.")
 
 
+def test_numbers_above_and_below_the_line_stay_apart_whatever_their_size(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "It burned 7 x 10"),
+        (120, 704, 10, "5"),
+        (125.6, 700, 10, " litres of oil."),
+        (50, 650, 10, "It has the code 101"),
+        (135.1, 648, 6, "2"),
+        (141, 650, 10, "in the book of the lamps."),
+    )
+    assert paragraphs(tmp_path, page) == [
+        "It burned 7 x 10⁵ litres of oil.",
+        "It has the code 101₂ in the book of the lamps.",
+    ]
+
+
+def test_a_text_that_is_spaced_out_is_read_by_its_words(tmp_path: Path) -> None:
+    page = b"BT /F 11 Tf 4 Tc 50 700 Td (The lamp of Rowan was made in 1931 by Ann.) Tj ET"
+    assert paragraphs(tmp_path, page) == ["The lamp of Rowan was made in 1931 by Ann."]
+
+
 def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
     rows = [("House", "1901", "1902"), ("Mill", "3", "12"), ("Old inn of Rowan", "0", "5")]
     page = drawn(
