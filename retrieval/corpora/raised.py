@@ -13,10 +13,11 @@ import re
 
 from retrieval.language.sentence_rules import is_abbreviation
 
-# Stand around a text that is set above its line; characters for private use, which no text needs.
-BEGIN, END = "\ue001", "\ue002"
+# Stand around a text that is set above its line; no text has such characters, while those for
+# private use are the pictures of some fonts.
+BEGIN, END = "\ufdd0", "\ufdd1"
 # The same for a text that is set below its line.
-_LOW, _LOW_END = "\ue003", "\ue004"
+_LOW, _LOW_END = "\ufdd2", "\ufdd3"
 _LOWERED = re.compile(f"([\\d{END}]?){_LOW}([^{_LOW}{_LOW_END}]*){_LOW_END}(?=(\\d?))")
 _INNERMOST = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
 _BORDER = re.compile(f"[{BEGIN}{END}]")

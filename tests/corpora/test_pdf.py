@@ -8,7 +8,7 @@ from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
-from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
+from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of, with_characters
 
 
 def paragraphs(folder: Path, *pages: bytes) -> list[str]:
@@ -47,6 +47,30 @@ def test_numbers_above_and_below_the_line_stay_apart_whatever_their_size(tmp_pat
         "It burned 7 x 10⁵ litres of oil.",
         "It has the code 101₂ in the book of the lamps.",
     ]
+
+
+def test_words_with_a_line_through_them_are_not_read(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "The storm put out"),
+        (130, 700, 10, "12"),
+        (145, 700, 10, "15 of the lamps of Rowan."),
+        (50, 650, 10, "The other lamps burned on until the morning."),
+    )
+    through, under = b" 0.5 w 130 703 m 141.2 703 l S", b" 50 648 m 250 648 l S"
+    chart = b" 20 653 m 500 653 l S"  # a line that goes on where there are no words
+    assert paragraphs(tmp_path, page + through + under + chart) == [
+        "The storm put out 15 of the lamps of Rowan.",
+        "The other lamps burned on until the morning.",
+    ]
+
+
+def test_digits_that_only_the_font_knows_are_read_or_seen_to_be_missing(tmp_path: Path) -> None:
+    page = drawn((50, 700, 10, "* It has 15 lamps, 26 taps and 7 doors in the old mill."))
+    known = {"1": 0xF731, "2": 0xE001, "6": 0xE002, "7": 0xE003, "*": 0xE004}
+    (tmp_path / "a.pdf").write_bytes(with_characters(page, known))
+    (block,) = pdf.read(tmp_path / "a.pdf").blocks
+    read = "It has 15 lamps, \ufffd\ufffd taps and \ufffd doors in the old mill."
+    assert block.text == f"\uf8ff {read}"  # a bullet, which is left out later
 
 
 def test_a_text_that_is_spaced_out_is_read_by_its_words(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from retrieval.corpora.folder.letters import Letter
+from retrieval.corpora.folder.letters import PRIVATE, UNKNOWN, Letter
 from retrieval.corpora.raised import lowered, marked, settled
 
 # All of these are parts of the size of the letters.
@@ -29,6 +29,8 @@ _COMMAS = (",", ";")
 _THIN_SPACE = "\N{THIN SPACE}"
 _IN_NUMBER = re.compile(rf"(?<=\d,){_THIN_SPACE}(?=\d{{3}}(?!\d))")  # 2,700
 _LONGEST_RAISED = 24  # characters
+# Characters that only their font knows, but not one that begins a line alone, as bullets do.
+_IN_WORD = re.compile(rf"(?<=.){PRIVATE}+|{PRIVATE}+(?=[^\W_])|{PRIVATE}{{2,}}")
 _LEAST_SPACED = 8  # letters of a text that show whether it is spaced out
 
 
@@ -115,6 +117,7 @@ def _run(letters: Sequence[Letter], usual_gap: float) -> Segment:
         pieces.append(letter.text)
         before = letter
     text = _IN_NUMBER.sub("", "".join(pieces)).replace(_THIN_SPACE, " ")
+    text = _IN_WORD.sub(lambda found: UNKNOWN * len(found[0]), text)
     # PDFium gives characters outside of the basic plane in two halves.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     right = max(letter.right for letter in shown)
