@@ -389,6 +389,18 @@ def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> 
     assert [part.where for part in document.unread] == ["line 3"]
 
 
+def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
+    document = delimited.read(path)
+    assert [text for _, text in texts(document)] == ["lamp: blue, year: 1932."]
+    assert len(document.unread) == 21
+    assert document.unread[-1].where == "after line 21"
+    assert document.unread[-1].message == (
+        "80 more rows cannot be read; the last begins in line 101."
+    )
+
+
 def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
     path = tmp_path / "lamps.csv"

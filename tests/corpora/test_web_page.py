@@ -115,6 +115,10 @@ STYLES = """<style>
     ("inner", "shown"),
     [
         ('It has <b class="gone">12</b> 15 lamps.', "It has 15 lamps."),
+        (
+            'It has <b style="position: absolute; left: -9999px">12</b> 15 lamps.',
+            "It has 15 lamps.",
+        ),
         ('It has <b id="draft">12</b> 15 lamps.', "It has 15 lamps."),
         ('It has <b class="box menu">15</b> lamps.', "It has 15 lamps."),
         ('It cost $320<span class="up">1</span> in all.', "It cost $320 in all."),

@@ -91,6 +91,15 @@ MATRIX = "<m:oMath><m:m>{}</m:m></m:oMath>".format(
 CHOICES = math("f", ("num", "5"), ("den", "2")).replace(
     "<m:f>", '<m:f><m:fPr><m:type m:val="noBar"/></m:fPr>'
 )
+FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'.format
+SUM = "".join(
+    [
+        FIELD("begin") + "<w:r><w:instrText>= 5 + </w:instrText></w:r>",
+        FIELD("begin") + "<w:r><w:instrText>REF a</w:instrText></w:r>",
+        FIELD("separate") + run("12") + FIELD("end"),
+        FIELD("separate") + run("17") + FIELD("end"),
+    ]
+)
 INTEGRAL = "<m:nary>{}</m:nary>".format(
     "".join(
         f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>"
@@ -117,6 +126,7 @@ INTEGRAL = "<m:nary>{}</m:nary>".format(
         (f"<m:oMath>{SQUARE}</m:oMath>", "E=mc²"),
         (f"<m:oMath>{QUARTER}</m:oMath>", "(a+1)/4"),
         (f"<m:oMath>{INTEGRAL}</m:oMath>", "∫_0^1 x"),
+        (run("It has ") + SUM + run(" lamps"), "It has 17 lamps"),
         (run("It is 3") + math("f", ("num", "1"), ("den", "2")), "It is 3 1/2"),
         (math("rad", ("deg", "3"), ("e", "8")), "∛8"),
         (math("rad", ("e", "8")), "√8"),

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from lxml import html
 
 _HIDES = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration[\w-]*\s*:[^;]*line-through", re.I
+    r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration[\w-]*\s*:[^;]*line-through"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{4,}(?:\.\d+)?px",  # out of sight
+    re.I,
 )
 _SHOWS = re.compile(
     r"display\s*:\s*(?!none)\w|visibility\s*:\s*visible|text-decoration[\w-]*\s*:\s*none", re.I

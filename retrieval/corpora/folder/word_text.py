@@ -19,6 +19,7 @@ _LEFT_OUT = {qn(f"w:{name}") for name in ("del", "moveFrom", "rt", "pPr", "rPr",
     f"{_COMPATIBILITY}Fallback"
 }
 _RUN, _TEXT, _SYMBOL, _HYPHEN = qn("w:r"), qn("w:t"), qn("w:sym"), qn("w:noBreakHyphen")
+_FIELD, _FIELD_PART = qn("w:fldChar"), qn("w:fldCharType")
 _SPACES = {qn(f"w:{name}") for name in ("tab", "br", "cr", "ptab")}
 _NOTES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
 _MATH = {qn("m:oMath"), qn("m:oMathPara")}
@@ -34,11 +35,14 @@ class Words:
         text: with white space folded.
         boxes: the text boxes that hang on it.
         notes: the references to its footnotes and endnotes.
+        fields: of those that are open while it is read, whether their result has begun: the
+            instructions before it may contain text of other fields.
     """
 
     text: str = ""
     boxes: list[Any] = field(default_factory=list)
     notes: list[Any] = field(default_factory=list)
+    fields: list[bool] = field(default_factory=list)
 
 
 def words(paragraph: Any, styles: Styles) -> Words:
@@ -66,8 +70,10 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
                     pieces.append(
                         marked(shown) if raised else lowered(shown) if look.lowered else shown
                     )
+        elif tag == _FIELD:
+            _follow(child.get(_FIELD_PART), found.fields)
         elif tag == _TEXT:
-            text = child.text or ""
+            text = (child.text or "") if all(found.fields) else ""
             pieces.append(text if text.isascii() else typed_symbols(_font(parent), text))
         elif tag in _SPACES:
             pieces.append(" ")
@@ -86,6 +92,16 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
             found.boxes.append(child)
         elif tag not in _LEFT_OUT:
             _read(child, paragraph, styles, found, pieces)
+
+
+def _follow(part: str | None, fields: list[bool]) -> None:
+    """Open a field, go on to its result, or close it."""
+    if part == "begin":
+        fields.append(False)
+    elif fields and part == "separate":
+        fields[-1] = True
+    elif fields and part == "end":
+        fields.pop()
 
 
 def _font(run: Any) -> str:
