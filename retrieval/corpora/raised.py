@@ -50,7 +50,7 @@ _ELEMENT = re.compile(r"[₀-₉]*[A-Z][a-z]?(?![a-z])")  # after the number of 
 _OPERATORS = "=×·⋅÷^+−<>≈≤≥"  # noqa: RUF001
 _AFTER_OPERATOR = re.compile(rf"[{_OPERATORS}/]\s?(?:\d+|[^\W\d_]{{1,3}})$")
 _BEFORE_OPERATOR = re.compile(rf"\s?[{_OPERATORS}]")
-_TEN = re.compile(r"(?:(?<![\d.,$€£¥])(?:2|10)|[×x·⋅*]\s?10\s?)$")  # noqa: RUF001
+_TEN = re.compile(r"(?:(?<![\d.,$€£¥])(?:2|10\s?)|[×x·⋅*]\s?10\s?)$")  # noqa: RUF001
 _PRICE = re.compile(r"[$€£]\s?\d{1,4}$")  # before raised cents
 _DEGREES = re.compile(r"\s?[CFNSEW]\b")
 _LETTERS = re.compile(r"[^\W\d_]+$")

@@ -23,6 +23,7 @@ def _read(line: str) -> str:
         ("(x + 1){3} is 2{0.5}", "(x + 1)³ is 2^0.5"),
         ("Fe{2+}, Na{+} and {14}C", "Fe²⁺, Na⁺ and ¹⁴C"),
         ("15 kpc{3}", "15 kpc³"),
+        ("10 {6} ants", "10 ⁶ ants"),
         ("e{x} and 2{n}", "e^x and 2ⁿ"),
     ],
 )

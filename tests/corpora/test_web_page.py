@@ -130,6 +130,7 @@ STYLES = """<style>
         ('It cost $320<a href="#fn:1">1</a> in all of 1950.', "It cost $320 in all of 1950."),
         ('It cost $320<a href="#x1">1</a> in all of 1950.', "It cost $320 in all of 1950."),
         ("It holds 101<sub>2</sub> lamps and CO<sub>2</sub>.", "It holds 101₂ lamps and CO2."),
+        ("It came <time>1 May</time>, at <output>17</output>.", "It came 1 May, at 17."),
         ("It is <ruby>old<rp>(</rp><rt>9</rt><rp>)</rp></ruby>.", "It is old."),
     ],
 )

@@ -1,8 +1,8 @@
 """Leaves of a web page what a browser shows, in elements that the search for its main text keeps.
 
-trafilatura knows no merged cells, drops empty ones, captions and loose text, and keeps deleted text
-and the numbers of notes. So tables, lists of names and values, captions and details become
-paragraphs before, raised text is ``marked``, and what is not shown is removed.
+trafilatura knows no merged cells, drops empty ones, captions, loose text and dates in sentences,
+and keeps deleted text and the numbers of notes. So tables, lists of names and values, captions and
+details become paragraphs before, raised text is ``marked``, and what is not shown is removed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _BLOCKS = {
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead"),
     *("tr", "ul", *HEADINGS),
 }
+_OF_TEXT = {"a", "b", "em", "i", "li", "p", "span", "strong"}  # where such a part may be alone
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
 _MOST_LINKED = 0.9  # part of a table's text in links, from which on it is a menu
 _WIDEST = 1000  # columns or rows of a cell, as browsers limit them
@@ -74,10 +75,13 @@ def leave_what_is_shown(tree: html.HtmlElement, sheets: Iterable[str] = ()) -> l
     for pairs in list(tree.iter("dl")):
         if all(len(value.text_content()) <= _LONGEST_CELL for value in pairs.iter("dd")):
             _name_values(pairs)
-    for element in list(tree.iter("figcaption", "summary")):
+    for element in list(tree.iter("figcaption", "summary", "legend")):
         _rename(element, "p" if _is_one_line(element) else "div")
-    for element in list(tree.iter("figure", "details")):
+    for element in list(tree.iter("figure", "details", "center", "fieldset")):
         _rename(element, "div")
+    for element in list(tree.iter("time", "output", "label", "blink")):
+        if _is_within_text(element):
+            element.drop_tag()
     for element in list(tree.iter("div")):
         _wrap_loose_text(element)
     return shown
@@ -281,6 +285,13 @@ def _rename(
         element.attrib.pop(attribute, None)
     for child in list(element.iter(*tags)) if tags else ():
         child.tag = inner
+
+
+def _is_within_text(element: html.HtmlElement) -> bool:
+    """Return whether an element is a part of a text: no date of a page or label of a form alone."""
+    around = element.getparent()
+    own = len(element.text_content().strip())
+    return around.tag in _OF_TEXT or len(around.text_content().strip()) > own
 
 
 def _is_one_line(element: html.HtmlElement) -> bool:
