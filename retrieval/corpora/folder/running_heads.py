@@ -22,19 +22,21 @@ _SENTENCE_MARKS = (".", "!", "?")
 
 def without_running_heads(pages: Sequence[Sequence[Segment]]) -> list[list[Segment]]:
     """Return the segments of each page without running heads, and without tables of contents."""
-    lines = [_without_contents(rows(page)) for page in pages]
+    lines = [_without_contents(rows(page), len(pages)) for page in pages]
     counts = Counter(line for page in lines for line in {*map(_shape, _edges(page))})
     repeated = {line for line, count in counts.items() if count >= _REPEATED}
     return [[one for row in _without(page, repeated) for one in row] for page in lines]
 
 
-def _without_contents(lines: list[list[Segment]]) -> list[list[Segment]]:
-    """Return the lines of a page without a table of contents, whose pages follow each other.
+def _without_contents(lines: list[list[Segment]], last: int) -> list[list[Segment]]:
+    """Return the lines of a page without those of an index or a table of contents.
 
-    In other lines with leaders there are values: "Lamps ..... 12" becomes "Lamps: 12".
+    Their numbers are pages of the file, of which ``last`` is the last one, or follow each other. In
+    other lines with leaders there are values: "Lamps ..... 12" becomes "Lamps: 12".
     """
     pages = [int(found[1]) for row in lines if (found := _TO_A_PAGE.search(_text(row)))]
-    if len(pages) >= _CONTENTS and pages == sorted(pages):
+    in_order = len(pages) >= _CONTENTS and pages == sorted(pages)
+    if pages and (in_order or max(pages) <= last):
         return [row for row in lines if not _TO_A_PAGE.search(_text(row))]
     return [_with_value(row) if _LEADERS.search(_text(row)) else row for row in lines]
 
