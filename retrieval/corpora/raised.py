@@ -116,7 +116,11 @@ def settled(line: str) -> str:
 def _on_the_line(found: re.Match[str]) -> str:
     """Return a text that was below the line; a number beside another stays there."""
     before, text, after = found.groups()
-    return before + (text.translate(_BELOW) if before or after else text)
+    if text.isdecimal():
+        return before + (text.translate(_BELOW) if before or after else text)
+    left = " " if before and text[:1].isdecimal() else ""
+    right = " " if after and text[-1:].isdecimal() else ""
+    return f"{before}{left}{text}{right}"
 
 
 def exponent(text: str) -> str:

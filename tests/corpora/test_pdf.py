@@ -78,6 +78,12 @@ def test_a_text_that_is_spaced_out_is_read_by_its_words(tmp_path: Path) -> None:
     assert paragraphs(tmp_path, page) == ["The lamp of Rowan was made in 1931 by Ann."]
 
 
+def test_figures_that_stand_apart_are_not_one_number(tmp_path: Path) -> None:
+    figures = ((200 + 8 * at, 700, 10, str(at)) for at in range(1, 10))
+    page = drawn((50, 700, 10, "The lamps have the numbers"), *figures)
+    assert paragraphs(tmp_path, page) == ["The lamps have the numbers 1 2 3 4 5 6 7 8 9"]
+
+
 def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
     rows = [("House", "1901", "1902"), ("Mill", "3", "12"), ("Old inn of Rowan", "0", "5")]
     page = drawn(

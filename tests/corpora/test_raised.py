@@ -75,6 +75,7 @@ def test_other_raised_text_is_read_with_its_word_or_apart(line: str, read: str) 
         (f"log{lowered('10')}5 and x{lowered('1')}2", "log₁₀5 and x₁2"),
         (f"CO{lowered('2')}, H{lowered('2')}O and C{lowered('12')}H", "CO2, H2O and C12H"),
         (f"SO{lowered('4')}{marked('2-')}", "SO4²⁻"),
+        (f"2{lowered('(3r+2)')} and 10{lowered('2n')}", "2(3r+2) and 10 2n"),
         (f"of {marked('14')}{lowered('6')}C", "of ¹⁴₆C"),
         (f"{marked('1')}/{lowered('2')} mile, 12²/₃ miles", "1/2 mile, 12 2/₃ miles"),
     ],

@@ -135,9 +135,14 @@ def _usual_gaps(runs: Sequence[Sequence[Letter]]) -> dict[tuple[float, float], f
     gaps: dict[tuple[float, float], list[float]] = {}
     for run in runs:
         between = gaps.setdefault(_line(run), [])
-        between += ((b.left - a.right) / a.size for a, b in pairwise(run))
+        between += ((b.left - a.right) / a.size for a, b in pairwise(run) if _in_word(a, b))
     usual = {line: median(some) for line, some in gaps.items() if len(some) >= _LEAST_SPACED - 1}
     return {line: gap if (gap := usual.get(line, 0)) > _SPACED else 0 for line in gaps}
+
+
+def _in_word(a: Letter, b: Letter) -> bool:
+    """Return whether letters may be of one word, and are not of a number or a formula."""
+    return a.text.isalpha() and b.text.isalpha()
 
 
 def _once(runs: Sequence[Segment]) -> list[Segment]:
