@@ -161,7 +161,8 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
         r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\info{\title Lamps}}\f0"
         r"The caf\'e9 holds 3 \u215?10{\super 6} litres. It paid $320\super 1\nosupersub  a year."
         r" It has {\strike 12 }15 taps{\super\chftn{\footnote\pard\plain{\super\chftn} It leaks.}}."
-        r"{\v It is green.}\par See "
+        r"{\v It is green.}{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt It has a lid.\par}}}"
+        r"\par See "
         r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
         r"{\fldrslt{the report}}} of May.\par"
         r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
@@ -173,6 +174,7 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
     assert texts(document) == [
         ((), f"The café holds 3 {TIMES}10⁶ litres. It paid $320 a year. It has 15 taps."),
         ((), "It leaks."),
+        ((), "It has a lid."),
         ((), "See the report of May."),
         ((), "Lamp: red, Made: in May."),
         ((), "It is old."),

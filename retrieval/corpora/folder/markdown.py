@@ -26,6 +26,8 @@ _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _HEIGHTS = {"sup": tuple(marked("")), "sub": tuple(lowered(""))}
 _AT_HEIGHT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"<(/?)(?:del|s|strike)\b", re.IGNORECASE)
+_HIDDEN_BY_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_EMPTY = {"br", "col", "hr", "img", "input", "link", "meta", "wbr"}  # have no end
 _HIDDEN_TAG = re.compile(
     r"<(\w+)\s[^>]*(?:\bhidden\b(?!\s*=\s*[\"']?until)|display\s*:\s*none|visibility\s*:\s*hidden)",
     re.IGNORECASE,
@@ -94,17 +96,19 @@ class _Shown(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[str] = []
-        self._hidden = False
+        self._hidden: list[str] = []  # the open tags from the first hidden one on
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden = tag in _HIDDEN
+        if (self._hidden or tag in _HIDDEN or _is_hidden(attrs)) and tag not in _EMPTY:
+            self._hidden.append(tag)
         if tag in _HEIGHTS:
             self.pieces.append(_HEIGHTS[tag][0])
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._hidden = False
+        if tag in self._hidden:
+            del self._hidden[len(self._hidden) - 1 - self._hidden[::-1].index(tag) :]
         if tag in _HEIGHTS:
             self.pieces.append(_HEIGHTS[tag][1])
         if not _WITHIN_A_LINE.fullmatch(tag):
@@ -113,6 +117,11 @@ class _Shown(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.pieces.append(data.replace("\n", " "))
+
+
+def _is_hidden(attributes: list[tuple[str, str | None]]) -> bool:
+    given = dict(attributes)
+    return "hidden" in given or bool(_HIDDEN_BY_STYLE.search(given.get("style") or ""))
 
 
 def _words(block: Token) -> str:

@@ -24,6 +24,7 @@ _AT_HEIGHT = {  # the marks around a text above and below the line; none on it
 _MOVED = {"up": "super", "dn": "sub"}  # by a number of half points
 _LEAST_MOVED = 4  # less is nearly on the line
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
+_ASIDE = {"footnote", "shptxt"}  # notes and text boxes
 _CELL = "|"  # what striprtf puts after each cell
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 
@@ -47,7 +48,7 @@ def read(path: Path) -> Document:
 def _shown(content: str) -> str:
     """Return RTF without hidden and struck-out text and with marks around raised text.
 
-    Notes, which striprtf leaves out, follow their paragraph.
+    Notes and text boxes, which striprtf leaves out, follow their paragraph.
     """
     shown: list[str] = []
     notes: list[str] = []
@@ -74,7 +75,7 @@ def _shown(content: str) -> str:
             hidden = number != "0"
         elif word == "plain":
             height, hidden = "", False
-        elif word == "footnote":
+        elif word in _ASIDE:
             into, note, height = notes, len(outer), ""
             into.append("\\par ")
             continue
