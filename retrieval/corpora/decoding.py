@@ -60,6 +60,17 @@ def decoded(content: bytes, declared: str | None = None) -> str:
     return content.decode("latin-1").translate(_WINDOWS)
 
 
+def in_utf_8(part: bytes) -> bytes:
+    """Return whole characters of a text without a mark in UTF-8, as ``decoded`` reads them.
+
+    Text in UTF-8 is unchanged, with the bytes that are damaged, and so is what is no text. So are
+    single lines in UTF-8 of a part that is not.
+    """
+    if _is_utf_8(part.decode("utf-8", "replace")) or is_binary(part):
+        return part
+    return b"".join(_line_in_utf_8(line) for line in part.splitlines(keepends=True))
+
+
 def encoding_of_page(content: bytes) -> str | None:
     """Return the encoding that an HTML page declares, as it is written there."""
     found = _DECLARED.search(content[:_LOOKED_AT])
@@ -93,6 +104,14 @@ def _utf_16_without_mark(content: bytes) -> str | None:
         if len(begin) > 3 and zeros.count(0) > 0.7 * len(zeros) and 0 not in others:
             return encoding
     return None
+
+
+def _line_in_utf_8(line: bytes) -> bytes:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("latin-1").translate(_WINDOWS).encode()
+    return line
 
 
 def _is_utf_8(text: str) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.decoding import in_utf_8
 from retrieval.corpora.json_lines import BLOCK, LONGEST, LineBlock, opened
 from retrieval.corpora.passages import Block, paragraphs
 from retrieval.corpora.records import Fields, pages_of
@@ -81,7 +82,8 @@ class JsonlChunk:
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield a document for each line, a long one in passages."""
-        for where, record in self.block.records(()):
+        block = replace(self.block, content=in_utf_8(self.block.content))
+        for where, record in block.records(()):
             if isinstance(record, BadPage):
                 yield record
             else:
@@ -114,14 +116,15 @@ class ListChunk:
 
 
 class _Bounded:
-    """A stream that ends with an error where one item is too long for memory."""
+    """A stream in UTF-8 that ends with an error where one item is too long for memory."""
 
     def __init__(self, name: str, content: Unpacked) -> None:
         self._name, self._content = name, content
+        self._cut = b""  # the beginning of a character
         self.of_item = self.of_chunk = 0  # bytes that were read
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes, or less at the end."""
+        """Return about so many bytes, none at the end."""
         self.of_item += size
         self.of_chunk += size
         if self.of_item > LONGEST:
@@ -130,7 +133,10 @@ class _Bounded:
                 f"{self._name}: an item is longer than {LONGEST >> 20} MiB.",
                 "Divide the list into objects, one page each.",
             )
-        return self._content.read(size)
+        read = self._cut + self._content.read(size)
+        end = codecs.utf_8_decode(read, "replace", False)[1]
+        self._cut = read[end:]
+        return in_utf_8(read[:end])
 
 
 def _list_chunks(name: str, content: Unpacked, fields: Fields) -> Iterator[tuple[ListChunk, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Mapping
 from datetime import date
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pptx
 import xlsxwriter
+from pptx.chart.data import CategoryChartData, XyChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 _ODT_NAMES = " ".join(
@@ -33,6 +36,18 @@ def zipped(members: Mapping[str, str]) -> bytes:
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()
+
+
+def strict(path: Path) -> None:
+    """Give a file of Office the names of Strict Open XML, and a day in the form of that."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    usual = rb"http://schemas\.openxmlformats\.org/(\w+ml|officeDocument)/2006/"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            content = re.sub(usual, rb"http://purl.oclc.org/ooxml/\1/", content)
+            day = b' s="3" t="d"><v>1931-05-02</v>'
+            archive.writestr(name, content.replace(b' s="3"><v>11445</v>', day))
 
 
 def odt_of(body: str) -> bytes:
@@ -119,6 +134,46 @@ def write_slides(path: Path) -> None:
     hidden.shapes.title.text = "It is green."
     hidden.element.set("show", "0")
     made.save(str(path))
+
+
+def write_charts(path: Path) -> None:
+    """Write a slide with a chart of columns, one with a chart over days, and one with dots."""
+    made = pptx.Presentation()
+    bars, days = CategoryChartData(number_format='"$"#,##0'), CategoryChartData()
+    bars.categories, days.categories = ("Rowan", "Elm"), (date(1931, 5, 2), date(1932, 1, 1))
+    for year, values in (("1921", (1200, 7)), ("1922", (3.5, None))):
+        bars.add_series(year, values)
+    days.add_series("Share", (0.125, 0.5), number_format="0.0%")
+    dots = XyChartData()
+    dots.add_series("Lamps").add_data_point(1, 2)
+    for data, kind in (
+        (bars, XL_CHART_TYPE.COLUMN_CLUSTERED),
+        (days, XL_CHART_TYPE.LINE),
+        (dots, XL_CHART_TYPE.XY_SCATTER),
+    ):
+        slide = made.slides.add_slide(made.slide_layouts[6])
+        chart = slide.shapes.add_chart(kind, 0, 0, Inches(4), Inches(4), data).chart
+        if data is bars:
+            chart.chart_title.text_frame.text = "Cost of the lamps"
+    made.save(str(path))
+
+
+def write_merged_workbook(path: Path, bold: bool) -> None:
+    """Write a sheet with merged cells under a title, with a hidden row and a hidden column."""
+    with xlsxwriter.Workbook(str(path)) as book:
+        look = book.add_format({"bold": bold})
+        lamps = book.add_worksheet()
+        lamps.merge_range("A1:F1", "Lamps", look)
+        lamps.merge_range("A2:A3", "County", look)
+        lamps.merge_range("B2:B3", "Town", look)
+        lamps.merge_range("C2:D2", 1921, look)
+        lamps.merge_range("E2:F2", 1922, look)
+        lamps.write_row("C3", ("Oil", "Gas", "Oil", "Gas"), look)
+        lamps.merge_range("A4:A6", "North")
+        for at, name in enumerate(("Rowan", "Alder", "Elm"), start=3):
+            lamps.write_row(at, 1, (name, at, 10 * at, 100 * at, 1000 * at))
+        lamps.set_row(4, None, None, {"hidden": True})
+        lamps.set_column("E:E", None, None, {"hidden": True})
 
 
 def write_workbook(path: Path) -> None:

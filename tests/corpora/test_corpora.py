@@ -254,12 +254,36 @@ def test_lines_and_lists_are_read_packed_or_not(
     assert (corpus.name, sum(size for _, size in chunks)) == ("lamps", corpus.size())
 
 
+CAFES = [{"id": str(number), "text": "Zoë owns the café: 5 €."} for number in range(2000)]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(json.dumps(cafe, ensure_ascii=False) + "\n" for cafe in CAFES),
+        json.dumps(CAFES, ensure_ascii=False),
+    ],
+    ids=["lines", "list"],
+)
+def test_records_may_be_in_windows_1252_wherever_a_block_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, encoding: str
+) -> None:
+    monkeypatch.setattr(jsonl, "BLOCK", 1000)
+    monkeypatch.setattr(json_lines, "BLOCK", 1000)
+    (tmp_path / "cafes.jsonl").write_bytes(content.encode(encoding))
+    pages = list(pages_of(f"jsonl:{tmp_path / 'cafes.jsonl'}"))
+    assert [(page.id, page.text) for page in pages] == [
+        (cafe["id"], cafe["text"]) for cafe in CAFES
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b'[{"id": "1", "text": "b"}, 7, {"id": "2"}, {"id"', "item 2: not a JSON object"),
         (b'[{"id": "1", "text": "b"}, {"id": "2", "text": ["c"]}]', "item 2: no text under 'text'"),
-        (b'[{"id": "1", "text": "b"}, {"id": "\xff"', "item 2: not JSON"),
+        ('[{"id": "1", "text": "b"}, {"id": "éé'.encode() + b'\xff"', "item 2: not JSON"),
         (gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99)[:-9], "item 2: the file is cut"),
         (gzip.compress(b'{"id": "1", "text": "b"}\n')[:-8], "line 2: the file is cut off here"),
     ],
@@ -348,7 +372,10 @@ def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
         (b'{"id": true, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
         (b'{"id": "1", "title": ["a"], "text": "b"}\n', "line 2: no text under 'title'"),
         (b'["id"]\n', "line 2: not a JSON object"),
-        (b'{"id": "1", "title": "\xff", "text": "b"}\n', "line 2: byte 23 is not UTF-8"),
+        (
+            '{"id": "1", "title": "éé'.encode() + b'\xff", "text": "b"}\n',
+            "line 2: byte 27 is not UTF-8",
+        ),
         (b'{"id": "", "title": "a", "text": "b"}\n', "line 2: the id is empty"),
     ],
 )

@@ -7,6 +7,7 @@ import zipfile
 from datetime import timedelta
 from pathlib import Path
 
+import docx
 import openpyxl
 import pptx
 import pytest
@@ -25,6 +26,7 @@ from retrieval.corpora.folder import (
     rich_text,
     slides,
     spreadsheet,
+    word,
     zipped,
 )
 from retrieval.corpora.folder.document import Document, Unreadable
@@ -303,6 +305,21 @@ def test_a_slide_is_read_as_it_is_shown(tmp_path: Path) -> None:
     ]
 
 
+def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.pptx"
+    office_files.write_charts(path)
+    document = slides.read(path)
+    assert [(block.page, block.text) for block in document.blocks] == [
+        (1, "Cost of the lamps, Rowan, 1921: $1,200, 1922: $3.5."),
+        (1, "Cost of the lamps, Elm, 1921: $7."),
+        (2, "1931-05-02, Share: 12.5%."),
+        (2, "1932-01-01, Share: 50.0%."),
+    ]
+    assert [(part.where, part.message) for part in document.unread] == [
+        ("slide 3", "a chart without categories is not read.")
+    ]
+
+
 def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "lamps.xlsx"
     office_files.write_workbook(path)
@@ -367,6 +384,35 @@ def test_what_is_struck_raised_or_lasts_in_a_workbook_is_read_as_it_is_shown(
     ]
 
 
+@pytest.mark.parametrize("bold", [True, False])
+def test_merged_cells_of_a_workbook_are_repeated_and_what_is_hidden_is_not_read(
+    tmp_path: Path, bold: bool
+) -> None:
+    path = tmp_path / "lamps.xlsx"
+    office_files.write_merged_workbook(path, bold)
+    assert [text for _, text in texts(spreadsheet.read(path))] == [
+        "Lamps, County: North, Town: Rowan, 1921 Oil: 3, 1921 Gas: 30, 1922 Gas: 3000.",
+        "Lamps, County: North, Town: Elm, 1921 Oil: 5, 1921 Gas: 50, 1922 Gas: 5000.",
+    ]
+
+
+def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
+    text, deck, book = (tmp_path / f"lamps{suffix}" for suffix in (".docx", ".pptx", ".xlsx"))
+    made = docx.Document()
+    made.add_paragraph("The lamp is red.")
+    made.save(str(text))
+    office_files.write_slides(deck)
+    office_files.write_workbook(book)
+    usual = [word.read(text).blocks, slides.read(deck).blocks, spreadsheet.read(book).blocks]
+    for path in (text, deck, book):
+        office_files.strict(path)
+    assert [
+        word.read(text).blocks,
+        slides.read(deck).blocks,
+        spreadsheet.read(book).blocks,
+    ] == usual
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_rows_of_a_csv_have_the_names_of_their_columns(tmp_path: Path, delimiter: str) -> None:
     path = tmp_path / "lamps.csv"
@@ -406,8 +452,12 @@ def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
 def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
     path = tmp_path / "lamps.csv"
-    path.write_text("Lamp,Town\n" + "".join("red,Rowan\n" for _ in range(9)), encoding="utf-8")
-    assert [text for _, text in texts(delimited.read(path))] == ["Lamp: red, Town: Rowan."] * 9
+    rows = ["Lamps of 1921,", "Lamp,Town", *["red,Rowan"] * 9]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    assert [text for _, text in texts(delimited.read(path))] == [
+        "Lamps of 1921.",
+        *["Lamp: red, Town: Rowan."] * 9,
+    ]
 
 
 @pytest.mark.parametrize("suffix", [".odt", ".epub", ".pptx", ".xlsx"])

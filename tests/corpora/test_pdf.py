@@ -103,6 +103,81 @@ def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
     ]
 
 
+TOWNS = [
+    ("Town", "Oil", "Gas", "Oil", "Gas"),
+    ("Rowan", "1", "2", "3", "4"),
+    ("Elm", "5", "6", "7", "8"),
+]
+COLUMNS = (50, 200, 260, 330, 390)  # where they begin
+
+
+def of_towns(*above: tuple[float, float, float, str]) -> bytes:
+    """Return a table with texts above the names of its columns, which are at the height 686."""
+    rows = [
+        (x, 686 - 14 * number, 10, cell)
+        for number, row in enumerate(TOWNS)
+        for x, cell in zip(COLUMNS, row, strict=True)
+    ]
+    end = (50, 600, 10, "All of them burned oil in those years, and none of them burned gas.")
+    return drawn(*above, *rows, end)
+
+
+@pytest.mark.parametrize(
+    ("places", "rules"),
+    [
+        ((226, 356), b""),  # in the middle of the columns
+        ((200, 330), b""),  # at their left
+        ((210, 375), b" 198 696 m 278 696 l S 328 696 m 408 696 l S"),
+    ],
+)
+def test_a_name_over_several_columns_of_a_table_is_part_of_their_names(
+    tmp_path: Path, places: tuple[float, float], rules: bytes
+) -> None:
+    years = [(x, 700, 10, year) for x, year in zip(places, ("1901", "1902"), strict=True)]
+    assert paragraphs(tmp_path, of_towns(*years) + rules)[:2] == [
+        "Town: Rowan, 1901 Oil: 1, 1901 Gas: 2, 1902 Oil: 3, 1902 Gas: 4.",
+        "Town: Elm, 1901 Oil: 5, 1901 Gas: 6, 1902 Oil: 7, 1902 Gas: 8.",
+    ]
+
+
+def test_a_line_above_a_table_is_no_part_of_the_names_of_its_columns(tmp_path: Path) -> None:
+    above = (50, 706, 10, "The lamps of the towns")
+    assert paragraphs(tmp_path, of_towns(above))[:2] == [
+        "The lamps of the towns",
+        "Town: Rowan, Oil: 1, Gas: 2, Oil: 3, Gas: 4.",
+    ]
+
+
+def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
+    tmp_path: Path,
+) -> None:
+    lines = ("12 14 15", "Table 3", "1 Introduction", "May 9", "2.1 Lamps", "7", "Fig. 2.", "Rowan")
+    text = (50, 750, 10, "All of them burned oil in those years.")
+    page = drawn(text, *((50, 700 - 40 * at, 10, line) for at, line in enumerate(lines)))
+    (tmp_path / "a.pdf").write_bytes(pdf_of(["It is red."], more=[page]))
+    (part,) = pdf.read(tmp_path / "a.pdf").unread
+    assert part.where == "page 2"
+    assert part.message == (
+        "not read: 2 short lines or rows with numbers that are no sentences;"
+        ' the first is "12 14 15".'
+    )
+
+
+def test_names_of_columns_in_two_lines_are_one(tmp_path: Path) -> None:
+    lines = [("", "Number of", "Share of"), ("Town", "lamps", "houses"), ("Rowan", "4", "7%")]
+    lines += [("Alder", "5", "8%"), ("Elm", "6", "9%")]
+    heights = (697, 686, 670, 654, 638)
+    page = drawn(
+        *(
+            (x, y, 10, cell)
+            for y, line in zip(heights, lines, strict=True)
+            for x, cell in zip((50, 200, 330), line, strict=True)
+            if cell
+        )
+    )
+    assert paragraphs(tmp_path, page)[0] == "Town: Rowan, Number of lamps: 4, Share of houses: 7%."
+
+
 def test_a_cell_of_several_lines_is_one_where_rules_part_the_rows(tmp_path: Path) -> None:
     rows = [
         [("House",), ("What was seen there",)],

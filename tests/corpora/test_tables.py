@@ -35,6 +35,14 @@ def split(*rows: str) -> list[list[str]]:
             ["Maker | Ann Lee", "Height | 9 m", "Colour | red"],
             ["Maker, Ann Lee.", "Height, 9 m.", "Colour, red."],
         ),
+        (
+            ["Town | Number of | Share of", " | lamps | houses", "Rowan | 4 | 7%"],
+            ["Town: Rowan, Number of lamps: 4, Share of houses: 7%."],
+        ),
+        (
+            ["Town | Oil | Gas", "Rowan | closed | closed", "Alder | 4 | 5"],
+            ["Town: Rowan, Oil: closed, Gas: closed.", "Town: Alder, Oil: 4, Gas: 5."],
+        ),
         (["Lamp | Made", "red"], ["Lamp: red."]),
         (["Lamp | Made"], ["Lamp, Made."]),
         (["Lamp", "red"], ["Lamp.", "red."]),
@@ -65,6 +73,19 @@ def test_a_cell_over_all_columns_is_a_heading_of_the_rows_below_it_or_a_sentence
     assert table_text(rows).sentences == [
         "Northern towns, Town: Rowan, Lamps: 4.",
         "Without candles.",
+    ]
+
+
+def test_a_row_below_merged_cells_names_columns_of_figures_and_no_others() -> None:
+    head = [Cell("Town"), Cell("1921", columns=2)]
+    names, figures = [Cell("Town"), Cell("Oil"), Cell("Gas")], [Cell("Rowan"), Cell("4"), Cell("5")]
+    words = [Cell("Alder"), Cell("red"), Cell("blue")]
+    assert table_text([head, names, figures]).sentences == [
+        "Town: Rowan, 1921 Oil: 4, 1921 Gas: 5."
+    ]
+    assert table_text([head, words, words]).sentences == [
+        "Town: Alder, 1921: red, 1921: blue.",
+        "Town: Alder, 1921: red, 1921: blue.",
     ]
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Unread
 from retrieval.corpora.folder.plain_text import text_of
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.tables import Cell, naming_rows, row_sentences
 from retrieval.corpora.passages import Block
 from retrieval.corpora.separated import separated_rows
 from retrieval.errors import Problem
@@ -25,14 +24,14 @@ def read(path: Path) -> Document:
         Unreadable: it is not a text.
         OSError: the file cannot be read.
     """
-    rows: list[list[str]] = []
+    rows: list[list[Cell]] = []
     bad: list[tuple[int, Problem]] = []
     tabs = "\t" if path.suffix.lower() == ".tsv" else None
     for number, row in separated_rows(text_of(path), tabs):
         if isinstance(row, Problem):
             bad.append((number, row))
         else:
-            rows.append([clean(cell) for cell in row])
+            rows.append([Cell(clean(cell)) for cell in row])
     blocks = [Block(text) for table in in_tables(rows) for text in row_sentences(table)]
     return Document("", blocks, unread=list(_unread(bad)))
 
@@ -47,26 +46,38 @@ def _unread(bad: list[tuple[int, Problem]]) -> Iterator[Unread]:
         yield Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, bad[-1][1].hint)
 
 
-def in_tables(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Yield the rows in tables of a limited size, each with the first row; empty rows are left out.
+def in_tables(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
+    """Yield the rows in tables of a limited size; empty rows are left out.
 
-    Cells at the end of a row that are empty in all rows of such a table are left out.
+    Each begins with the rows that name the columns. What stands alone in a first cell before these
+    is a table of its own. Cells at the end of a row that are empty in all rows of such a table are
+    left out.
     """
-    filled = (row for row in rows if any(row))
-    head = next(filled, None)
-    if head is None:
-        return
-    table, cells = [head], len(head)
-    for row in filled:
-        if cells > _MOST_CELLS:
+    head: list[list[Cell]] | None = None
+    table: list[list[Cell]] = []
+    cells = 0
+    for row in rows:
+        if not any(cell.text for cell in row):
+            continue
+        if len(table) == 1 and _is_single(table[0]) and not head:
             yield _narrowed(table)
-            table, cells = [head], len(head)
+            table = []
+        if cells > _MOST_CELLS:
+            table = _narrowed(table)
+            yield table
+            head = naming_rows(table) if head is None else head
+            table, cells = [*head], sum(map(len, head))
         table.append(row)
         cells += len(row)
-    yield _narrowed(table)
+    if table:
+        yield _narrowed(table)
 
 
-def _narrowed(table: list[list[str]]) -> list[list[str]]:
+def _is_single(row: list[Cell]) -> bool:
+    return bool(row[0].text) and not any(cell.text for cell in row[1:])
+
+
+def _narrowed(table: list[list[Cell]]) -> list[list[Cell]]:
     """Return the rows with as many cells each as the widest has."""
-    width = max(max((at for at, cell in enumerate(row, 1) if cell), default=0) for row in table)
-    return [list(chain(row[:width], [""] * (width - len(row)))) for row in table]
+    width = max(max(at for at, cell in enumerate(row, 1) if cell.text) for row in table)
+    return [[*row[:width], *(Cell("") for _ in range(width - len(row)))] for row in table]

@@ -8,7 +8,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
 
-_NAMED = 10  # rows that a message names
+NAMED = 10  # rows or pages that a message names
 
 
 class Unreadable(Exception):
@@ -53,7 +53,7 @@ def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
     """Return what is said of the rows of a table that are not read: one message, or none."""
     if not rows:
         return []
-    shown = ", ".join(map(str, rows[:_NAMED])) + (", …" if len(rows) > _NAMED else "")
+    shown = ", ".join(map(str, rows[:NAMED])) + (", …" if len(rows) > NAMED else "")
     message = f"it is too large; not read: {len(rows)} of its rows ({shown})."
     return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from retrieval.corpora.folder.column_groups import column_groups, may_name
 from retrieval.corpora.folder.rules import Rule
 from retrieval.corpora.folder.segments import Segment, rows
+from retrieval.corpora.folder.tables import Cell, is_period
 
 _Gap = tuple[float, float]  # left and right
 _NARROWEST = 0.6  # of a gutter, in parts of the size of letters
@@ -27,6 +29,7 @@ _CONTINUED = 0.4  # the part of the lines of prose that begin in the middle of a
 _WIDE = 1.5  # white between the cells of a row that stands alone, in parts of the size
 _CELLS = 3  # in such a row
 _NEXT_LINE = 1.45  # the height of a line, in parts of the size of letters
+_NEAR_NAMES = 2.5  # the height of a line of names over several columns
 _CLOSER = 1.2  # how much nearer than other rows the lines of a label are
 _DETACHED = 1.8  # the height from which on a line stands apart
 _RULED = 3  # lines drawn across a table, between its rows
@@ -55,9 +58,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of a table row by row; every row has one for each column, "" if it is empty."""
+    """The cells of a table row by row; every row has one for each column, "" if it is empty.
+
+    ``heads``: rows before them with names over several columns, and with the names below those.
+    """
 
     rows: list[list[str]]
+    heads: list[list[Cell]] = field(default_factory=list)
 
 
 def layout(found: Sequence[Segment], rules: Sequence[Rule] = ()) -> list[Line | Table]:
@@ -83,7 +90,19 @@ class _Page:
         single: list[Segment] = []
         start = 0
         while edges and start < len(found):
+            if grouped := self._grouped(found, start, edges):
+                self._lines(single, edges[1])
+                single = []
+                table, start = grouped
+                self.read_so_far.append(table)
+                continue
             end, gutters = _best_band(found, start, edges)
+            after = _line_end(found, start)
+            is_above = _is_caption(found[start:end], gutters)
+            if gutters and after < end and (is_above or self._grouped(found, after, edges)):
+                single += found[start:after]
+                start = after
+                continue
             if not gutters:
                 single.append(found[start])
                 start += 1
@@ -94,6 +113,55 @@ class _Page:
             start = end
         if edges:
             self._lines(single, edges[1])
+
+    def _grouped(
+        self, found: Sequence[Segment], start: int, edges: _Gap
+    ) -> tuple[Table, int] | None:
+        """Return a table that begins with names over several columns, and where it ends.
+
+        Between these and the names below, other names may be that stand beside both.
+        """
+        begin = _line_end(found, start)
+        row = found[start:begin]
+        if begin == len(found) or not all(may_name(one.text) for one in row):
+            return None
+        after = _line_end(found, begin)
+        return self._table_below(row, [], found[begin:], edges, begin) or self._table_below(
+            row, found[begin:after], found[after:], edges, after
+        )
+
+    def _table_below(
+        self,
+        row: Sequence[Segment],
+        beside: Sequence[Segment],
+        found: Sequence[Segment],
+        edges: _Gap,
+        begin: int,
+    ) -> tuple[Table, int] | None:
+        end, gutters = _best_band(found, 0, edges) if found else (0, [])
+        band = found[:end]
+        if not gutters or row[0].base - band[0].base > _NEAR_NAMES * row[0].size:
+            return None
+        columns = _in_columns(band, gutters)
+        groups = column_groups(row, columns, self._rules)
+        if not groups or _stand_apart(columns):
+            return None
+        names, *cells = _cells(band, gutters, _separators(band, self._rules))
+        grouped = [at for group in groups for at in group if len(group) > 1]
+        free = {at for at, name in enumerate(names) if not name and at not in grouped}
+        below = [row[at] for row in cells for at in grouped if row[at]]
+        figures = sum(map(_is_figure, below))
+        if not all(may_name(names[at]) for at in grouped) or figures <= len(below) / 2:
+            return None
+        for one in beside:
+            place = _column(one, gutters)
+            if place not in free:
+                return None
+            names[place] = one.text
+        above = [Cell("", heading=True)] * len(columns)
+        for one, group in zip(row, groups, strict=True):
+            above[group.start : group.stop] = [Cell(one.text, heading=True)] * len(group)
+        return Table(cells, [above, [Cell(name, heading=True) for name in names]]), begin + end
 
     def _band(self, band: Sequence[Segment], gutters: Sequence[_Gap], edges: _Gap) -> None:
         columns = _in_columns(band, gutters)
@@ -126,6 +194,33 @@ class _Page:
                     right_edge,
                 )
             )
+
+
+def _is_caption(band: Sequence[Segment], gutters: Sequence[_Gap]) -> bool:
+    """Return whether the first line of a table of figures stands above the names of all columns."""
+    end = _line_end(band, 0)
+    names = band[end : _line_end(band, end)] if end == 1 < len(band) else []
+    return (
+        len(names) == len(gutters) + 1 > _SUPPORT
+        and all(_is_name(one.text) or is_period(one.text) for one in names)
+        and any(_FIGURES.fullmatch(one.text) for one in band[end + len(names) :])
+    )
+
+
+def _is_name(text: str) -> bool:
+    return may_name(text) and not any(map(str.isdigit, text))
+
+
+def _is_figure(text: str) -> bool:
+    """Return whether a cell has more digits than letters: "12 %", "(3)", "4 km"."""
+    return sum(map(str.isdigit, text)) >= max(1, sum(map(str.isalpha, text)))
+
+
+def _line_end(found: Sequence[Segment], start: int) -> int:
+    end = start
+    while end < len(found) and found[end].base == found[start].base:
+        end += 1
+    return end
 
 
 def _from_the_top(found: Sequence[Segment]) -> list[Segment]:
@@ -305,6 +400,7 @@ def _rows_of(band: Sequence[Segment], gutters: Sequence[_Gap]) -> list[list[str]
     lines = rows(band)
     heights = [a[0].base - b[0].base for a, b in pairwise(lines)]
     usual = median(heights) if heights else 0.0
+    has_figures = any(_FIGURES.fullmatch(one.text) for one in band)
     table: list[list[str]] = []
     for number, line in enumerate(lines):
         row = [""] * (len(gutters) + 1)
@@ -316,8 +412,12 @@ def _rows_of(band: Sequence[Segment], gutters: Sequence[_Gap]) -> list[list[str]
         words_only = not any(_FIGURES.fullmatch(cell) for cell in row)
         ends = near and not row[0] and words_only and bool(table[-1][0])
         ends = ends or (near and _closes(table[-1], row))
-        begun = near and height < usual / _CLOSER and not any(table[-1][1:]) and any(row[1:])
-        if ends or begun:
+        closer = near and height < usual / _CLOSER
+        begun = closer and not any(table[-1][1:]) and any(row[1:])
+        # A second line of the names of columns of figures.
+        names = [cell for cell in [*table[0], *row] if cell] if len(table) == 1 else []
+        named = closer and has_figures and bool(names) and all(map(_is_name, names))
+        if ends or begun or named:
             table[-1] = _added(table[-1], row)
         else:
             table.append(row)

@@ -15,13 +15,13 @@ import pypdfium2.raw as raw
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder import ocr
-from retrieval.corpora.folder.document import Document, Unread, Unreadable
+from retrieval.corpora.folder.document import NAMED, Document, Unread, Unreadable
 from retrieval.corpora.folder.form_fields import with_fields
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import letters
 from retrieval.corpora.folder.rules import Rule, rules
 from retrieval.corpora.folder.running_heads import without_running_heads
-from retrieval.corpora.folder.running_text import running_text
+from retrieval.corpora.folder.running_text import PageText, running_text
 from retrieval.corpora.folder.segments import Segment, rows, segments
 from retrieval.corpora.folder.struck import marks, without_struck
 from retrieval.corpora.passages import Block
@@ -34,6 +34,8 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _DAMAGED = "Open it in a PDF viewer and save it again."
+_NAME_THEM = "If they matter, write them into a .csv file with the names of their columns."
+_SHOWN = 80  # characters of a line that a message shows
 _SCANNED = "it seems to be a scanned picture, and OCR is not installed."
 _OCR_FIRST = "Run OCR first: ocrmypdf IN.pdf OUT.pdf"
 OCR_SECONDS = 200  # for the scanned pages of a file
@@ -106,16 +108,16 @@ def _document(document: pdfium.PdfDocument) -> Document:
         ]
         for page, parts in zip(pages, texts, strict=True)
     ]
+    read = running_text(laid_out)
     blocks = [
         Block(paragraph, (ocr.MARK,) if page.scanned else (), number)
-        for number, (page, paragraphs) in enumerate(
-            zip(pages, running_text(laid_out), strict=True), start=1
-        )
-        for paragraph in paragraphs
+        for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1)
+        for paragraph in text.paragraphs
     ]
     if not blocks:
         raise _nothing_read(pages)
-    return Document(_title(document, pages[0].parts), blocks, unread=_unread(pages))
+    unread = [*_unread(pages), *_dropped(read)]
+    return Document(_title(document, pages[0].parts), blocks, unread=unread)
 
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
@@ -176,6 +178,20 @@ def _unread(pages: Sequence[_Page]) -> list[Unread]:
             where = f"page {first}" if first == last else f"pages {first} to {last}"
             found.append(Unread(where, message, why.hint))
     return found
+
+
+def _dropped(pages: Sequence[PageText]) -> list[Unread]:
+    """Return what is said of lines and rows that are not read: one message, or none."""
+    numbers = [str(number) for number, page in enumerate(pages, start=1) if page.dropped]
+    if not numbers:
+        return []
+    lines = [line for page in pages for line in page.dropped]
+    where = ", ".join(numbers[:NAMED]) + (", …" if len(numbers) > NAMED else "")
+    message = (
+        f"not read: {len(lines)} short lines or rows with numbers that are no sentences;"
+        f' the first is "{lines[0][:_SHOWN]}".'
+    )
+    return [Unread(f"{'pages' if numbers[1:] else 'page'} {where}", message, _NAME_THEM)]
 
 
 def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> str:

@@ -1,8 +1,9 @@
 """Makes paragraphs of the lines of printed pages.
 
 Words that are cut at the ends of lines are joined, and fragments such as the letters of an index
-are left out. A sentence that continues in the next column, after a table or on the next page
-belongs to the place that it begins at; notes at the foot of a page do not come between.
+are left out; those with numbers that may be data are listed. A sentence that continues in the next
+column, after a table or on the next page belongs to the place that it begins at; notes at the foot
+of a page do not come between.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _ENTRY = re.compile(
     r"(?!(?:page|chapter|section|part|appendix|annex|table|fig(?:ure)?|box|item|no|vol)\b)"
     r"[^\W\d_]{2}.*\s\W*\d[\d.,]*\W*",
     re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
 _WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
@@ -60,22 +64,41 @@ _BETWEEN = frozenset(["and", "or", "to"])  # "pre- and post-war"
 
 @dataclass(slots=True, eq=False)
 class _Paragraph:
-    """``last`` is its last line; a row of a table has none. ``is_full``: ``last`` had no room."""
+    """``last`` is its last line; a row of a table has none. ``is_full``: ``last`` had no room.
+
+    ``is_row``: it is the sentence of a row.
+    """
 
     text: str
     last: Line | None
     is_note: bool = False
     is_full: bool = False
+    is_row: bool = False
 
 
-def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[list[str]]:
-    """Return the paragraphs of each page, and the rows of tables as sentences."""
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The paragraphs of a page, with the rows of tables as sentences.
+
+    ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
+    as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
+    """
+
+    paragraphs: list[str]
+    dropped: list[str]
+
+
+def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
+    """Return the text of each page."""
     words = _words(item.text for page in pages for item in page if isinstance(item, Line))
     usual_size = _usual_size(item for page in pages for item in page if isinstance(item, Line))
     found = [_paragraphs(page, usual_size, words) for page in pages]
     _join(found, words)
     return [
-        [one.text for one in page if one.last is None or _says_something(one.text)]
+        PageText(
+            [one.text for one in page if _is_read(one)],
+            [one.text for one in page if not _is_read(one) and _may_be_data(one.text)],
+        )
         for page in found
     ]
 
@@ -98,7 +121,10 @@ def _paragraphs(
     for item in items:
         if isinstance(item, Table):
             rows = [row for row in item.rows if _is_row(row)]
-            paragraphs += (_Paragraph(text, None) for text in row_sentences(rows))
+            sentences = row_sentences([*item.heads, *rows])
+            paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
+            alone = ["".join(row) for row in item.rows if not _is_row(row)]
+            paragraphs += (_Paragraph(text, None) for text in alone)
             continue
         is_note = item.size < _NOTE * usual_size
         before = _unfinished(paragraphs, item, is_note)
@@ -232,6 +258,17 @@ def _is_row(row: Sequence[str]) -> bool:
     """Return whether it is more than a number that stands alone, as at the axis of a figure."""
     cells = [cell for cell in row if cell]
     return len(cells) > 1 or any(map(str.isalpha, "".join(cells)))
+
+
+def _is_read(paragraph: _Paragraph) -> bool:
+    return paragraph.is_row or (paragraph.last is not None and _says_something(paragraph.text))
+
+
+def _may_be_data(fragment: str) -> bool:
+    """Return whether a fragment has numbers that are not those of a heading or a figure."""
+    return any(map(str.isdigit, fragment)) and not (
+        _LABEL.fullmatch(fragment) and any(map(str.isalpha, fragment))
+    )
 
 
 def _says_something(paragraph: str) -> bool:

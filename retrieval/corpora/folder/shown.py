@@ -40,6 +40,7 @@ _BLOCKS = {
     *("div", "dl", "dt", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main"),
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead"),
     *("tr", "ul", *HEADINGS),
+    *("lb", "item", "row", "cell"),  # what trafilatura makes of some of them
 }
 _OF_TEXT = {"a", "b", "em", "i", "li", "p", "span", "strong"}  # where such a part may be alone
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
@@ -88,7 +89,10 @@ def leave_what_is_shown(tree: html.HtmlElement, sheets: Iterable[str] = ()) -> l
 
 
 def words(element: html.HtmlElement) -> str:
-    """Return the text of an element, as it is read, in one line."""
+    """Return the text of an element, as it is read, in one line.
+
+    Items of a list that trafilatura has made are left out; they are paragraphs of their own.
+    """
     pieces: list[str] = []
     _collect(element, pieces)
     return clean(settled("".join(pieces)))
@@ -99,7 +103,7 @@ def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
     for child in element:
         block = child.tag in _BLOCKS
         pieces.append(" " if block else "")
-        if isinstance(child.tag, str):  # not a comment
+        if isinstance(child.tag, str) and child.tag != "list":  # not a comment
             _collect(child, pieces)
         pieces.append(" " if block else "")
         pieces.append(child.tail or "")

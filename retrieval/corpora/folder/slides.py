@@ -1,4 +1,4 @@
-"""Reads .pptx slide by slide: titles, texts, tables and the speaker's notes."""
+"""Reads .pptx slide by slide: titles, texts, tables, charts and the speaker's notes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import pptx
 from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.document import Document, Unread
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.folder.slide_chart import chart_tables
+from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
+from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.raised import lowered, marked, settled
 
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
+_NO_CHART = "a chart without categories is not read."
+_WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
 
 
@@ -30,8 +33,8 @@ def read(path: Path) -> Document:
         Unreadable: it is not a .pptx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
-    with unpacked(path):
-        presentation = pptx.Presentation(str(path))
+    with office_file(path) as file:
+        presentation = pptx.Presentation(file)
     slides = [
         (number, slide)
         for number, slide in enumerate(presentation.slides, start=1)
@@ -40,14 +43,16 @@ def read(path: Path) -> Document:
     said = clean(presentation.core_properties.title or "")
     title = said if said.lower() not in _NO_TITLE else ""
     title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
-    return Document(title, [block for one in slides for block in _blocks(*one, title)])
+    unread: list[Unread] = []
+    blocks = [block for one in slides for block in _blocks(*one, title, unread)]
+    return Document(title, blocks, unread=unread)
 
 
 def _title(slide: Any) -> str:
     return clean(" ".join(_lines(slide.shapes.title))) if slide.shapes.title is not None else ""
 
 
-def _blocks(number: int, slide: Any, title: str) -> Iterator[Block]:
+def _blocks(number: int, slide: Any, title: str, unread: list[Unread]) -> Iterator[Block]:
     heading = _title(slide)
     section = (heading,) if heading and heading != title else ()
     for shape in _shapes(slide.shapes):
@@ -56,12 +61,24 @@ def _blocks(number: int, slide: Any, title: str) -> Iterator[Block]:
         texts: Iterable[str] = ()
         if getattr(shape, "has_table", False):
             texts = table_text(list(map(_cells, shape.table.rows))).sentences
+        elif getattr(shape, "has_chart", False):
+            texts = list(_chart(shape.chart))
+            if not texts:
+                unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
             texts = _lines(shape)
         yield from (Block(text, section, number) for text in texts)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         for paragraph in slide.notes_slide.notes_text_frame.paragraphs:
             yield Block(_line(paragraph), section, number)
+
+
+def _chart(chart: Any) -> Iterator[str]:
+    title = ""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        title = clean(" ".join(_lines(chart.chart_title)))
+    for table in chart_tables(chart, title):
+        yield from row_sentences(table)
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:

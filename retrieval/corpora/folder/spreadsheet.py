@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
+
+from openpyxl.cell.rich_text import CellRichText
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
 from retrieval.corpora.folder.document import Document
 from retrieval.corpora.folder.number_format import shown_number
-from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
+from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
+from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.workbook import opened_workbook, plain_text
 
@@ -24,25 +28,31 @@ def read(path: Path) -> Document:
         Unreadable: it is not an .xlsx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
-    with unpacked(path):
-        book = opened_workbook(path)
-    try:
+    with office_file(path) as file, closing(opened_workbook(file)) as book:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         blocks = [
             Block(text, (sheet.title,) if len(shown) > 1 else ())
             for sheet in shown
-            for rows in in_tables(_rows(sheet))
+            for rows in in_tables(_rows(book, sheet))
             for text in row_sentences(rows)
         ]
         return Document(clean(book.properties.title or ""), blocks)
-    finally:
-        book.close()
 
 
-def _rows(sheet: Any) -> Iterator[list[str]]:
+def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:
+    with book._archive.open(sheet._worksheet_path) as content:
+        layout = sheet_layout(content)
     sheet.reset_dimensions()  # which some programs declare wrongly
-    for row in sheet.iter_rows():
-        yield [_shown(cell) for cell in row]
+    return shown_rows((list(map(_cell, row)) for row in sheet.iter_rows()), layout)
+
+
+def _cell(cell: Any) -> Cell:
+    """Return a cell; a text or a year in bold letters may be a heading, but no other number."""
+    text = _shown(cell)
+    if not text:
+        return Cell("")
+    may_name = isinstance(cell.value, str | CellRichText) or is_period(text)
+    return Cell(text, may_name and bool(cell.font.b))
 
 
 def _shown(cell: Any) -> str:

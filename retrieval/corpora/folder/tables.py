@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 _ENDS = (".", "!", "?", "…")
 _LONGEST = 80  # characters of a heading
-_MOST_COLUMNS = 500
+MOST_COLUMNS = 500
+_MOST_HEADS = 3  # rows
 _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
 # A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
 _PERIOD = re.compile(
@@ -55,8 +56,10 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
     """Yield a sentence for each row; a cell that is in several places is the same object there.
 
     Names of the columns are in the first rows, if all their cells are marked as headings, or else
-    in the first row if each of its cells looks like a name, and there are rows below it. A row that
-    is one cell over all columns is a sentence, and a heading of the rows below it if they have one.
+    in the first row if each of its cells looks like a name, and there are rows below it. In columns
+    of figures they may be in the rows below that, if cells of the upper one stand over several
+    columns, or the lower one does not name its row. A row that is one cell over all columns is a
+    sentence, and a heading of the rows below it if they have one.
     """
     cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
     grid = [row for row in cells if any(cell.text for cell in row)]
@@ -74,6 +77,11 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
             yield _ended(", ".join([*groups, *_named(names, row)]).replace(":, ", ": "))
 
 
+def naming_rows(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """Return the first rows of a table that name its columns; none of them is empty."""
+    return rows[: _heads(rows)]
+
+
 def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[int]]:
     """Return the rows with merged cells in each place, and the numbers of the dropped ones."""
     grid: list[list[Cell]] = []
@@ -84,18 +92,18 @@ def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[in
         placed: list[Cell] = []
         waiting = list(reversed(row))
         below: dict[int, tuple[Cell, int]] = {}
-        while (waiting or len(placed) in from_above) and len(placed) <= _MOST_COLUMNS:
+        while (waiting or len(placed) in from_above) and len(placed) <= MOST_COLUMNS:
             at = len(placed)
             inherited = at in from_above
             cell, left = from_above.pop(at) if inherited else (waiting[-1], waiting[-1].rows)
             width = 1 if inherited else max(1, waiting.pop().columns)
-            for column in range(at, min(at + width, _MOST_COLUMNS + 1)):
+            for column in range(at, min(at + width, MOST_COLUMNS + 1)):
                 placed.append(cell)
                 if left > 1:
                     below[column] = (cell, left - 1)
         from_above = below
         cells += len(placed)
-        if len(placed) > _MOST_COLUMNS or cells > _MOST_CELLS:
+        if len(placed) > MOST_COLUMNS or cells > _MOST_CELLS:
             dropped.append(number)
         else:
             grid.append(placed)
@@ -103,19 +111,44 @@ def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[in
 
 
 def _heads(grid: list[list[Cell]]) -> int:
-    """Return how many of the first rows name the columns, or the table."""
-    marked = len(list(takewhile(_is_marked, grid)))
-    if marked:
-        return marked if marked < len(grid) else 0
-    if len(grid) < 2 or len(grid[0]) < 2 or any(map(_names_its_row, grid[0])):
-        return 0
-    first, *others = grid
-    if len(first) == 2 and _differ([row[1].text for row in others if len(row) == 2]):
-        return 0
-    columns = [[row[at].text for row in others if at < len(row)] for at in range(len(first))]
-    names = [_is_a_name(cell.text, below) for cell, below in zip(first, columns, strict=True)]
-    empty = sum(not cell.text for cell in first)
-    return int(all(names) and empty < len(first) - 1 and not _alone(first))
+    """Return how many of the first rows name the columns, or the table; 0 if there are no names."""
+    titles = len(list(takewhile(_alone, grid)))
+    rows = grid[titles:]
+    heads = len(list(takewhile(_is_marked, rows)))
+    if not heads:
+        most = min(_MOST_HEADS, len(rows) - 1)
+        heads = next((heads for heads in range(most, 0, -1) if _are_heads(rows, heads)), 0)
+    return titles + heads if 0 < heads < len(rows) else 0
+
+
+def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
+    """Return whether so many of the first rows look like the names of the columns."""
+    first, below = grid[0], grid[heads:]
+    if len(first) < 2 or any(_names_its_row(cell) for row in grid[:heads] for cell in row):
+        return False
+    if len(first) == 2 and _differ([row[1].text for row in below if len(row) == 2]):
+        return False
+    values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]
+    return all(_are_names(row, values) for row in grid[:heads]) and all(
+        _goes_on(upper, lower, values) for upper, lower in pairwise(grid[:heads])
+    )
+
+
+def _are_names(row: list[Cell], values: list[list[str]]) -> bool:
+    names = all(_is_a_name(cell.text, below) for cell, below in zip(row, values, strict=False))
+    return names and sum(not cell.text for cell in row) < len(row) - 1
+
+
+def _goes_on(upper: list[Cell], lower: list[Cell], values: list[list[str]]) -> bool:
+    """Return whether the names of columns in one row go on in the next."""
+    pairs = enumerate(pairwise(upper))
+    over = {place for at, (a, b) in pairs if a is b and a.text for place in (at, at + 1)}
+    named = over if over or lower[0].text else {at for at, cell in enumerate(lower) if cell.text}
+    return bool(named) and all(at < len(values) and _are_figures(values[at]) for at in named)
+
+
+def _are_figures(values: list[str]) -> bool:
+    return any(values) and not any(map(_has_a_word, values))
 
 
 def _is_marked(row: list[Cell]) -> bool:
@@ -145,6 +178,11 @@ def _is_a_name(text: str, below: list[str]) -> bool:
     if _PERIOD.fullmatch(text):
         return not all(map(_PERIOD.fullmatch, values))
     return any(map(str.isalpha, text)) and not any(_has_a_word(value) for value in values)
+
+
+def is_period(text: str) -> bool:
+    """Return whether a text is a year, or another period that may name a column."""
+    return _PERIOD.fullmatch(text) is not None
 
 
 def _has_a_word(value: str) -> bool:

@@ -23,9 +23,7 @@ from retrieval.corpora.folder.document import (
 from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
 from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import settled
 
-_ENDS_A_WORD = {"lb", "p", "item", "list", "row", "cell"}
 _CODE = "code"
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _SHOWN = 80  # characters of a row that a message shows
@@ -98,11 +96,11 @@ def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[B
     anchor: str | None = None
     for element in _outermost(body):
         if element.tag == "head":
-            words = _words(element)
-            headings.add(int(element.get("rend", "h2")[1:]), words)
-            anchor = anchors.next(without_edit(words))
+            heading = words(element)
+            headings.add(int(element.get("rend", "h2")[1:]), heading)
+            anchor = anchors.next(without_edit(heading))
             continue
-        if text := _words(element):
+        if text := words(element):
             yield Block(text, headings.section, None, anchor)
 
 
@@ -117,25 +115,6 @@ def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
             yield from child.iter("row")
         elif child.tag != _CODE:
             yield child
-
-
-def _words(element: html.HtmlElement) -> str:
-    """Return the text of an element, without that of the items of a list in it."""
-    pieces: list[str] = []
-    _collect(element, pieces)
-    return clean(settled("".join(pieces)))
-
-
-def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
-    pieces.append(element.text or "")
-    for child in element:
-        if child.tag != "list":  # its items are paragraphs of their own
-            if child.tag in _ENDS_A_WORD:
-                pieces.append(" ")
-            _collect(child, pieces)
-            if child.tag in _ENDS_A_WORD:
-                pieces.append(" ")
-        pieces.append(child.tail or "")
 
 
 def _title(tree: html.HtmlElement) -> str:

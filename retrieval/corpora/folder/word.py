@@ -23,7 +23,7 @@ from retrieval.corpora.folder.document import (
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.folder.word_text import words
-from retrieval.corpora.folder.zipped import unpacked
+from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -44,8 +44,8 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     try:
-        with unpacked(path):
-            document = docx.Document(str(path))
+        with office_file(path) as file:
+            document = docx.Document(file)
             body = document.element.body
             styles = Styles(document)
             notes = _notes(document)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from lxml import etree
 
@@ -13,6 +16,10 @@ from retrieval.corpora.folder.document import Unreadable
 
 _LARGEST = 256 << 20  # bytes of a document after unpacking
 _OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of files of Office 2003, and of encrypted ones
+# The names of XML in files that Office saves as "Strict Open XML", and the usual ones.
+_STRICT = b"http://purl.oclc.org/ooxml/"
+_STRICT_NAME = re.compile(re.escape(_STRICT) + rb"(\w+)/")
+_USUAL_NAME = rb"http://schemas.openxmlformats.org/\1/2006/"
 _SAVE_AGAIN = "Open it in the program that made it and save it again, without a password."
 
 
@@ -47,6 +54,33 @@ def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
             raise Unreadable(
                 f"the file is damaged, or is not a {suffix} ({type(error).__name__}).", _SAVE_AGAIN
             ) from error
+
+
+@contextmanager
+def office_file(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a .docx, .pptx or .xlsx; one in Strict Open XML has the usual names, as libraries want.
+
+    Raises:
+        Unreadable: it is no zip, is encrypted or damaged, or unpacks to too much.
+        OSError: the file cannot be read.
+    """
+    with unpacked(path) as archive:
+        if _STRICT in archive.read("_rels/.rels"):
+            yield _usual(archive)
+        else:
+            with path.open("rb") as stream:
+                yield stream
+
+
+def _usual(strict: zipfile.ZipFile) -> BytesIO:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as usual:
+        for member in strict.infolist():
+            content = strict.read(member)
+            if member.filename.endswith((".xml", ".rels")):
+                content = _STRICT_NAME.sub(_USUAL_NAME, content)
+            usual.writestr(member.filename, content)
+    return file
 
 
 def parsed(content: bytes) -> etree._Element:
