@@ -15,6 +15,7 @@ from retrieval.corpora.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
 
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
+_NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how other files begin
 _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
 _MOST = 200_000  # claims; they take days
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
@@ -150,14 +151,26 @@ def _too_much(path: Path, what: str) -> BadSource:
     return BadSource("bad_claims", f"{path} has {what} are read.", "Divide it.")
 
 
+def _text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        BadSource: it is a file of another program, under the name of a text.
+    """
+    content = path.read_bytes()
+    if content.startswith(_NO_TEXTS):
+        raise BadSource(
+            "bad_claims",
+            f"{path} is not a text, but a PDF, a zip or an Office file.",
+            "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
+        )
+    return decoded(content)
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, numbered from 1."""
     text = _text(path).replace("\r\n", "\n")
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
-
-
-def _text(path: Path) -> str:
-    return decoded(path.read_bytes())
 
 
 def _json_lines(path: Path) -> Iterator[Record]:

@@ -75,7 +75,7 @@ def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Reco
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
     """
-    import openpyxl
+    from retrieval.corpora.workbook import opened_workbook, plain_text
 
     try:
         with zipfile.ZipFile(path) as archive:  # reads no more of a file than it declares
@@ -89,10 +89,11 @@ def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Reco
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and rules that are not read
-            with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            with closing(opened_workbook(path)) as book:
                 sheet = book.worksheets[0]
                 sheet.reset_dimensions()  # some programs write wrong ones
-                rows = _at_most(path, sheet.iter_rows(values_only=True))
+                shown = (tuple(map(plain_text, row)) for row in sheet.iter_rows(values_only=True))
+                rows = _at_most(path, shown)
                 yield from _records(path, "Row", enumerate(rows, 1), has_claims)
     except (BadSource, MemoryError):
         raise

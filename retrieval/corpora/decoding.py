@@ -38,9 +38,10 @@ _MOST_BEYOND = 0.25  # part of the bytes of a text in Windows-1252, with much to
 def decoded(content: bytes, declared: str | None = None) -> str:
     """Return the text of a file without the mark of its encoding at its beginning.
 
-    A mark decides. Without one the text is UTF-8 if most of it can be, because hardly any text in
-    another encoding looks like that; or else what is declared; or else Windows-1252, which
-    "iso-8859-1" stands for too. Bytes that have no character become U+FFFD.
+    A mark decides. Without one the text is UTF-16 if every other byte is zero; or else UTF-8 if
+    most of it can be, because hardly any text in another encoding looks like that; or else what is
+    declared; or else Windows-1252, which "iso-8859-1" stands for too. Bytes
+    that have no character become U+FFFD.
 
     Args:
         content: all bytes of the file.
@@ -49,6 +50,8 @@ def decoded(content: bytes, declared: str | None = None) -> str:
     for mark, encoding in _MARKS.items():
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
+    if wide := _utf_16_without_mark(content):
+        return content.decode(wide, "replace")
     text = content.decode("utf-8", "replace")
     if _is_utf_8(text):
         return text
@@ -80,12 +83,27 @@ def is_binary(content: bytes) -> bool:
     They are not if they have control characters, or are so seldom ASCII that they are a text in
     another encoding, which would be read as other letters.
     """
-    if any(map(content.startswith, _MARKS)):
+    if any(map(content.startswith, _MARKS)) or _utf_16_without_mark(content):
         return False
     if not _is_utf_8(content.decode("utf-8", "replace")):
         beyond = len(_BEYOND_ASCII.findall(content))
         return bool(_CONTROLS.search(content)) or beyond > max(8, _MOST_BEYOND * len(content))
     return b"\0" in content
+
+
+def _utf_16_without_mark(content: bytes) -> str | None:
+    """Return which UTF-16 bytes are that have no mark, ``None`` if they are something else.
+
+    Nearly every other byte of a text in a Latin script is zero then, and none of the rest.
+    """
+    begin = content[: _LOOKED_AT - _LOOKED_AT % 2]
+    for zeros, others, encoding in (
+        (begin[1::2], begin[::2], "utf-16-le"),
+        (begin[::2], begin[1::2], "utf-16-be"),
+    ):
+        if len(begin) > 3 and zeros.count(0) > 0.7 * len(zeros) and 0 not in others:
+            return encoding
+    return None
 
 
 def _line_in_utf_8(line: bytes) -> bytes:

@@ -3,8 +3,8 @@
 Without that, "10<sup>6</sup>" would be read as 106, and "$320<sup>1</sup>" as $3201. The readers of
 all formats put ``marked`` texts into their lines and pass each whole line to ``settled``, because
 only what stands before and after shows what a raised "2" is. In doubt it stays raised, which
-changes no number. Text below the line stays as it is, because formulas are usually written like
-that: H2O, CO2.
+changes no number. ``lowered`` text is written on the line, because formulas usually are: H2O, CO2.
+Only beside digits it stays below the line: 101₂ is not 1012.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import re
 
 from retrieval.language.sentence_rules import is_abbreviation
 
-# Stand around a text that is set above its line; characters for private use, which no text needs.
-BEGIN, END = "\ue001", "\ue002"
+# Stand around a text that is set above its line; no text has such characters, while those for
+# private use are the pictures of some fonts.
+BEGIN, END = "\ufdd0", "\ufdd1"
+# The same for a text that is set below its line.
+_LOW, _LOW_END = "\ufdd2", "\ufdd3"
+_LOWERED = re.compile(f"([\\d{END}]?){_LOW}([^{_LOW}{_LOW_END}]*){_LOW_END}(?=(\\d?))")
 _INNERMOST = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")
 _BORDER = re.compile(f"[{BEGIN}{END}]")
 _DEEPEST = 3  # raised text in raised text
@@ -24,6 +28,7 @@ _PLAIN = "0123456789+-\N{MINUS SIGN}\N{EN DASH}=()ni"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ"
 _UP = str.maketrans(_PLAIN, _RAISED)
 _DOWN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾", "0123456789+\N{MINUS SIGN}()")
+_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _TYPED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾]+")
 _SIMPLE = re.compile(r"[A-Za-z0-9.,]+")
 
@@ -31,17 +36,21 @@ _SIMPLE = re.compile(r"[A-Za-z0-9.,]+")
 _IN_BRACKETS = re.compile(r"(?:\[[^\[\]]{0,40}\][\s,;–-]*)+")  # noqa: RUF001
 _SIGNS = r"[*∗†‡§¶‖#]{1,3}"  # noqa: RUF001
 _ONE = rf"(?:[1-9]\d{{0,2}}{_SIGNS}|[1-9]\d{{0,2}}[a-z]?|[a-z]|{_SIGNS})"
+_BESIDE_OTHERS = re.compile(
+    rf"(?<={END}){BEGIN}\s*(?:\[[^\[\]]{{0,40}}\]\s*)+{END}"
+    rf"|{BEGIN}\s*(?:\[[^\[\]]{{0,40}}\]\s*)+{END}(?={BEGIN})"
+)
 _NOTE = re.compile(rf"\(?{_ONE}(?:\s?[,;–-]\s?{_ONE})*,?\)?")  # noqa: RUF001
 
 _SLASH = "\N{FRACTION SLASH}"
-_DENOMINATOR = re.compile(rf"{_SLASH}\s?\d")
+_DENOMINATOR = re.compile(rf"{_SLASH}\s?[\d₀-₉]|/[₀-₉]")
 _DENOMINATOR_TOO = re.compile(r"/\d")
 _CHARGE = re.compile(r"[+−–-][\d.]*|\d[+−-]")  # noqa: RUF001 - also an exponent below zero
-_ELEMENT = re.compile(r"[A-Z][a-z]?(?![a-z])")  # after the number of an isotope: ¹⁴C
+_ELEMENT = re.compile(r"[₀-₉]*[A-Z][a-z]?(?![a-z])")  # after the number of an isotope: ¹⁴C
 _OPERATORS = "=×·⋅÷^+−<>≈≤≥"  # noqa: RUF001
 _AFTER_OPERATOR = re.compile(rf"[{_OPERATORS}/]\s?(?:\d+|[^\W\d_]{{1,3}})$")
 _BEFORE_OPERATOR = re.compile(rf"\s?[{_OPERATORS}]")
-_TEN = re.compile(r"(?:(?<![\d.,$€£¥])(?:2|10)|[×x·⋅*]\s?10\s?)$")  # noqa: RUF001
+_TEN = re.compile(r"(?:(?<![\d.,$€£¥])(?:2|10\s?)|[×x·⋅*]\s?10\s?)$")  # noqa: RUF001
 _PRICE = re.compile(r"[$€£]\s?\d{1,4}$")  # before raised cents
 _DEGREES = re.compile(r"\s?[CFNSEW]\b")
 _LETTERS = re.compile(r"[^\W\d_]+$")
@@ -52,10 +61,15 @@ _LENGTH = re.compile(
     r"(?:[kcdmnµμ]m|ft|mi|yd|kg|Hz|(?:kilo|centi|milli)?met(?:er|re)s?|feet|foot|inch(?:es)?"
     r"|miles?|yards?|sec)$"
 )
+_AREA_AND_NOTE = re.compile(r"[23][1-9]\d?")  # km² with the mark of note 3
+_UNIT_OF_AREA = re.compile(r"(?:(?<![^\W\d_])m|[kcdm]m|ft|mi|yd)$")
 _TERM = re.compile(r"\((?!\d*\))(?:(?![^\W\d_]{2})[^()])*\)$")  # (x + 1), but not (see below)
 _ORDINAL = re.compile(r"st|nd|rd|th|er")
 _SIGNS_OF_TRADE = {"TM": "™", "SM": "℠"}
 _OPERANDS = frozenset("nxkmitpTN")  # letters that are exponents rather than notes
+
+# A letter with a stroke through it strikes out its whole word: "12\u0336 15".
+_STRUCK = re.compile(r"[^\s\u0335\u0336]*[\u0335\u0336][^\s.,;:!?]*\s?")
 
 _TYPED_BRACKETS = re.compile(r"(?<=[.,;:!?)\]\"”’])(?:\[\d{1,3}\])+")  # noqa: RUF001
 _TYPED_AT_END = re.compile(
@@ -66,6 +80,11 @@ _TYPED_AT_END = re.compile(
 def marked(text: str) -> str:
     """Return a text that is set above its line, as ``settled`` knows it within the line."""
     return f"{BEGIN}{text}{END}"
+
+
+def lowered(text: str) -> str:
+    """Return a text that is set below its line, as ``settled`` knows it within the line."""
+    return f"{_LOW}{text}{_LOW_END}"
 
 
 def settled(line: str) -> str:
@@ -79,15 +98,29 @@ def settled(line: str) -> str:
     numerator of a fraction comes down (6 1/2), an ordinal or an abbreviation is completed (19th,
     McLee), a note's mark after a word, a number or a sentence goes ("$320", "percent."), and
     anything else has a space before it. Marks of notes that are typed on the line go where they
-    follow the mark of a sentence: "old.[1]", "percent.3 The".
+    follow the mark of a sentence: "old.[1]", "percent.3 The". Words with a stroke go, too.
     """
+    if "\u0336" in line or "\u0335" in line:
+        line = _STRUCK.sub("", line)
+    if _LOW in line:
+        line = _LOWERED.sub(_on_the_line, line)
     line = _TYPED.sub(lambda found: marked(found[0].translate(_DOWN)), line)
     if BEGIN in line:
-        line = line.replace(END + BEGIN, "")
+        line = _BESIDE_OTHERS.sub("", line).replace(END + BEGIN, "")
         for _ in range(_DEEPEST):
             line = _INNERMOST.sub(_settled, line)
         line = _BORDER.sub("", line)
     return _TYPED_AT_END.sub(_without_mark, _TYPED_BRACKETS.sub("", line))
+
+
+def _on_the_line(found: re.Match[str]) -> str:
+    """Return a text that was below the line; a number beside another stays there."""
+    before, text, after = found.groups()
+    if text.isdecimal():
+        return before + (text.translate(_BELOW) if before or after else text)
+    left = " " if before and text[:1].isdecimal() else ""
+    right = " " if after and text[-1:].isdecimal() else ""
+    return f"{before}{left}{text}{right}"
 
 
 def exponent(text: str) -> str:
@@ -122,6 +155,8 @@ def _read(text: str, before: str, after: str) -> str:
     if not any(map(str.isalnum, text)):
         is_note = _NOTE.fullmatch(text) and not _VARIABLE.search(before)
         return "" if is_note else text.translate(_UP) if text in _PLAIN else text
+    if _AREA_AND_NOTE.fullmatch(text) and _UNIT_OF_AREA.search(before):
+        return exponent(text[0])
     if _is_exponent(text, before, after):
         return exponent(text)
     if _NOTE.fullmatch(text):

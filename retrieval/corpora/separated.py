@@ -6,11 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 
 from retrieval.errors import Problem
 
-SEPARATORS = ",;\t|"
+SEPARATORS = "\t;|,"  # if several fit, the first: names and values have commas in them
 NO_SEPARATOR = "\x1f"
+_LOOKED_AT = 50  # rows that show what the separator is
 # With such a line a file tells Excel its separator.
 _NAMED = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
@@ -20,8 +23,9 @@ def separated_rows(
 ) -> Iterator[tuple[int, list[str] | Problem]]:
     """Yield the cells of each row, or why it cannot be read, with the number of its first line.
 
-    Without a ``separator``, a line ``sep=;`` before the table names it; otherwise it is the one
-    that the first row has most of. If it has none, the whole line is the cell, unless it is quoted.
+    Without a ``separator``, a line ``sep=;`` before the table names it; otherwise it is the one of
+    the first row that gives most rows as many cells as that. If the first row has none, the whole
+    line is the cell, unless it is quoted.
 
     A line with quotation marks within its quoted cells, written once or after a backslash, is read
     if it has then as many cells as the row before. After a row that cannot be read, reading goes on
@@ -77,12 +81,15 @@ def separator_of(text: str) -> str:
     if named := _NAMED.fullmatch(lines.readline()):
         return named[1]
 
-    def columns(separator: str) -> int:
+    def fits(separator: str) -> tuple[int, int]:
+        """Return how many rows have as many cells as the first, and how many that are."""
+        widths: list[int] = []
         lines.seek(0)
-        try:
-            return len(next(filter(any, csv.reader(lines, delimiter=separator)), []))
-        except csv.Error:  # is reported when the row is read
-            return 0
+        with suppress(csv.Error):  # is reported when the row is read
+            rows = filter(any, csv.reader(lines, delimiter=separator))
+            widths += map(len, islice(rows, _LOOKED_AT))
+        width = widths[0] if widths else 0
+        return (widths.count(width), width) if width > 1 else (0, 0)
 
-    best = max(SEPARATORS, key=columns)
-    return best if columns(best) > 1 else NO_SEPARATOR
+    best = max(SEPARATORS, key=fits)
+    return best if fits(best)[1] else NO_SEPARATOR

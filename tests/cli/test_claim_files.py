@@ -9,6 +9,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+import xlsxwriter
 
 from cli import claim_files, claim_tables
 from cli.claim_files import read_claims, separator_of
@@ -83,6 +84,32 @@ def test_the_encodings_of_spreadsheets_are_read(tmp_path: Path, content: bytes) 
 def test_a_line_of_a_table_with_one_column_is_a_claim_with_its_commas(tmp_path: Path) -> None:
     path = written(tmp_path, "claims.csv", 'claim\nTea, they say, is old.\n"Ice, too; melts."\n')
     assert claims(path) == ["Tea, they say, is old.", "Ice, too; melts."]
+
+
+def test_commas_within_cells_are_no_separators_where_semicolons_fit_as_well(
+    tmp_path: Path,
+) -> None:
+    table = "claim;desk, number\nTea is a drink.;food, 7\nIce is cold.;news, 8\n"
+    rows = read_claims(written(tmp_path, "a.csv", table))
+    assert [(row.claim, row.others) for row in rows] == [
+        ("Tea is a drink.", {"desk, number": "food, 7"}),
+        ("Ice is cold.", {"desk, number": "news, 8"}),
+    ]
+
+
+def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet, raised = book.add_worksheet(), book.add_format({"font_script": 1})
+        sheet.write(0, 0, "claim")
+        sheet.write_rich_string(1, 0, "It holds 10", raised, "6", " litres.")
+    assert claims(path) == ["It holds 10⁶ litres."]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.json"])
+def test_a_file_of_another_program_is_no_list(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadSource, match="not a text, but a PDF, a zip or an Office file"):
+        claims(written(tmp_path, name, b"PK\x03\x04\0\0claim"))
 
 
 def test_blank_rows_and_blank_cells_at_the_end_are_left_out(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ _ODT_NAMES = " ".join(
         "style": "style",
     }.items()
 )
+_ODT_NAMES += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 def zipped(members: Mapping[str, str]) -> bytes:
@@ -50,20 +51,34 @@ def strict(path: Path) -> None:
 
 
 def odt_of(body: str) -> bytes:
-    """Return an .odt with this body; "up" is a style above the line, "gone" one that is struck."""
+    """Return an .odt with this body.
+
+    "up" and "down" are styles above and below the line, and "gone" one that is struck. "raised" is
+    one of the file's common styles, and "own" is based on it.
+    """
     styles = "".join(
         f'<style:style style:name="{name}"><style:text-properties style:{look}/></style:style>'
         for name, look in {
             "up": 'text-position="super 58%"',
+            "down": 'text-position="-33% 58%"',
             "gone": 'text-line-through-style="solid"',
         }.items()
+    )
+    styles += '<style:style style:name="own" style:parent-style-name="raised"/>'
+    common = (
+        f"<office:document-styles {_ODT_NAMES}><office:styles>"
+        '<style:style style:name="raised"><style:text-properties style:text-position="super 58%"/>'
+        "</style:style></office:styles></office:document-styles>"
     )
     content = (
         f"<office:document-content {_ODT_NAMES}>"
         f"<office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
     )
-    return zipped({"content.xml": content})
+    formula = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi><mo>=</mo><mn>7</mn></math>'
+    )
+    return zipped({"content.xml": content, "styles.xml": common, "Object 1/content.xml": formula})
 
 
 def epub_of(title: str, chapters: Mapping[str, str]) -> bytes:

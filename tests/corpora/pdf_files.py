@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pypdfium2 as pdfium
 
 
 def pdf_of(
-    pages: Sequence[str], title: str = "", largest: str = "", more: Sequence[bytes] = ()
+    pages: Sequence[str],
+    title: str = "",
+    largest: str = "",
+    more: Sequence[bytes] = (),
+    font: bytes = b"",
 ) -> bytes:
     """Return a PDF with these pages; each line of a page's text is printed as a line.
 
     ``title`` is in its metadata; ``largest`` is printed above page one in larger letters. ``more``
-    are content streams of further pages.
+    are content streams of further pages. ``font`` says which characters its letters are.
     """
     contents = [_printed(page) for page in pages] + list(more)
     if largest:
@@ -32,6 +36,10 @@ def pdf_of(
             " /Resources << /Font << /F 3 0 R >> >> >>".encode(),
             stream(content),
         ]
+    if font:
+        place = f" /ToUnicode {len(objects) + 1} 0 R >>".encode()
+        objects[2] = objects[2].removesuffix(b" >>") + place
+        objects.append(stream(font))
     return written(objects)
 
 
@@ -42,6 +50,18 @@ def drawn(*pieces: tuple[float, float, float, str]) -> bytes:
         for x, y, size, text in pieces
     )
     return shown.encode("cp1252")
+
+
+def with_characters(content: bytes, characters: Mapping[str, int]) -> bytes:
+    """Return a PDF of ``pdf_of`` whose font says that it shows other characters for some."""
+    pairs = {chr(code): code for code in range(0x20, 0x7F)} | dict(characters)
+    lines = "\n".join(f"<{ord(name):02x}> <{code:04x}>" for name, code in pairs.items())
+    said = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2"
+        f" def 1 begincodespacerange <00> <ff> endcodespacerange {len(pairs)} beginbfchar\n{lines}"
+        "\nendbfchar endcmap end end"
+    )
+    return pdf_of([], more=[content], font=said.encode())
 
 
 def form_of(fields: Sequence[tuple[str, str]]) -> bytes:

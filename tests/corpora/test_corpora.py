@@ -143,6 +143,9 @@ def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
         ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
         ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
         ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
+        ("It is 101<sub>2</sub> and CO<sub>2</sub>.", "a", "It is 101₂ and CO2."),
+        ('It has <b style="display: none">9 *old*</b> lamps.', "a", "It has lamps."),
+        ("<div hidden>It is <b>green</b>.<br>9</div>\n<p>It is red.</p>", "a", "It is red."),
         ("[^a]: It is red.", "a", "It is red."),
         ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
         (

@@ -17,6 +17,8 @@ TEXT = "Zoë’s café – 5 €"  # noqa: RUF001
         (TEXT.encode("utf-16"), None),
         (b"\xfe\xff" + TEXT.encode("utf-16-be"), "utf-8"),
         (TEXT.encode("utf-32"), None),
+        (TEXT.encode("utf-16-le"), None),
+        (TEXT.encode("utf-16-be"), "iso-8859-1"),
         (TEXT.encode("cp1252"), None),
         (TEXT.encode("cp1252"), "iso-8859-1"),
         (TEXT.encode("cp1252"), "nobody-knows"),

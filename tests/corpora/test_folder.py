@@ -166,7 +166,8 @@ def test_items_and_headings_of_a_pdf_are_apart_from_the_next_sentence(tmp_path: 
 def test_fragments_of_a_pdf_are_left_out(tmp_path: Path) -> None:
     page = (
         "The lamp was made in the year of the great storm of Rowan.\n"
-        "1 Introduction\nThe old lamps of Rowan . . . . . . . . . 12\nA\nthe red lamp\nIt burns."
+        "1 Introduction\nThe old lamps of Rowan . . . . . . . . . 12\nThe new lamps . . . . . 15\n"
+        "The oil of the lamps . . . . . . . . 21\nA\nthe red lamp\nIt burns."
     )
     (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
     (found,), _ = read(tmp_path)
@@ -175,6 +176,13 @@ def test_fragments_of_a_pdf_are_left_out(tmp_path: Path) -> None:
         "the red lamp",
         "It burns.",
     )
+
+
+def test_a_value_at_the_end_of_a_dotted_line_is_read(tmp_path: Path) -> None:
+    page = "The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
+    (found,), _ = read(tmp_path)
+    assert found.sentences == ("The lamps of Rowan were counted:", "Of oil: 31", "Of gas: 1,250")
 
 
 def test_html_is_read_without_menus_in_the_sections_of_its_headings(tmp_path: Path) -> None:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import mailbox
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 
 import docx
+import openpyxl
+import pptx
 import pytest
+from lxml import etree
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
@@ -23,6 +30,7 @@ from retrieval.corpora.folder import (
     zipped,
 )
 from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from retrieval.index.embedded_index import EmbeddedIndex
@@ -33,6 +41,26 @@ pytestmark = pytest.mark.server
 
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+FORMULA = """<mc:AlternateContent
+    xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"
+    xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"
+    xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><mc:Choice Requires="a14">
+    <a14:m><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup>
+    </m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent>"""
+
+
+ODT_TABLE = """<table:table><table:table-header-rows><table:table-row>
+    <table:table-cell><text:p>Town</text:p></table:table-cell>
+    <table:table-cell><text:p>2019</text:p></table:table-cell>
+    <table:table-cell><text:p>2020</text:p></table:table-cell>
+    </table:table-row></table:table-header-rows><table:table-row>
+    <table:table-cell table:number-rows-spanned="2"><text:p>Rowan</text:p></table:table-cell>
+    <table:table-cell table:number-columns-spanned="2"><text:p>7</text:p></table:table-cell>
+    <table:covered-table-cell/></table:table-row><table:table-row><table:covered-table-cell/>
+    <table:table-cell><text:p>8</text:p></table:table-cell>
+    <table:table-cell><text:p>9</text:p></table:table-cell></table:table-row></table:table>"""
 
 
 def texts(document: Document) -> list[tuple[tuple[str, ...], str]]:
@@ -77,6 +105,56 @@ def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_
     ]
 
 
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        ('<text:p>10<text:span text:style-name="raised">6</text:span> ants</text:p>', ["10⁶ ants"]),
+        ('<text:p>10<text:span text:style-name="own">6</text:span> ants</text:p>', ["10⁶ ants"]),
+        ('<text:p>101<text:span text:style-name="down">2</text:span></text:p>', ["101₂"]),
+        (
+            """<text:section text:display="none"><text:p>It is green.</text:p></text:section>
+            <text:section text:display="condition"><text:p>It is red.</text:p></text:section>""",
+            ["It is red."],
+        ),
+        (
+            """<text:p>It <text:hidden-text>9</text:hidden-text>is <text:ruby>
+            <text:ruby-base>old</text:ruby-base><text:ruby-text>8</text:ruby-text></text:ruby>.
+            </text:p>""",
+            ["It is old."],
+        ),
+        (
+            '<text:p>Here: <draw:frame><draw:object xlink:href="Object 1"/></draw:frame>.</text:p>',
+            ["Here: x=7."],
+        ),
+        (
+            ODT_TABLE,
+            ["Town: Rowan, 2019: 7, 2020: 7.", "Town: Rowan, 2019: 8, 2020: 9."],
+        ),
+    ],
+)
+def test_an_odt_is_read_as_it_is_shown(tmp_path: Path, body: str, read: list[str]) -> None:
+    path = tmp_path / "lamps.odt"
+    path.write_bytes(odt_of(body))
+    assert [text for _, text in texts(open_document.read(path))] == read
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (r"It holds 10{\up6\fs14 6} ants and \up8 7\up0  taps.", "It holds 10⁶ ants and 7 taps."),
+        (r"It is 101{\sub 2} and CO{\sub 2}.", "It is 101₂ and CO2."),
+        (r"It is 101{\dn6 2} here.", "It is 101₂ here."),
+        (r"It holds 1{\up2 5} taps.", "It holds 15 taps."),
+    ],
+)
+def test_numbers_above_and_below_the_line_of_an_rtf_stay_apart(
+    tmp_path: Path, body: str, read: str
+) -> None:
+    path = tmp_path / "lamps.rtf"
+    path.write_text(rf"{{\rtf1\ansi {body}\par}}", encoding="ascii")
+    assert texts(rich_text.read(path)) == [((), read)]
+
+
 def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
     tmp_path: Path,
 ) -> None:
@@ -85,7 +163,8 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
         r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\info{\title Lamps}}\f0"
         r"The caf\'e9 holds 3 \u215?10{\super 6} litres. It paid $320\super 1\nosupersub  a year."
         r" It has {\strike 12 }15 taps{\super\chftn{\footnote\pard\plain{\super\chftn} It leaks.}}."
-        r"{\v It is green.}\par See "
+        r"{\v It is green.}{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt It has a lid.\par}}}"
+        r"\par See "
         r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
         r"{\fldrslt{the report}}} of May.\par"
         r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
@@ -97,6 +176,7 @@ def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
     assert texts(document) == [
         ((), f"The café holds 3 {TIMES}10⁶ litres. It paid $320 a year. It has 15 taps."),
         ((), "It leaks."),
+        ((), "It has a lid."),
         ((), "See the report of May."),
         ((), "Lamp: red, Made: in May."),
         ((), "It is old."),
@@ -119,6 +199,46 @@ def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
         (("The tank",), f"The tank holds 3 {TIMES} 10⁶ litres of oil for the lamps."),
         (("The fire", "At night"), "The fire of 1931 burned for three days in Rowan."),
         (("The fire", "At night"), "Town: Rowan, Lamps: 300."),
+    ]
+
+
+def test_a_book_hides_and_raises_by_its_style_sheets_and_repeats_merged_cells(
+    tmp_path: Path,
+) -> None:
+    chapter = (
+        '<p>It paid $320<a epub:type="noteref" href="#n">1</a> for <span class="gone">12</span> 15'
+        ' taps and 10<span class="up">6</span> ants.</p><dl><dt>Mayor</dt><dd>Ann Lee</dd></dl>'
+        "<table><caption>Fires</caption><tr><th>Town</th><th>2019</th><th>2020</th></tr><tr>"
+        '<td rowspan="2">Rowan</td><td>7</td><td>8</td></tr><tr><td>9</td><td>6</td></tr></table>'
+    )
+    path = tmp_path / "lamps.epub"
+    path.write_bytes(epub_of("Lamps", {"One": chapter}))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
+    assert [text for _, text in texts(book.read(path))] == [
+        "It paid $320 for 15 taps and 10⁶ ants.",
+        "Mayor: Ann Lee",
+        "Fires",
+        "Town: Rowan, 2019: 7, 2020: 8.",
+        "Town: Rowan, 2019: 9, 2020: 6.",
+    ]
+
+
+def test_all_texts_of_a_mail_and_the_mails_in_it_are_read(tmp_path: Path) -> None:
+    inner = mail_of("Old", "It cost $320¹ in 1931.\n")
+    message = mail_of("New", "The lamp is red.\n")
+    message.make_mixed()
+    for subtype in ("plain", "html"):
+        message.add_attachment(f"It is {subtype}.", subtype=subtype)
+        del message.get_payload()[-1]["Content-Disposition"]  # type: ignore[union-attr]
+    message.add_attachment(inner)
+    path = tmp_path / "lamp.eml"
+    path.write_bytes(bytes(message))
+    assert [text for _, text in texts(mail.read(path))] == [
+        "The lamp is red.",
+        "It is plain.",
+        "It is html.",
+        "It cost $320 in 1931.",
     ]
 
 
@@ -160,6 +280,31 @@ def test_slides_are_read_with_tables_and_notes_and_without_hidden_ones(tmp_path:
     ]
 
 
+def test_a_slide_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    shown, hidden = (slide.shapes.add_textbox(0, 0, 9, 9) for _ in range(2))
+    hidden.text_frame.text = "It is green."
+    hidden._element.nvSpPr.cNvPr.set("hidden", "1")
+    line = shown.text_frame.paragraphs[0]
+    line.add_run().text = "The binary 101"
+    low = line.add_run()
+    low.text = "2"
+    low.font._element.set("baseline", "-25000")
+    line.add_run().text = " and "
+    line._p.append(etree.fromstring(FORMULA))
+    table = slide.shapes.add_table(3, 2, 0, 0, 9, 9).table
+    for at, text in enumerate(("Town", "Fires", "Rowan", "7", "", "8")):
+        table.cell(at // 2, at % 2).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    made.save(str(tmp_path / "a.pptx"))
+    assert [text for _, text in texts(slides.read(tmp_path / "a.pptx"))] == [
+        "The binary 101₂ and 10⁶",
+        "Town: Rowan, Fires: 7.",
+        "Town: Rowan, Fires: 8.",
+    ]
+
+
 def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
     path = tmp_path / "lamps.pptx"
     office_files.write_charts(path)
@@ -188,6 +333,54 @@ def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_pat
             "Lamp: blue, Share: 50.0%, Price: $7, Bought: 1932-01-01, Sold: 1, Sum: 1e+20.",
         ),
         (("Towns",), "Rowan has 300 lamps and 10⁶ taps."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (0.125, "0%", "13%"),
+        (0.285, "0%", "29%"),
+        (0.125, "0.0#%", "12.5%"),
+        (-0.034, "0.0%", "-3.4%"),
+        (12.5, r"0.0\ \%", "12.5 %"),
+        (1234, '#,##0 "€"', "1,234 €"),
+        (1234.5, "[$USD] #,##0.00", "USD 1,234.5"),
+        (-1234.5, "$#,##0.00;[Red]($#,##0.00)", "-$1,234.5"),
+        (45.6, 'General" million"', "45.6 million"),
+        (1_200_000, '0.0,,"M"', "1.2M"),
+        (2139, "00000", "02139"),
+        (5, ";;;", ""),
+        (0, '0;-0;"none"', "none"),
+        (0.5, "# ?/?", "0.5"),
+        (1200, "0.00E+00", "1200"),
+        (0.1 + 0.2, "General", "0.3"),
+        (1e20, "General", "1e+20"),
+    ],
+)
+def test_a_number_is_shown_as_its_format_says(value: float, form: str, shown: str) -> None:
+    assert shown_number(value, form) == shown
+
+
+def test_what_is_struck_raised_or_lasts_in_a_workbook_is_read_as_it_is_shown(
+    tmp_path: Path,
+) -> None:
+    book = openpyxl.Workbook()
+    small = TextBlock(InlineFont(vertAlign="superscript"), "6")
+    low = TextBlock(InlineFont(vertAlign="subscript"), "2")
+    book.active.append(["Lamp", "Seen"])
+    book.active.append(["red", CellRichText("10", small, " times")])  # written into the cell
+    book.active.append(["blue", CellRichText("101", low)])
+    book.active.append(["old", timedelta(hours=30, minutes=5)])
+    book.active.append(["new", 12])
+    book.active["B5"].font = Font(strike=True)
+    path = tmp_path / "lamps.xlsx"
+    book.save(path)
+    assert [text for _, text in texts(spreadsheet.read(path))] == [
+        "Lamp: red, Seen: 10⁶ times.",
+        "Lamp: blue, Seen: 101₂.",
+        "Lamp: old, Seen: 30:05.",
+        "Lamp: new.",
     ]
 
 
@@ -242,6 +435,18 @@ def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> 
         ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
     ]
     assert [part.where for part in document.unread] == ["line 3"]
+
+
+def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
+    document = delimited.read(path)
+    assert [text for _, text in texts(document)] == ["lamp: blue, year: 1932."]
+    assert len(document.unread) == 21
+    assert document.unread[-1].where == "after line 21"
+    assert document.unread[-1].message == (
+        "80 more rows cannot be read; the last begins in line 101."
+    )
 
 
 def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

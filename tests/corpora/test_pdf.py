@@ -9,7 +9,7 @@ from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
 from retrieval.wording import BY_OCR, OCR_NOTE
-from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of
+from tests.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of, with_characters
 
 
 def paragraphs(folder: Path, *pages: bytes) -> list[str]:
@@ -33,6 +33,56 @@ def test_an_exponent_stays_raised_and_the_mark_of_a_note_goes(tmp_path: Path) ->
     assert one == "The lamp cost $45 in the year of the storm."
     assert two == "It burned 7 x 10⁵ litres of oil."
     assert note.endswith("Before the tax of that year.")
+
+
+def test_numbers_above_and_below_the_line_stay_apart_whatever_their_size(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "It burned 7 x 10"),
+        (120, 704, 10, "5"),
+        (125.6, 700, 10, " litres of oil."),
+        (50, 650, 10, "It has the code 101"),
+        (135.1, 648, 6, "2"),
+        (141, 650, 10, "in the book of the lamps."),
+    )
+    assert paragraphs(tmp_path, page) == [
+        "It burned 7 x 10⁵ litres of oil.",
+        "It has the code 101₂ in the book of the lamps.",
+    ]
+
+
+def test_words_with_a_line_through_them_are_not_read(tmp_path: Path) -> None:
+    page = drawn(
+        (50, 700, 10, "The storm put out"),
+        (130, 700, 10, "12"),
+        (145, 700, 10, "15 of the lamps of Rowan."),
+        (50, 650, 10, "The other lamps burned on until the morning."),
+    )
+    through, under = b" 0.5 w 130 703 m 141.2 703 l S", b" 50 648 m 250 648 l S"
+    chart = b" 20 653 m 500 653 l S"  # a line that goes on where there are no words
+    assert paragraphs(tmp_path, page + through + under + chart) == [
+        "The storm put out 15 of the lamps of Rowan.",
+        "The other lamps burned on until the morning.",
+    ]
+
+
+def test_digits_that_only_the_font_knows_are_read_or_seen_to_be_missing(tmp_path: Path) -> None:
+    page = drawn((50, 700, 10, "* It has 15 lamps, 26 taps and 7 doors in the old mill."))
+    known = {"1": 0xF731, "2": 0xE001, "6": 0xE002, "7": 0xE003, "*": 0xE004}
+    (tmp_path / "a.pdf").write_bytes(with_characters(page, known))
+    (block,) = pdf.read(tmp_path / "a.pdf").blocks
+    read = "It has 15 lamps, \ufffd\ufffd taps and \ufffd doors in the old mill."
+    assert block.text == f"\uf8ff {read}"  # a bullet, which is left out later
+
+
+def test_a_text_that_is_spaced_out_is_read_by_its_words(tmp_path: Path) -> None:
+    page = b"BT /F 11 Tf 4 Tc 50 700 Td (The lamp of Rowan was made in 1931 by Ann.) Tj ET"
+    assert paragraphs(tmp_path, page) == ["The lamp of Rowan was made in 1931 by Ann."]
+
+
+def test_figures_that_stand_apart_are_not_one_number(tmp_path: Path) -> None:
+    figures = ((200 + 8 * at, 700, 10, str(at)) for at in range(1, 10))
+    page = drawn((50, 700, 10, "The lamps have the numbers"), *figures)
+    assert paragraphs(tmp_path, page) == ["The lamps have the numbers 1 2 3 4 5 6 7 8 9"]
 
 
 def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:

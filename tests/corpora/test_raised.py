@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from retrieval.corpora.raised import exponent, marked, settled
+from retrieval.corpora.raised import exponent, lowered, marked, settled
 
 
 def _read(line: str) -> str:
@@ -23,6 +23,7 @@ def _read(line: str) -> str:
         ("(x + 1){3} is 2{0.5}", "(x + 1)³ is 2^0.5"),
         ("Fe{2+}, Na{+} and {14}C", "Fe²⁺, Na⁺ and ¹⁴C"),
         ("15 kpc{3}", "15 kpc³"),
+        ("10 {6} ants", "10 ⁶ ants"),
         ("e{x} and 2{n}", "e^x and 2ⁿ"),
     ],
 )
@@ -65,6 +66,38 @@ def test_the_mark_of_a_note_goes(line: str, read: str) -> None:
 )
 def test_other_raised_text_is_read_with_its_word_or_apart(line: str, read: str) -> None:
     assert _read(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (f"the binary 101{lowered('2')} is five", "the binary 101₂ is five"),
+        (f"log{lowered('10')}5 and x{lowered('1')}2", "log₁₀5 and x₁2"),
+        (f"CO{lowered('2')}, H{lowered('2')}O and C{lowered('12')}H", "CO2, H2O and C12H"),
+        (f"SO{lowered('4')}{marked('2-')}", "SO4²⁻"),
+        (f"2{lowered('(3r+2)')} and 10{lowered('2n')}", "2(3r+2) and 10 2n"),
+        (f"of {marked('14')}{lowered('6')}C", "of ¹⁴₆C"),
+        (f"{marked('1')}/{lowered('2')} mile, 12²/₃ miles", "1/2 mile, 12 2/₃ miles"),
+    ],
+)
+def test_a_number_below_the_line_is_not_part_of_the_one_beside_it(line: str, read: str) -> None:
+    assert settled(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (f"10{marked('6')}{marked('[4]')} cows", "10⁶ cows"),
+        (f"10{marked('[4]')}{marked('6')} cows", "10⁶ cows"),
+        (f"500 m{marked('2')}{marked('3')} of land", "500 m² of land"),
+    ],
+)
+def test_the_mark_of_a_note_beside_an_exponent_goes(line: str, read: str) -> None:
+    assert settled(line) == read
+
+
+def test_a_word_that_letters_with_a_stroke_strike_out_goes() -> None:
+    assert settled("killed 12\u0336 15 people, or 1\u03366\u0336.") == "killed 15 people, or ."
 
 
 def test_runs_that_touch_are_one_raised_text() -> None:

@@ -103,6 +103,67 @@ def test_captions_details_loose_text_and_names_of_values_are_read(
     assert texts(tmp_path, inner) == shown
 
 
+STYLES = """<style>
+    @media print { .menu { display: none } }
+    .gone, #draft { display: none }
+    .box { display: none } .open .box { display: block }
+    span.up { vertical-align: super }
+</style>"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "shown"),
+    [
+        ('It has <b class="gone">12</b> 15 lamps.', "It has 15 lamps."),
+        (
+            'It has <b style="position: absolute; left: -9999px">12</b> 15 lamps.',
+            "It has 15 lamps.",
+        ),
+        ('It has <b id="draft">12</b> 15 lamps.', "It has 15 lamps."),
+        ('It has <b class="box menu">15</b> lamps.', "It has 15 lamps."),
+        ('It cost $320<span class="up">1</span> in all.', "It cost $320 in all."),
+        ('It holds 10<span style="vertical-align: 5px">6</span> ants.', "It holds 10⁶ ants."),
+        (
+            'It holds 10<span style="position: relative; top: -.4em">6</span> ants.',
+            "It holds 10⁶ ants.",
+        ),
+        ('It cost $320<a href="#fn:1">1</a> in all of 1950.', "It cost $320 in all of 1950."),
+        ('It cost $320<a href="#x1">1</a> in all of 1950.', "It cost $320 in all of 1950."),
+        ("It holds 101<sub>2</sub> lamps and CO<sub>2</sub>.", "It holds 101₂ lamps and CO2."),
+        ("It came <time>1 May</time>, at <output>17</output>.", "It came 1 May, at 17."),
+        ("It is <ruby>old<rp>(</rp><rt>9</rt><rp>)</rp></ruby>.", "It is old."),
+    ],
+)
+def test_style_sheets_and_links_to_notes_say_what_is_hidden_and_raised(
+    tmp_path: Path, inner: str, shown: str
+) -> None:
+    assert shown in texts(tmp_path, f"{STYLES}<p>{inner}</p>")
+
+
+NUMBER = "<mn>{}</mn>".format
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        (f"<mroot>{NUMBER(8)}{NUMBER(3)}</mroot>", "∛8"),
+        (f"<msqrt>{NUMBER(2)}<mi>x</mi></msqrt>", "√2x"),
+        (f"<mtable><mtr><mtd>{NUMBER(1)}</mtd><mtd>{NUMBER(2)}</mtd></mtr></mtable>", "[1, 2]"),
+        (f"<mfenced>{NUMBER(12)}{NUMBER(15)}</mfenced>", "(12, 15)"),
+        (f'<mfrac linethickness="0">{NUMBER(5)}{NUMBER(2)}</mfrac>', "(5 over 2)"),
+        (f"<mrow>{NUMBER(3)}<mfrac>{NUMBER(1)}{NUMBER(2)}</mfrac></mrow>", "3 1/2"),
+        (f"<mover>{NUMBER(3)}{NUMBER(7)}</mover>", "3^7"),
+        (
+            f"<mmultiscripts><mi>C</mi><mprescripts/>{NUMBER(6)}{NUMBER(14)}</mmultiscripts>",
+            "¹⁴₆C",
+        ),
+    ],
+)
+def test_numbers_of_a_formula_do_not_become_one(tmp_path: Path, formula: str, shown: str) -> None:
+    inner = f"<p>In the book there is <math>{formula}</math> on a page.</p>"
+    assert f"In the book there is {shown} on a page." in texts(tmp_path, inner)
+
+
 def test_a_table_is_read_with_its_caption_its_years_and_its_merged_cells(tmp_path: Path) -> None:
     table = (
         "<table><caption>Lamps by town</caption><thead><tr><td>Town</td><td>Kind</td><td>1921</td>"

@@ -73,6 +73,33 @@ SQUARE = (
 QUARTER = (
     "<m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>4</m:t></m:r></m:den></m:f>"
 )
+MATH_RUN = "<m:r><m:t>{}</m:t></m:r>".format
+
+
+def math(name: str, *parts: tuple[str, str]) -> str:
+    """Return a formula of one element, whose parts have names and texts."""
+    inner = "".join(f"<m:{part}>{MATH_RUN(text)}</m:{part}>" for part, text in parts)
+    return f"<m:oMath><m:{name}>{inner}</m:{name}></m:oMath>"
+
+
+MATRIX = "<m:oMath><m:m>{}</m:m></m:oMath>".format(
+    "".join(
+        f"<m:mr><m:e>{MATH_RUN(a)}</m:e><m:e>{MATH_RUN(b)}</m:e></m:mr>"
+        for a, b in (("1", "2"), ("3", "4"))
+    )
+)
+CHOICES = math("f", ("num", "5"), ("den", "2")).replace(
+    "<m:f>", '<m:f><m:fPr><m:type m:val="noBar"/></m:fPr>'
+)
+FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'.format
+SUM = "".join(
+    [
+        FIELD("begin") + "<w:r><w:instrText>= 5 + </w:instrText></w:r>",
+        FIELD("begin") + "<w:r><w:instrText>REF a</w:instrText></w:r>",
+        FIELD("separate") + run("12") + FIELD("end"),
+        FIELD("separate") + run("17") + FIELD("end"),
+    ]
+)
 INTEGRAL = "<m:nary>{}</m:nary>".format(
     "".join(
         f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>"
@@ -99,6 +126,19 @@ INTEGRAL = "<m:nary>{}</m:nary>".format(
         (f"<m:oMath>{SQUARE}</m:oMath>", "E=mc²"),
         (f"<m:oMath>{QUARTER}</m:oMath>", "(a+1)/4"),
         (f"<m:oMath>{INTEGRAL}</m:oMath>", "∫_0^1 x"),
+        (run("It has ") + SUM + run(" lamps"), "It has 17 lamps"),
+        (run("It is 3") + math("f", ("num", "1"), ("den", "2")), "It is 3 1/2"),
+        (math("rad", ("deg", "3"), ("e", "8")), "∛8"),
+        (math("rad", ("e", "8")), "√8"),
+        (math("d", ("e", "12"), ("e", "15")), "(12|15)"),
+        (math("sPre", ("sub", "6"), ("sup", "14"), ("e", "C")), "¹⁴₆C"),
+        (math("eqArr", ("e", "x=1"), ("e", "2y=3")), "x=1; 2y=3"),
+        (MATRIX, "[1, 2; 3, 4]"),
+        (CHOICES, "(5 over 2)"),
+        (f"<m:oMath><w:del>{MATH_RUN('12')}</w:del>{MATH_RUN('15')}</m:oMath>", "15"),
+        (run("It is 101") + run("2", '<w:vertAlign w:val="subscript"/>'), "It is 101₂"),
+        (run("3 × 10") + run("6", '<w:position w:val="8"/>') + run(" m"), "3 × 10⁶ m"),  # noqa: RUF001
+        (run("12", '<w:position w:val="8"/>') + run(" lamps"), "12 lamps"),
         ('<w:r><w:object><w:o ProgID="Equation.3"/></w:object></w:r>', "[formula]"),
     ],
 )

@@ -33,11 +33,16 @@ def read(path: Path) -> Document:
         title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
         headings = Headings(title)
         members = set(archive.namelist())
+        sheets = [
+            archive.read(name).decode("utf-8", "replace")
+            for name in sorted(members)
+            if name.lower().endswith(".css")
+        ]
         blocks = [
             block
             for name in _chapters(root, posixpath.dirname(package))
             if name in members
-            for block in blocks_of(archive.read(name), headings)
+            for block in blocks_of(archive.read(name), headings, sheets)
         ]
     return Document(title, blocks)
 

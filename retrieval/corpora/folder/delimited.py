@@ -13,6 +13,7 @@ from retrieval.corpora.passages import Block
 from retrieval.corpora.separated import separated_rows
 from retrieval.errors import Problem
 
+_MOST_NAMED = 20  # rows that cannot be read
 _MOST_CELLS = 400_000  # of a table that is read at once
 
 
@@ -24,15 +25,25 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     rows: list[list[Cell]] = []
-    unread: list[Unread] = []
+    bad: list[tuple[int, Problem]] = []
     tabs = "\t" if path.suffix.lower() == ".tsv" else None
     for number, row in separated_rows(text_of(path), tabs):
         if isinstance(row, Problem):
-            unread.append(Unread(f"line {number}", row.message, row.hint))
+            bad.append((number, row))
         else:
             rows.append([Cell(clean(cell)) for cell in row])
     blocks = [Block(text) for table in in_tables(rows) for text in row_sentences(table)]
-    return Document("", blocks, unread=unread)
+    return Document("", blocks, unread=list(_unread(bad)))
+
+
+def _unread(bad: list[tuple[int, Problem]]) -> Iterator[Unread]:
+    """Yield what is said of the rows that cannot be read; many are counted."""
+    for number, row in bad[:_MOST_NAMED]:
+        yield Unread(f"line {number}", row.message, row.hint)
+    if len(bad) > _MOST_NAMED:
+        more, last = len(bad) - _MOST_NAMED, bad[-1][0]
+        message = f"{more:,} more rows cannot be read; the last begins in line {last}."
+        yield Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, bad[-1][1].hint)
 
 
 def in_tables(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:

@@ -15,8 +15,12 @@ _STEP = 5  # degrees of a direction; a scanned page may be askew
 _HYPHENS = (2, 0xAD)  # what PDFium gives for one at the end of a line, and a soft one
 _LINE_ENDS = (10, 13)  # PDFium adds them, and spaces
 _BLANK = 32
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
+_OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Adobe numbers them
+# Stands for a character that only its font knows; some are pictures, and others digits.
+PRIVATE = "\uf8ff"
+_PRIVATE_USE = range(0xE000, 0xF900)
 _UPRIGHT_SCRIPTS = 0x2E80  # the characters from here on may be set from top to bottom
 
 
@@ -100,8 +104,10 @@ def _drawn(
 def _character(code: int) -> str:
     if code in _HYPHENS:
         return "-"
+    if code in _PRIVATE_USE:
+        return _OLD_STYLE_DIGITS.get(code, PRIVATE)
     # A digit that is left out would change a number; this one shows that something is there.
-    return _LIGATURES.get(code) or (chr(code) if 0 < code < 0x110000 else _UNKNOWN)
+    return _LIGATURES.get(code) or (chr(code) if 0 < code < 0x110000 else UNKNOWN)
 
 
 def _seen_from(angle: int, x: float, y: float) -> tuple[float, float]:

@@ -13,8 +13,10 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Headings, Unread, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.passages import Block, paragraphs
+from retrieval.corpora.raised import settled
 
 _QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # lines of the mail that is answered
+_ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says in several forms
 _SIGNATURE = re.compile(r"^-- \r?\n.*", re.MULTILINE | re.DOTALL)
 
 
@@ -59,17 +61,27 @@ def _subject(message: EmailMessage) -> str:
     return clean(str(message.get("subject", "")))
 
 
-def _blocks(message: EmailMessage, above: tuple[str, ...]) -> Iterator[Block]:
-    """Yield the paragraphs of a mail: of its plain text, or else of its page."""
-    body = message.get_body(("plain", "html"))
-    if body is None:
-        return
+def _blocks(message: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
+    """Yield the paragraphs of a mail, of each of its texts, and of mails in it."""
+    kind = message.get_content_type()
+    if kind == "message/rfc822":
+        yield from _blocks(message.get_content(), above)
+    elif message.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
+        for part in message.iter_parts():
+            if not part.is_attachment() or part.get_content_type() == "message/rfc822":
+                yield from _blocks(part, above)
+    elif (body := message.get_body(("plain", "html"))) is not None:
+        yield from _of_body(body, above)
+
+
+def _of_body(body: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
+    """Yield the paragraphs of a plain text or a page."""
     if body.get_content_subtype() == "html":
         for block in blocks_of(_content(body), Headings("")):
             yield Block(block.text, (*above, *block.section))
         return
     text = _QUOTED.sub("", _SIGNATURE.sub("", _content(body)))
-    yield from (Block(paragraph, above) for paragraph in paragraphs(text))
+    yield from (Block(clean(settled(paragraph)), above) for paragraph in paragraphs(text))
 
 
 def _content(part: MIMEPart) -> str:

@@ -16,15 +16,22 @@ from retrieval.corpora.folder.document import Document, Headings
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import Cell, row_sentences
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import BEGIN, END, marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
 # Tags that do not end a line.
 _WITHIN_A_LINE = re.compile(
     "a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|time|u"
 )
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-_RAISED = re.compile(r"<(/?)sup\b", re.IGNORECASE)
+_HEIGHTS = {"sup": tuple(marked("")), "sub": tuple(lowered(""))}
+_AT_HEIGHT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"<(/?)(?:del|s|strike)\b", re.IGNORECASE)
+_HIDDEN_BY_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_EMPTY = {"br", "col", "hr", "img", "input", "link", "meta", "wbr"}  # have no end
+_HIDDEN_TAG = re.compile(
+    r"<(\w+)\s[^>]*(?:\bhidden\b(?!\s*=\s*[\"']?until)|display\s*:\s*none|visibility\s*:\s*hidden)",
+    re.IGNORECASE,
+)
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:?")  # [^1], and before the note itself
 _HIDDEN = {"script", "style", "del", "s", "strike"}
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
@@ -89,19 +96,21 @@ class _Shown(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[str] = []
-        self._hidden = False
+        self._hidden: list[str] = []  # the open tags from the first hidden one on
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden = tag in _HIDDEN
-        if tag == "sup":
-            self.pieces.append(BEGIN)
+        if (self._hidden or tag in _HIDDEN or _is_hidden(attrs)) and tag not in _EMPTY:
+            self._hidden.append(tag)
+        if tag in _HEIGHTS:
+            self.pieces.append(_HEIGHTS[tag][0])
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._hidden = False
-        if tag == "sup":
-            self.pieces.append(END)
+        if tag in self._hidden:
+            del self._hidden[len(self._hidden) - 1 - self._hidden[::-1].index(tag) :]
+        if tag in _HEIGHTS:
+            self.pieces.append(_HEIGHTS[tag][1])
         if not _WITHIN_A_LINE.fullmatch(tag):
             self.pieces.append("\n")
 
@@ -110,20 +119,30 @@ class _Shown(HTMLParser):
             self.pieces.append(data.replace("\n", " "))
 
 
+def _is_hidden(attributes: list[tuple[str, str | None]]) -> bool:
+    given = dict(attributes)
+    return "hidden" in given or bool(_HIDDEN_BY_STYLE.search(given.get("style") or ""))
+
+
 def _words(block: Token) -> str:
     """Return the words of a block as they are shown; links and pictures keep theirs."""
     pieces: list[str] = []
     struck = 0
+    hidden = ""  # the tag of an element that is not displayed
     for part in block.children or ():
         tag = part.content if part.type == "html_inline" else ""
-        if part.type in ("s_open", "s_close") or _STRUCK.match(tag):
+        if hidden:
+            hidden = "" if tag.lower().startswith(f"</{hidden}") else hidden
+        elif tag and (found := _HIDDEN_TAG.match(tag)):
+            hidden = found[1].lower()
+        elif part.type in ("s_open", "s_close") or _STRUCK.match(tag):
             struck += -1 if part.type == "s_close" or tag.startswith("</") else 1
         elif struck > 0:
             continue
         elif part.type in ("softbreak", "hardbreak"):
             pieces.append(" ")
-        elif found := _RAISED.match(tag):
-            pieces.append(END if found[1] else BEGIN)
+        elif found := _AT_HEIGHT.match(tag):
+            pieces.append(_HEIGHTS[found[2].lower()][bool(found[1])])
         elif not tag:
             pieces.append(_words(part) if part.type == "image" else part.content)
     return settled(_NOTE.sub(marked("[]"), "".join(pieces)))

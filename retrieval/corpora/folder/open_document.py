@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +11,12 @@ from pathlib import Path
 from lxml import etree
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.document import Document, Headings, Unread, dropped_rows
+from retrieval.corpora.folder.formula import beside, formula
+from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
 _NAMES = {
     "dc": "http://purl.org/dc/elements/1.1/",
@@ -22,6 +25,7 @@ _NAMES = {
     "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
     "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
     "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
+    "xlink": "http://www.w3.org/1999/xlink",
 }
 
 
@@ -31,23 +35,32 @@ def _named(name: str) -> str:
 
 
 _HEADING, _PARAGRAPH, _TABLE = map(_named, ("text:h", "text:p", "table:table"))
-_ROW, _CELL, _COVERED = map(
-    _named, ("table:table-row", "table:table-cell", "table:covered-table-cell")
-)
+_ROW, _CELL = map(_named, ("table:table-row", "table:table-cell"))
+_HEAD_ROWS = _named("table:table-header-rows")
+_GROUPS = {_HEAD_ROWS, *map(_named, ("table:table-rows", "table:table-row-group"))}
 _NOTE, _BODY, _BOX = map(_named, ("text:note", "text:note-body", "draw:text-box"))
 _STYLE, _STYLE_NAME = _named("text:style-name"), _named("style:name")
-_REPEATED = _named("table:number-columns-repeated")
+_REPEATED, _COLUMNS_SPANNED, _ROWS_SPANNED = map(
+    _named,
+    ("table:number-columns-repeated", "table:number-columns-spanned", "table:number-rows-spanned"),
+)
 _SPACES = set(map(_named, ("text:s", "text:tab", "text:line-break")))
 _LEFT_OUT = set(map(_named, ("text:tracked-changes", "office:annotation", "text:table-of-content")))
+_LEFT_OUT |= set(map(_named, ("text:hidden-text", "text:ruby-text")))
+_SECTION, _DISPLAY, _OBJECT = map(_named, ("text:section", "text:display", "draw:object"))
+_VISIBILITY, _COLLAPSED = _named("table:visibility"), {"collapse", "filter"}
 _MOST_REPEATED = 500  # of a cell: empty ones are repeated up to the edge of the sheet
+_MOST_BASES = 10  # styles that a style is based on, one on the other
+_FORMULA = "[formula]"  # stands where one stood that has no text
 
 
 @dataclass(frozen=True, slots=True)
-class _Styles:
-    """The names of the styles whose text is above the line, and of those that are not shown."""
+class _Look:
+    """What a style says of its text; ``None`` where it says nothing."""
 
-    raised: frozenset[str]
-    hidden: frozenset[str]
+    height: str | None = None  # "super", "sub" or ""
+    struck: bool | None = None
+    unseen: bool | None = None
 
 
 def read(path: Path) -> Document:
@@ -58,75 +71,177 @@ def read(path: Path) -> Document:
         OSError: the file cannot be read.
     """
     with unpacked(path) as archive:
+        members = set(archive.namelist())
         content = parsed(archive.read("content.xml"))
-        meta = parsed(archive.read("meta.xml")) if "meta.xml" in archive.namelist() else None
-    body = content.find("office:body/office:text", _NAMES)
-    styles = _styles(content)
-    said = meta.findtext(".//dc:title", "", _NAMES) if meta is not None else ""
-    headings = [] if body is None else [_line(one, styles) for one in body.iter(_HEADING)]
-    title = clean(said) or next(filter(None, headings), "")
-    blocks = [] if body is None else list(_blocks(body, styles, Headings(title)))
-    return Document(title, blocks)
+        meta = parsed(archive.read("meta.xml")) if "meta.xml" in members else None
+        common = parsed(archive.read("styles.xml")) if "styles.xml" in members else None
+        reader = _Reader(archive, _looks(content, *([] if common is None else [common])))
+        body = content.find("office:body/office:text", _NAMES)
+        said = meta.findtext(".//dc:title", "", _NAMES) if meta is not None else ""
+        headings = [] if body is None else [reader.line(one) for one in body.iter(_HEADING)]
+        title = clean(said) or next(filter(None, headings), "")
+        blocks = [] if body is None else list(reader.blocks(body, Headings(title)))
+    return Document(title, blocks, unread=reader.unread)
 
 
-def _styles(content: etree._Element) -> _Styles:
-    raised, hidden = set(), set()
-    for style in content.iterfind("office:automatic-styles/style:style", _NAMES):
-        name = style.get(_STYLE_NAME, "")
-        for text in style.iterfind("style:text-properties", _NAMES):
-            position = text.get(_named("style:text-position"), "").split(" ")[0]
-            if position == "super" or (position[:1].isdigit() and position != "0%"):
-                raised.add(name)
-            struck = text.get(_named("style:text-line-through-style"), "none") != "none"
-            if struck or text.get(_named("text:display"), "true") == "none":
-                hidden.add(name)
-    return _Styles(frozenset(raised), frozenset(hidden))
+def _looks(*roots: etree._Element) -> dict[str, _Look]:
+    """Return the looks of a file's styles by their names, with what they are based on."""
+    styles: dict[str, etree._Element] = {}
+    for root in roots:
+        for style in root.iter(_named("style:style")):
+            styles.setdefault(style.get(_STYLE_NAME, ""), style)
+    return {name: _look(name, styles) for name in styles}
 
 
-def _blocks(parent: etree._Element, styles: _Styles, headings: Headings) -> Iterator[Block]:
-    for child in parent:
-        if child.tag in _LEFT_OUT:
-            continue
-        if child.tag == _TABLE:
-            for text in row_sentences([_cells(row, styles) for row in child.iter(_ROW)]):
-                yield Block(text, headings.section)
-        elif child.tag == _HEADING:
-            headings.add(int(child.get(_named("text:outline-level"), "1")), _line(child, styles))
-        elif child.tag == _PARAGRAPH:
-            yield Block(_line(child, styles), headings.section)
-        else:
-            yield from _blocks(child, styles, headings)
-            continue
-        # What stands beside or below a paragraph.
-        for aside in child.iter(_BOX, _BODY):
-            yield from _blocks(aside, styles, headings)
+def _look(name: str, styles: dict[str, etree._Element]) -> _Look:
+    height: str | None = None
+    struck: bool | None = None
+    unseen: bool | None = None
+    for _ in range(_MOST_BASES):
+        if name not in styles:
+            break
+        for text in styles[name].iterfind("style:text-properties", _NAMES):
+            position = text.get(_named("style:text-position"))
+            line = text.get(_named("style:text-line-through-style"))
+            display = text.get(_DISPLAY)
+            if height is None and position:
+                height = _height(position.split()[0])
+            if struck is None and line:
+                struck = line != "none"
+            if unseen is None and display:
+                unseen = display == "none"
+        name = styles[name].get(_named("style:parent-style-name"), "")
+    return _Look(height, struck, unseen)
 
 
-def _cells(row: etree._Element, styles: _Styles) -> list[str]:
-    cells: list[str] = []
-    for cell in row.iterchildren(_CELL, _COVERED):
-        text = " ".join(_line(one, styles) for one in cell.iter(_PARAGRAPH, _HEADING))
-        repeated = min(int(cell.get(_REPEATED, "1")), _MOST_REPEATED)
-        cells += [clean(text)] * repeated
-    while cells and not cells[-1]:
-        cells.pop()
-    return cells
-
-
-def _line(paragraph: etree._Element, styles: _Styles) -> str:
-    """Return the text of a paragraph without its notes and boxes, which are blocks of their own."""
-    if paragraph.get(_STYLE) in styles.hidden:
+def _height(position: str) -> str:
+    if position in ("super", "sub"):
+        return position
+    digits = position.rstrip("%").lstrip("-").replace(".", "")
+    if not digits.strip("0"):
         return ""
-    return clean(settled("".join(_pieces(paragraph, styles))))
+    return "sub" if position.startswith("-") else "super"
 
 
-def _pieces(element: etree._Element, styles: _Styles) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        style = child.get(_STYLE)
-        if child.tag in _SPACES:
-            yield " "
-        elif child.tag not in {_NOTE, _BOX} | _LEFT_OUT and style not in styles.hidden:
-            text = "".join(_pieces(child, styles))
-            yield marked(text) if style in styles.raised and text else text
-        yield child.tail or ""
+class _Reader:
+    """Reads what is in a file in order; ``unread``: the rows that are left out."""
+
+    def __init__(self, archive: zipfile.ZipFile, looks: dict[str, _Look]) -> None:
+        self.unread: list[Unread] = []
+        self._archive = archive
+        self._looks = looks
+        self._tables = 0
+
+    def blocks(self, parent: etree._Element, headings: Headings) -> Iterator[Block]:
+        """Yield the paragraphs and rows; text boxes and notes follow what they hang on."""
+        for child in parent:
+            if child.tag in _LEFT_OUT or (child.tag == _SECTION and _is_hidden(child)):
+                continue
+            if child.tag == _TABLE:
+                yield from self._table(child, headings)
+                continue
+            if child.tag == _HEADING:
+                headings.add(int(child.get(_named("text:outline-level"), "1")), self.line(child))
+            elif child.tag == _PARAGRAPH:
+                yield Block(self.line(child), headings.section)
+            else:
+                yield from self.blocks(child, headings)
+                continue
+            for aside in child.iter(_BOX, _BODY):
+                yield from self.blocks(aside, headings)
+
+    def _table(self, table: etree._Element, headings: Headings) -> Iterator[Block]:
+        self._tables += 1
+        number = self._tables
+        rows = [row for row in _rows(table) if row.get(_VISIBILITY) not in _COLLAPSED]
+        read = table_text([self._cells(row) for row in rows])
+        self.unread += dropped_rows(number, read.dropped)
+        yield from (Block(text, headings.section) for text in read.sentences)
+        for row in rows:
+            for cell in row.iterchildren(_CELL):
+                for inner in cell.iterchildren(_TABLE):
+                    yield from self._table(inner, headings)
+                for aside in cell.iter(_BOX, _BODY):
+                    if next(aside.iterancestors(_CELL)) is cell:
+                        yield from self.blocks(aside, headings)
+
+    def _cells(self, row: etree._Element) -> list[Cell]:
+        """Return the cells of a row; those that a merged one covers are parts of it."""
+        cells: list[Cell] = []
+        for cell in row.iterchildren(_CELL):
+            texts = [one for one in cell.iter(_PARAGRAPH, _HEADING) if _is_of(one, cell)]
+            found = Cell(
+                clean(" ".join(map(self.line, texts))),
+                row.getparent().tag == _HEAD_ROWS,
+                _count(cell, _COLUMNS_SPANNED),
+                _count(cell, _ROWS_SPANNED),
+            )
+            cells += [found] * min(_count(cell, _REPEATED), _MOST_REPEATED)
+        while cells and not cells[-1].text and cells[-1].columns == cells[-1].rows == 1:
+            cells.pop()
+        return cells
+
+    def line(self, paragraph: etree._Element) -> str:
+        """Return the text of a paragraph without its notes and boxes."""
+        look = self._looks.get(paragraph.get(_STYLE, ""), _Look())
+        if look.unseen or paragraph.find("text:hidden-paragraph", _NAMES) is not None:
+            return ""
+        pieces: list[str] = []
+        self._collect(paragraph, pieces, bool(look.struck))
+        return clean(settled("".join(pieces)))
+
+    def _collect(self, element: etree._Element, pieces: list[str], struck: bool) -> None:
+        pieces.append("" if struck else element.text or "")
+        for child in element:
+            look = self._looks.get(child.get(_STYLE, ""), _Look())
+            strikes = struck if look.struck is None else look.struck
+            if child.tag in _SPACES:
+                pieces.append(" ")
+            elif child.tag == _OBJECT:
+                pieces.append(beside("".join(pieces[-1:]), self._object(child)))
+            elif child.tag not in {_NOTE, _BOX} | _LEFT_OUT and not look.unseen:
+                inner: list[str] = []
+                self._collect(child, inner, strikes)
+                text = "".join(inner)
+                if text and look.height == "super":
+                    text = marked(text)
+                elif text and look.height == "sub":
+                    text = lowered(text)
+                pieces.append(text)
+            elif child.tag == _NOTE:
+                pieces.append(marked("[]"))  # so that it parts what stands around it
+            pieces.append("" if struck else child.tail or "")
+
+    def _object(self, element: etree._Element) -> str:
+        """Return a formula that is a file of its own, "" for other objects."""
+        root = element.find("{http://www.w3.org/1998/Math/MathML}math")
+        name = posixpath.normpath(element.get(_named("xlink:href"), "")) + "/content.xml"
+        if root is None and name in self._archive.namelist():
+            root = parsed(self._archive.read(name))
+        if root is None or etree.QName(root).localname != "math":
+            return ""
+        return " ".join(formula(root).split()) or _FORMULA
+
+
+def _rows(table: etree._Element) -> Iterator[etree._Element]:
+    """Yield the rows of a table, not those of tables in it."""
+    for child in table:
+        if child.tag == _ROW:
+            yield child
+        elif child.tag in _GROUPS:
+            yield from _rows(child)
+
+
+def _is_hidden(section: etree._Element) -> bool:
+    by_condition = section.get(_named("text:is-hidden")) == "true"
+    return bool(section.get(_DISPLAY) == "none" or by_condition)
+
+
+def _is_of(paragraph: etree._Element, cell: etree._Element) -> bool:
+    """Return whether a paragraph stands in a cell itself, not in a note or a table in it."""
+    return next(paragraph.iterancestors(_CELL, _BOX, _BODY)) is cell
+
+
+def _count(cell: etree._Element, name: str) -> int:
+    digits = cell.get(name, "1")
+    return max(1, int(digits)) if digits.isdecimal() else 1

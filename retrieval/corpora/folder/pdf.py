@@ -23,6 +23,7 @@ from retrieval.corpora.folder.rules import Rule, rules
 from retrieval.corpora.folder.running_heads import without_running_heads
 from retrieval.corpora.folder.running_text import PageText, running_text
 from retrieval.corpora.folder.segments import Segment, rows, segments
+from retrieval.corpora.folder.struck import marks, without_struck
 from retrieval.corpora.passages import Block
 from retrieval.wording import BY_OCR
 
@@ -127,10 +128,14 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
         return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
     try:
         printed = letters(page)
+        upright = bool(printed) and printed[0][0] == 0
+        drawn, thin = rules(page) if upright else ([], [])
+        if upright and (lines := [*thin, *marks(page)]):
+            printed[0] = 0, without_struck(printed[0][1], lines)
         main, *others = [segments(group) for _, group in printed] or [[]]
         parts = [part for part in (with_fields(document, page, main), *others) if part]
         if not ocr.is_scanned(page, (one for part in parts for one in part)):
-            return _Page(parts, rules(page) if printed and not printed[0][0] else [])
+            return _Page(parts, drawn)
         if not ocr.installed():
             return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""Reads .rtf with striprtf, which knows neither raised nor hidden text: that is marked before."""
+"""Reads .rtf with striprtf. It does not know raised, lowered or hidden text: that is marked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
-_BEGIN, _END = marked("")[0], marked("")[1]
-_RAISES = {"super"}
+_AT_HEIGHT = {  # the marks around a text above and below the line; none on it
+    "super": tuple(marked("")),
+    "sub": tuple(lowered("")),
+    "": ("", ""),
+}
+_MOVED = {"up": "super", "dn": "sub"}  # by a number of half points
+_LEAST_MOVED = 4  # less is nearly on the line
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
+_ASIDE = {"footnote", "shptxt"}  # notes and text boxes
 _CELL = "|"  # what striprtf puts after each cell
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 
@@ -42,46 +48,52 @@ def read(path: Path) -> Document:
 def _shown(content: str) -> str:
     """Return RTF without hidden and struck-out text and with marks around raised text.
 
-    Notes, which striprtf leaves out, follow their paragraph.
+    Notes and text boxes, which striprtf leaves out, follow their paragraph.
     """
     shown: list[str] = []
     notes: list[str] = []
     into, note = shown, 0
-    raised, hidden = False, False
-    outer: list[tuple[bool, bool]] = []
+    height, hidden = "", False
+    touches = False  # whether what comes next stands right after a word; programs move whole words
+    outer: list[tuple[str, bool]] = []
     for found in PATTERN.finditer(content):
         word, number, code, symbol, brace, letter = found.groups()
-        before = raised
+        before = height
         if brace == "{":
-            outer.append((raised, hidden))
+            outer.append((height, hidden))
         elif brace and outer:
-            raised, hidden = outer.pop()
+            height, hidden = outer.pop()
             into = shown if len(outer) < note else into
-        elif word in _RAISES:
-            raised = number != "0"
-        elif word in {"nosupersub", "sub"}:
-            raised = False
+        elif word in {"super", "sub"}:
+            height = word if number != "0" else ""
+        elif word in _MOVED:
+            moved = touches and int(number or "6") >= _LEAST_MOVED
+            height = _MOVED[word] if moved else ""
+        elif word == "nosupersub":
+            height = ""
         elif word in _HIDES:
             hidden = number != "0"
         elif word == "plain":
-            raised, hidden = False, False
-        elif word == "footnote":
-            into, note, raised = notes, len(outer), False
+            height, hidden = "", False
+        elif word in _ASIDE:
+            into, note, height = notes, len(outer), ""
             into.append("\\par ")
             continue
         is_text = code or letter or symbol in {"~", "-", "_"} or word in {"u", "tab", "line"}
+        if is_text:
+            touches = bool(code or word == "u" or symbol == "_" or (letter and letter.strip()))
         if not (hidden and is_text):
             into.append(found[0])
-        if raised != before:
-            into.append(_unicode(_BEGIN if raised else _END))
+        if height != before:
+            into.append(_unicode(_AT_HEIGHT[before][1] + _AT_HEIGHT[height][0]))
         if word == "par" and into is shown and notes:
             shown += ["{", *notes, "\\par}"]
             notes.clear()
     return "".join([*shown[:-1], *notes, *shown[-1:]])  # those of a last line without an end
 
 
-def _unicode(character: str) -> str:
-    return rf"{{\uc0\u{ord(character)} }}"
+def _unicode(characters: str) -> str:
+    return "".join(rf"{{\uc0\u{ord(character)} }}" for character in characters)
 
 
 def _blocks(text: str) -> Iterator[Block]:

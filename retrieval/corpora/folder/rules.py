@@ -1,4 +1,4 @@
-"""Finds the horizontal lines that are drawn on a page of a PDF, such as those between the rows."""
+"""Finds the horizontal lines drawn on a page of a PDF: between rows, and through words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pypdfium2.raw as raw
 
 _MOST = 3000  # drawings of a page that are looked at; a map has more
 _SHORTEST = 15.0  # points
+_THIN = 2.5  # points; the height of a line, with what PDFium adds
+_SHORTEST_THIN = 3.0  # points; a line through a word
 
 
 class Rule(NamedTuple):
@@ -19,14 +21,19 @@ class Rule(NamedTuple):
     height: float
 
 
-def rules(page: pdfium.PdfPage) -> list[Rule]:
-    """Return the horizontal lines and edges of a page, none if it has very many drawings."""
-    found = []
+def rules(page: pdfium.PdfPage) -> tuple[list[Rule], list[Rule]]:
+    """Return the long horizontal lines and edges of a page, and its thin lines of any length.
+
+    There are none if it has very many drawings.
+    """
+    found, thin = [], []
     drawings = page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1)
     for number, drawing in enumerate(drawings):
         if number == _MOST:
-            return []
+            return [], []
         left, bottom, right, top = drawing.get_bounds()
         if right - left >= _SHORTEST:
             found += [Rule(left, right, bottom), Rule(left, right, top)]
-    return found
+        if right - left >= _SHORTEST_THIN and top - bottom <= _THIN:
+            thin.append(Rule(left, right, (bottom + top) / 2))
+    return found, thin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from retrieval.corpora.folder.segments import Segment, rows
 
@@ -12,16 +13,36 @@ _EDGE = 2  # lines at the top and the bottom that may be running heads
 _REPEATED = 3  # pages that have the same line there
 _MOST = 3  # segments of a running head; the head of a table has more
 _NUMBER = re.compile(r"\d+")
-_LEADERS = re.compile(r"(?:\. ?){4,}\d+$")  # a line of a table of contents
+# Dots that lead to what stands at the right: to a page in a table of contents, or to a value.
+_LEADERS = re.compile(r"\s*(?:[.…] ?){4,}\s*(?=\S+(?: \S+)?$)")
+_TO_A_PAGE = re.compile(r"(?:\. ?){4,}(\d+)$")
+_CONTENTS = 3  # lines of a table of contents on a page, at least
 _SENTENCE_MARKS = (".", "!", "?")
 
 
 def without_running_heads(pages: Sequence[Sequence[Segment]]) -> list[list[Segment]]:
     """Return the segments of each page without running heads, and without tables of contents."""
-    lines = [[row for row in rows(page) if not _LEADERS.search(_text(row))] for page in pages]
+    lines = [_without_contents(rows(page), len(pages)) for page in pages]
     counts = Counter(line for page in lines for line in {*map(_shape, _edges(page))})
     repeated = {line for line, count in counts.items() if count >= _REPEATED}
     return [[one for row in _without(page, repeated) for one in row] for page in lines]
+
+
+def _without_contents(lines: list[list[Segment]], last: int) -> list[list[Segment]]:
+    """Return the lines of a page without those of an index or a table of contents.
+
+    Their numbers are pages of the file, of which ``last`` is the last one, or follow each other. In
+    other lines with leaders there are values: "Lamps ..... 12" becomes "Lamps: 12".
+    """
+    pages = [int(found[1]) for row in lines if (found := _TO_A_PAGE.search(_text(row)))]
+    in_order = len(pages) >= _CONTENTS and pages == sorted(pages)
+    if pages and (in_order or max(pages) <= last):
+        return [row for row in lines if not _TO_A_PAGE.search(_text(row))]
+    return [_with_value(row) if _LEADERS.search(_text(row)) else row for row in lines]
+
+
+def _with_value(row: list[Segment]) -> list[Segment]:
+    return [replace(row[0], text=_LEADERS.sub(": ", _text(row)), right=row[-1].right)]
 
 
 def _text(row: Sequence[Segment]) -> str:

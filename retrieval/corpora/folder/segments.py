@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from retrieval.corpora.folder.letters import Letter
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.folder.letters import PRIVATE, UNKNOWN, Letter
+from retrieval.corpora.raised import lowered, marked, settled
 
 # All of these are parts of the size of the letters.
 APART = 0.75  # a space that may be one between columns; a space of a typewriter is 0.6
@@ -23,10 +23,14 @@ _RAISED = 0.15, 0.7  # how much higher they stand
 _LOWERED = 0.05, 0.5
 _NEAR = 0.35  # how near to a word they stand
 _SPACED = 0.05  # the usual space between the letters of a text that is spaced out
+_TOUCHES = 0.1  # how near to a word numbers of its size stand that are above its line
+_RISEN = re.compile(r"\s*[+−–-]?\d{1,3}\s*")  # noqa: RUF001
 _COMMAS = (",", ";")
 _THIN_SPACE = "\N{THIN SPACE}"
 _IN_NUMBER = re.compile(rf"(?<=\d,){_THIN_SPACE}(?=\d{{3}}(?!\d))")  # 2,700
 _LONGEST_RAISED = 24  # characters
+# Characters that only their font knows, but not one that begins a line alone, as bullets do.
+_IN_WORD = re.compile(rf"(?<=.){PRIVATE}+|{PRIVATE}+(?=[^\W_])|{PRIVATE}{{2,}}")
 _LEAST_SPACED = 8  # letters of a text that show whether it is spaced out
 
 
@@ -46,7 +50,9 @@ class Segment:
 
 def segments(letters: Sequence[Letter]) -> list[Segment]:
     """Return the segments of a page from top to bottom, and from left to right."""
-    runs = _placed(_once([_run(run) for run in _runs(letters)]))
+    drawn = _runs(letters)
+    usual = _usual_gaps(drawn)
+    runs = _placed(_once([_run(run, usual[_line(run)]) for run in drawn]))
     found: list[Segment] = []
     for line in rows(runs):
         for segment in line:
@@ -97,9 +103,9 @@ def _follows(letter: Letter, last: Letter, shown: Letter) -> bool:
     )
 
 
-def _run(letters: Sequence[Letter]) -> Segment:
+def _run(letters: Sequence[Letter], usual_gap: float) -> Segment:
     shown = [letter for letter in letters if not letter.text.isspace()]
-    space = (_SPACE + _usual_gap(letters)) * shown[0].size
+    space = (_SPACE + usual_gap) * shown[0].size
     pieces: list[str] = []
     before = letters[0]
     for letter in letters:
@@ -111,6 +117,7 @@ def _run(letters: Sequence[Letter]) -> Segment:
         pieces.append(letter.text)
         before = letter
     text = _IN_NUMBER.sub("", "".join(pieces)).replace(_THIN_SPACE, " ")
+    text = _IN_WORD.sub(lambda found: UNKNOWN * len(found[0]), text)
     # PDFium gives characters outside of the basic plane in two halves.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     right = max(letter.right for letter in shown)
@@ -118,13 +125,24 @@ def _run(letters: Sequence[Letter]) -> Segment:
     return Segment(whole, shown[0].left, right, letters[0].base, size)
 
 
-def _usual_gap(letters: Sequence[Letter]) -> float:
-    """Return the space between the letters of a text that is spaced out, or else 0."""
-    if len(letters) < _LEAST_SPACED:
-        return 0
-    gaps = [(b.left - a.right) / a.size for a, b in pairwise(letters)]
-    usual = median(gaps)
-    return usual if usual > _SPACED else 0
+def _line(run: Sequence[Letter]) -> tuple[float, float]:
+    """Return what the runs of one line and size share."""
+    return round(run[0].base, 1), round(run[0].size, 1)
+
+
+def _usual_gaps(runs: Sequence[Sequence[Letter]]) -> dict[tuple[float, float], float]:
+    """Return by line the space between the letters of a text that is spaced out, or else 0."""
+    gaps: dict[tuple[float, float], list[float]] = {}
+    for run in runs:
+        between = gaps.setdefault(_line(run), [])
+        between += ((b.left - a.right) / a.size for a, b in pairwise(run) if _in_word(a, b))
+    usual = {line: median(some) for line, some in gaps.items() if len(some) >= _LEAST_SPACED - 1}
+    return {line: gap if (gap := usual.get(line, 0)) > _SPACED else 0 for line in gaps}
+
+
+def _in_word(a: Letter, b: Letter) -> bool:
+    """Return whether letters may be of one word, and are not of a number or a formula."""
+    return a.text.isalpha() and b.text.isalpha()
 
 
 def _once(runs: Sequence[Segment]) -> list[Segment]:
@@ -157,16 +175,22 @@ def _placed(runs: Sequence[Segment]) -> list[Segment]:
             if near:
                 line = min(near, key=lambda one: abs(one.base - run.base))
                 raised = run.base > line.base
-                run = replace(run, text=marked(text) if raised else text, base=line.base)
+                text = marked(text) if raised else lowered(text)
+                run = replace(run, text=text, base=line.base)
         placed.append(run)
     return placed
 
 
 def _is_beside(run: Segment, line: Segment) -> bool:
-    """Return whether a run stands above or below the line of another, near to it."""
-    if run.size > _SMALLER * line.size:
-        return False
+    """Return whether a run stands above or below the line of another, near to it.
+
+    Letters of the same size do only if they are a number that touches the end of the line.
+    """
     higher = (run.base - line.base) / line.size
+    if run.size > _SMALLER * line.size:
+        touches = -_OVERLAP < (run.left - line.right) / line.size < _TOUCHES
+        same = abs(run.size - line.size) < 0.1 * line.size and touches
+        return same and _RAISED[0] <= higher <= _RAISED[1] and bool(_RISEN.fullmatch(run.text))
     near = _NEAR * line.size
     after = abs(run.left - line.right) < near
     before = abs(line.left - run.right) < near

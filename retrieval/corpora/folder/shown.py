@@ -1,37 +1,38 @@
 """Leaves of a web page what a browser shows, in elements that the search for its main text keeps.
 
-trafilatura knows no merged cells, drops empty ones, captions and loose text, and keeps deleted text
-and the numbers of notes. So tables, lists of names and values, captions and details become
-paragraphs before, raised text is ``marked``, and what is not shown is removed.
+trafilatura knows no merged cells, drops empty ones, captions, loose text and dates in sentences,
+and keeps deleted text and the numbers of notes. So tables, lists of names and values, captions and
+details become paragraphs before, raised text is ``marked``, and what is not shown is removed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lxml import html
+from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.formula import formula
+from retrieval.corpora.folder.formula import beside, formula
+from retrieval.corpora.folder.style_sheets import Looks
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.raised import BEGIN, END, settled
+from retrieval.corpora.raised import BEGIN, END, lowered, settled
 from retrieval.corpora.zim.formulas import formula as formula_of_tex
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NOT_SHOWN = (
-    "//template | //noscript | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike | //rp"
+    "//template | //noscript | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike"
+    " | //rp | //rt"
 )
-_HIDDEN_BY_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration[\w-]*\s*:[^;]*line-through", re.I
-)
-_RAISED_BY_STYLE = re.compile(r"vertical-align\s*:\s*super", re.I)
 _HIDDEN_CLASSES = {
     *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"),  # for other senses
     *("mw-editsection", "headerlink"),  # the tools of a heading
 }
 _REFERENCES = {"footnote-ref", "footnoteref", "noteref", "footnote-reference"}
+_TO_A_NOTE = re.compile(r"#.*(?:fn|ftn|foot|note|cite|ref)", re.IGNORECASE)
+_MARK = re.compile(r"\[?\d{1,3}\]?|[*†‡§]{1,3}")
+_SHORT = 8  # characters of a text that is moved up, as exponents and marks are
 _FORMULAS = {"mwe-math-element", "katex", "MathJax", "MathJax_Preview"}
 _FORMULA = "[formula]"  # stands where one stood that has no text
 _BLOCKS = {
@@ -41,6 +42,7 @@ _BLOCKS = {
     *("tr", "ul", *HEADINGS),
     *("lb", "item", "row", "cell"),  # what trafilatura makes of some of them
 }
+_OF_TEXT = {"a", "b", "em", "i", "li", "p", "span", "strong"}  # where such a part may be alone
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
 _MOST_LINKED = 0.9  # part of a table's text in links, from which on it is a menu
 _WIDEST = 1000  # columns or rows of a cell, as browsers limit them
@@ -60,11 +62,12 @@ class ShownTable:
     dropped: list[int]
 
 
-def leave_what_is_shown(tree: html.HtmlElement) -> list[ShownTable]:
-    """Change a page as above, and return its tables."""
+def leave_what_is_shown(tree: html.HtmlElement, sheets: Iterable[str] = ()) -> list[ShownTable]:
+    """Change a page as above, and return its tables; ``sheets`` are styles from other files."""
     _write_formulas(tree)
-    _remove_what_is_not_shown(tree)
-    _mark_raised_text(tree)
+    looks = Looks(tree, sheets)
+    _remove_what_is_not_shown(tree, looks)
+    _mark_raised_text(tree, looks)
     tables = [table for table in tree.iter("table") if _says_data(table)]
     shown = [_made_paragraphs(number, table) for number, table in enumerate(tables, start=1)]
     for table in list(tree.iter("table")):  # what is left holds parts of the layout
@@ -73,10 +76,13 @@ def leave_what_is_shown(tree: html.HtmlElement) -> list[ShownTable]:
     for pairs in list(tree.iter("dl")):
         if all(len(value.text_content()) <= _LONGEST_CELL for value in pairs.iter("dd")):
             _name_values(pairs)
-    for element in list(tree.iter("figcaption", "summary")):
+    for element in list(tree.iter("figcaption", "summary", "legend")):
         _rename(element, "p" if _is_one_line(element) else "div")
-    for element in list(tree.iter("figure", "details")):
+    for element in list(tree.iter("figure", "details", "center", "fieldset")):
         _rename(element, "div")
+    for element in list(tree.iter("time", "output", "label", "blink")):
+        if _is_within_text(element):
+            element.drop_tag()
     for element in list(tree.iter("div")):
         _wrap_loose_text(element)
     return shown
@@ -118,8 +124,16 @@ def _write_formulas(tree: html.HtmlElement) -> None:
         )
         mathml = next(element.iter("math"), None)
         text = formula_of_tex(tex[0]) if tex else "" if mathml is None else formula(mathml)
-        element.tail = (" ".join(text.split()) or _FORMULA) + (element.tail or "")
+        text = beside(_before(element), " ".join(text.split()) or _FORMULA)
+        element.tail = text + (element.tail or "")
         element.drop_tree()
+
+
+def _before(element: html.HtmlElement) -> str:
+    """Return the text right before an element, if there is no other element between."""
+    previous = element.getprevious()
+    text = element.getparent().text if previous is None else previous.tail
+    return text or ""
 
 
 def _is_formula(element: html.HtmlElement) -> bool:
@@ -134,24 +148,29 @@ def _is_in(tree: html.HtmlElement, element: html.HtmlElement) -> bool:
     return top is tree.getroottree().getroot()
 
 
-def _remove_what_is_not_shown(tree: html.HtmlElement) -> None:
+def _remove_what_is_not_shown(tree: html.HtmlElement, looks: Looks) -> None:
     unseen = list(tree.xpath(_NOT_SHOWN))
-    unseen += [e for e in tree.iterfind(".//*[@style]") if _HIDDEN_BY_STYLE.search(e.get("style"))]
+    unseen += [element for element in tree.iter(etree.Element) if looks.hides(element)]
     unseen += [e for e in tree.iterfind(".//*[@class]") if _classes(e) & _HIDDEN_CLASSES]
     for element in unseen:
         if element.getparent() is not None and element.tag not in ("html", "body"):
             element.drop_tree()
 
 
-def _mark_raised_text(tree: html.HtmlElement) -> None:
+def _mark_raised_text(tree: html.HtmlElement, looks: Looks) -> None:
     raised = [
         element
         for element in tree.iter("sup", "a", "span")
         if element.tag == "sup"
-        or _RAISED_BY_STYLE.search(element.get("style", ""))
-        or element.get("role") == "doc-noteref"
-        or _classes(element) & _REFERENCES
+        or looks.raises(element)
+        or (looks.moves_up(element) and len(element.text_content().strip()) <= _SHORT)
+        or _is_reference(element)
     ]
+    for below in list(tree.iter("sub")):
+        below.text, below.tail = lowered(words(below)), below.tail
+        for child in list(below):
+            below.remove(child)
+        below.drop_tag()
     for element in raised:
         if element.text_content().strip():
             element.text = BEGIN + (element.text or "")
@@ -159,7 +178,24 @@ def _mark_raised_text(tree: html.HtmlElement) -> None:
                 element[-1].tail = (element[-1].tail or "") + END
             else:
                 element.text += END
+        around = element.getparent()
         element.drop_tag()
+        # Many links in a paragraph make it look like a menu.
+        if around.tag == "a" and len(around.text_content()) <= _SHORT:
+            around.drop_tag()
+
+
+def _is_reference(element: html.HtmlElement) -> bool:
+    """Return whether an element is the mark of a note."""
+    if element.get("role") == "doc-noteref" or "noteref" in element.get("epub:type", ""):
+        return True
+    if _classes(element) & _REFERENCES:
+        return True
+    if element.tag != "a" or not _MARK.fullmatch(element.text_content().strip()):
+        return False
+    place = element.get("href", "")
+    touches = place.startswith("#") and _before(element)[-1:].strip()
+    return bool(_TO_A_NOTE.match(place) or touches)
 
 
 def _says_data(table: html.HtmlElement) -> bool:
@@ -253,6 +289,13 @@ def _rename(
         element.attrib.pop(attribute, None)
     for child in list(element.iter(*tags)) if tags else ():
         child.tag = inner
+
+
+def _is_within_text(element: html.HtmlElement) -> bool:
+    """Return whether an element is a part of a text: no date of a page or label of a form alone."""
+    around = element.getparent()
+    own = len(element.text_content().strip())
+    return around.tag in _OF_TEXT or len(around.text_content().strip()) > own
 
 
 def _is_one_line(element: html.HtmlElement) -> bool:

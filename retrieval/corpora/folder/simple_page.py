@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.shown import HEADINGS, leave_what_is_shown, words
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import settled
 
-_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-_UNSEEN = {"head", "script", "style", "template", "del", "s", "strike", "svg", "math"}
+_UNSEEN = {"head", "script", "style", "svg", "textarea", "select"}
 _WITHIN_A_LINE = {"a", "abbr", "b", "bdi", "big", "cite", "code", "dfn", "em", "font", "i"} | {
-    *("ins", "kbd", "mark", "q", "samp", "small", "span", "strong", "sub", "time", "tt", "u", "var")
+    *("ins", "kbd", "mark", "q", "rb", "ruby", "samp", "small", "span", "strong", "time", "tt"),
+    *("u", "var", "wbr"),
 }
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 
-def blocks_of(content: bytes | str, headings: Headings) -> Iterator[Block]:
-    """Yield the paragraphs, items and rows of tables, in the sections of their headings."""
+def blocks_of(
+    content: bytes | str, headings: Headings, sheets: Iterable[str] = ()
+) -> Iterator[Block]:
+    """Yield the paragraphs, items and rows of tables, in the sections of their headings.
+
+    ``sheets``: the styles that the page takes from other files.
+    """
     try:
         tree = html.document_fromstring(content)
     except (etree.ParserError, ValueError):  # nothing in it, or a text that declares an encoding
         return
+    leave_what_is_shown(tree, sheets)
     pieces: list[str] = []
     for piece in chain(_pieces(tree), (None,)):
         if isinstance(piece, str):
@@ -38,27 +43,20 @@ def blocks_of(content: bytes | str, headings: Headings) -> Iterator[Block]:
             if line := clean(settled(text)):
                 yield Block(line, headings.section)
         pieces = []
-        if piece is None:
-            continue
-        if piece.tag in _HEADINGS:
-            headings.add(int(piece.tag[1]), _words(piece))
-        else:
-            rows = [[_words(cell) for cell in row.iter("td", "th")] for row in piece.iter("tr")]
-            yield from (Block(text, headings.section) for text in row_sentences(rows))
+        if piece is not None:
+            headings.add(int(piece.tag[1]), words(piece))
 
 
 def _pieces(element: html.HtmlElement) -> Iterator[str | html.HtmlElement | None]:
-    """Yield texts, headings and tables, and ``None`` where a paragraph ends."""
+    """Yield texts and headings, and ``None`` where a paragraph ends."""
     yield _SPACE.sub(" ", element.text or "")
     for child in element:
-        if not isinstance(child.tag, str) or child.tag in _UNSEEN or _is_hidden(child):
+        if not isinstance(child.tag, str) or child.tag in _UNSEEN:
             pass
-        elif child.tag in _HEADINGS or (child.tag == "table" and child.find(".//table") is None):
+        elif child.tag in HEADINGS:
             yield child
         elif child.tag == "br":
             yield "\n"  # two of them end a paragraph
-        elif child.tag == "sup":
-            yield marked(_words(child))
         elif child.tag in _WITHIN_A_LINE:
             yield from _pieces(child)
         else:
@@ -66,13 +64,3 @@ def _pieces(element: html.HtmlElement) -> Iterator[str | html.HtmlElement | None
             yield from _pieces(child)
             yield None
         yield _SPACE.sub(" ", child.tail or "")
-
-
-def _is_hidden(element: html.HtmlElement) -> bool:
-    return element.get("hidden") is not None or bool(_HIDDEN.search(element.get("style", "")))
-
-
-def _words(element: html.HtmlElement) -> str:
-    """Return the text of a heading or a cell on one line."""
-    pieces = (piece if isinstance(piece, str) else " " for piece in _pieces(element))
-    return clean(settled("".join(pieces)))

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.shown_number import shown_number
+from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.folder.tables import Cell
 
 _FIRST_DAY = date(1899, 12, 30)  # of a spreadsheet

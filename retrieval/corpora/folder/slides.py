@@ -11,13 +11,16 @@ from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Unread
+from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.slide_chart import chart_tables
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
 _BREAK = qn("a:br")
+_CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _NO_CHART = "a chart without categories is not read."
 _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
@@ -57,9 +60,7 @@ def _blocks(number: int, slide: Any, title: str, unread: list[Unread]) -> Iterat
             continue
         texts: Iterable[str] = ()
         if getattr(shape, "has_table", False):
-            texts = row_sentences(
-                [[clean(" ".join(_lines(cell))) for cell in row.cells] for row in shape.table.rows]
-            )
+            texts = table_text(list(map(_cells, shape.table.rows))).sentences
         elif getattr(shape, "has_chart", False):
             texts = list(_chart(shape.chart))
             if not texts:
@@ -81,12 +82,23 @@ def _chart(chart: Any) -> Iterator[str]:
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
-    """Yield the shapes, also those of groups."""
+    """Yield the shapes that are not hidden, also those of groups."""
     for shape in shapes:
+        if shape._element.xpath("./*/p:cNvPr/@hidden") in (["1"], ["true"]):
+            continue
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes)
         else:
             yield shape
+
+
+def _cells(row: Any) -> list[Cell]:
+    """Return the cells of a row; those that a merged one covers are parts of it."""
+    return [
+        Cell(clean(" ".join(_lines(cell))), False, cell.span_width, cell.span_height)
+        for cell in row.cells
+        if not cell.is_spanned
+    ]
 
 
 def _lines(shape: Any) -> Iterator[str]:
@@ -95,11 +107,17 @@ def _lines(shape: Any) -> Iterator[str]:
 
 
 def _line(paragraph: Any) -> str:
-    pieces = []
-    for run in paragraph._element.iterchildren("{*}r", "{*}br", "{*}fld"):
+    pieces: list[str] = []
+    for run in paragraph._element.iterchildren("{*}r", "{*}br", "{*}fld", "{*}AlternateContent"):
+        if run.tag == _CHOICE:  # formulas, for versions that know them
+            pieces += (beside("".join(pieces[-1:]), formula(each)) for each in run.iter(_MATH))
+            continue
         text = run.findtext("{*}t", "") if run.tag != _BREAK else " "
         look = run.find("{*}rPr")
         look = {} if look is None else look.attrib
         if look.get("strike", "noStrike") == "noStrike":
-            pieces.append(marked(text) if look.get("baseline", "0")[0] in "123456789" else text)
+            height = look.get("baseline", "0").rstrip("%")
+            raised = bool(text) and height[0] in "123456789"
+            below = bool(text) and height.startswith("-") and height.strip("-0") != ""
+            pieces.append(marked(text) if raised else lowered(text) if below else text)
     return clean(settled("".join(pieces)))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import openpyxl
-from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.rich_text import CellRichText
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
 from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
-from retrieval.corpora.folder.shown_number import shown_number
 from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.workbook import opened_workbook, plain_text
 
 
 def read(path: Path) -> Document:
@@ -29,7 +28,7 @@ def read(path: Path) -> Document:
         Unreadable: it is not an .xlsx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
-    with office_file(path) as file, closing(_opened(file)) as book:
+    with office_file(path) as file, closing(opened_workbook(file)) as book:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         blocks = [
             Block(text, (sheet.title,) if len(shown) > 1 else ())
@@ -38,10 +37,6 @@ def read(path: Path) -> Document:
             for text in row_sentences(rows)
         ]
         return Document(clean(book.properties.title or ""), blocks)
-
-
-def _opened(file: IO[bytes]) -> openpyxl.Workbook:
-    return openpyxl.load_workbook(file, read_only=True, data_only=True, rich_text=True)
 
 
 def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:
@@ -62,7 +57,9 @@ def _cell(cell: Any) -> Cell:
 
 def _shown(cell: Any) -> str:
     """Return the value of a cell about as a spreadsheet shows it: 12%, $320, 2024-03-05."""
-    value = cell.value
+    value = plain_text(cell.value)
+    if value is None or cell.font.strike:
+        return ""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
@@ -70,14 +67,8 @@ def _shown(cell: Any) -> str:
     if isinstance(value, datetime):
         day = value.date().isoformat()
         return day if value.time() == time() else f"{day} {value.time().isoformat('minutes')}"
-    if isinstance(value, CellRichText):
-        return clean(settled("".join(map(_piece, value))))
-    return "" if value is None else clean(str(value))
-
-
-def _piece(piece: str | TextBlock) -> str:
-    if isinstance(piece, str):
-        return piece
-    if piece.font.strike:
-        return ""
-    return marked(piece.text) if piece.font.vertAlign == "superscript" else piece.text
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        text = f"{minutes // 60}:{minutes % 60:02}"
+        return f"{text}:{seconds:02}" if seconds else text
+    return clean(str(value))

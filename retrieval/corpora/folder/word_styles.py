@@ -1,4 +1,4 @@
-"""What the styles of a Word file say of paragraphs and runs: headings, hidden and raised text."""
+"""What the styles of a Word file say: headings, hidden text, text above and below the line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ _PROPERTIES, _VALUE = qn("w:rPr"), qn("w:val")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a run looks; ``shown``: whether it is neither hidden nor struck out."""
+    """How a run looks.
+
+    ``shown``: whether it is neither hidden nor struck out. ``moved_up``: whether it is set higher,
+    but not as an exponent.
+    """
 
     shown: bool
     raised: bool
+    lowered: bool = False
+    moved_up: bool = False
 
 
 _PLAIN = Look(shown=True, raised=False)
+_RAISED = 4  # half points above the line from which on text is set above it
 
 
 class Styles:
@@ -48,7 +55,14 @@ class Styles:
         if not properties:
             return _PLAIN
         shown = all(_value(properties, name) in _OFF for name in ("vanish", "strike", "dstrike"))
-        return Look(shown, _value(properties, "vertAlign") == "superscript")
+        align, height = _value(properties, "vertAlign"), _value(properties, "position")
+        half_points = int(height) if height.lstrip("-").isdecimal() else 0
+        return Look(
+            shown,
+            raised=align == "superscript",
+            lowered=align == "subscript" or half_points <= -_RAISED,
+            moved_up=half_points >= _RAISED,
+        )
 
     def _properties(self, style_id: str) -> list[Any]:
         """Return what a style and those that it is based on say of the look."""

@@ -8,10 +8,10 @@ from typing import Any
 from docx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.formula import formula
+from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.symbols import symbol, typed_symbols
 from retrieval.corpora.folder.word_styles import Styles
-from retrieval.corpora.raised import marked, settled
+from retrieval.corpora.raised import lowered, marked, settled
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
@@ -19,6 +19,7 @@ _LEFT_OUT = {qn(f"w:{name}") for name in ("del", "moveFrom", "rt", "pPr", "rPr",
     f"{_COMPATIBILITY}Fallback"
 }
 _RUN, _TEXT, _SYMBOL, _HYPHEN = qn("w:r"), qn("w:t"), qn("w:sym"), qn("w:noBreakHyphen")
+_FIELD, _FIELD_PART = qn("w:fldChar"), qn("w:fldCharType")
 _SPACES = {qn(f"w:{name}") for name in ("tab", "br", "cr", "ptab")}
 _NOTES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
 _MATH = {qn("m:oMath"), qn("m:oMathPara")}
@@ -34,11 +35,14 @@ class Words:
         text: with white space folded.
         boxes: the text boxes that hang on it.
         notes: the references to its footnotes and endnotes.
+        fields: of those that are open while it is read, whether their result has begun: the
+            instructions before it may contain text of other fields.
     """
 
     text: str = ""
     boxes: list[Any] = field(default_factory=list)
     notes: list[Any] = field(default_factory=list)
+    fields: list[bool] = field(default_factory=list)
 
 
 def words(paragraph: Any, styles: Styles) -> Words:
@@ -59,9 +63,17 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
                 inner: list[str] = []
                 _read(child, paragraph, styles, found, inner)
                 shown = "".join(inner)
-                pieces.append(marked(shown) if look.raised and shown else shown)
+                if shown:
+                    # Programs that make Word files of PDFs move whole words up and down.
+                    touches = look.moved_up and "".join(pieces[-1:])[-1:].strip()
+                    raised = look.raised or touches
+                    pieces.append(
+                        marked(shown) if raised else lowered(shown) if look.lowered else shown
+                    )
+        elif tag == _FIELD:
+            _follow(child.get(_FIELD_PART), found.fields)
         elif tag == _TEXT:
-            text = child.text or ""
+            text = (child.text or "") if all(found.fields) else ""
             pieces.append(text if text.isascii() else typed_symbols(_font(parent), text))
         elif tag in _SPACES:
             pieces.append(" ")
@@ -73,13 +85,23 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
             found.notes.append(child)
             pieces.append(marked("[]"))  # so that it parts what stands around it
         elif tag in _MATH:
-            pieces.append(formula(child) or _FORMULA)
+            pieces.append(beside("".join(pieces[-1:]), formula(child) or _FORMULA))
         elif tag == _OBJECT and "Equation" in "".join(child.xpath(".//@ProgID")):
             pieces.append(_FORMULA)
         elif tag == _BOX:
             found.boxes.append(child)
         elif tag not in _LEFT_OUT:
             _read(child, paragraph, styles, found, pieces)
+
+
+def _follow(part: str | None, fields: list[bool]) -> None:
+    """Open a field, go on to its result, or close it."""
+    if part == "begin":
+        fields.append(False)
+    elif fields and part == "separate":
+        fields[-1] = True
+    elif fields and part == "end":
+        fields.pop()
 
 
 def _font(run: Any) -> str:
