@@ -2,9 +2,9 @@
 
 The table is written to docs/benchmarks.md; figures with a target are written to the README too. To
 run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``update``,
-``commands``, ``service``, ``wiring``, ``networks``, ``verifiers``, ``first_run``). Quote medians
-and ratios, not single times. If ``ESOTERIC_STORE`` is on Elasticsearch, ``update`` measures that
-too.
+``comparisons``, ``commands``, ``service``, ``wiring``, ``networks``, ``verifiers``,
+``first_run``). Quote medians and ratios, not single times. If ``ESOTERIC_STORE`` is on
+Elasticsearch, ``update`` measures that too.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures as on a processor with AVX2 and nothing newer; it needs a
 processor with CPUID faulting (``processor``).
@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from benchmarks import (
     claims,
     commands,
+    comparisons,
     first_run,
     index,
     networks,
@@ -38,6 +39,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "index": index.measure,
     "update": update.measure,
     "claims": claims.measure,
+    "comparisons": comparisons.measure,
     "commands": commands.measure,
     "service": service.measure,
     "wiring": wiring.measure,

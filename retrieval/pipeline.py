@@ -5,11 +5,11 @@
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic ─ fusion
                                                    ▲                                          │
-                     next: mentions, generation,   │                      verification ─ completion
-                     dense ────────────────────────┘                                          │
-                       ▲                                                    selection ─── quantities
-                       │                                                        │
-                       └─────────── not sufficient ──── verdict ◄──── proof ◄───┘
+                     next: mentions, generation,   │          comparison ─ quantities ─ verification
+                     dense ────────────────────────┘              │
+                       ▲                                     completion ─ selection
+                       │                                                      │
+                       └─────────── not sufficient ──── verdict ◄──── proof ◄─┘
                                                            │
                                      explain, if there is a language model
 
