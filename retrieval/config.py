@@ -95,7 +95,7 @@ class RetrievalConfig:
     semantic_cutoff: float = 0.1
     semantic_limit: int = 15
     verified_sentences: int = 7
-    verified_paths: int = 8
+    verified_paths: int = 4
     verified_path_cutoff: float = 0.3
     compared_sentences: int = 4
     path_gain: float = 0.1
