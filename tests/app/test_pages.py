@@ -194,7 +194,7 @@ def test_a_pending_claim_shows_its_stages(
     run = worker.start(job)
     worker.record(run, FIRST_HOP[:5])
     page = client.get(f"/claims/{job.id}").text
-    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:13]
+    rows = re.findall(r'<li data-stage="(\w+)" class="(\w+)">', page)[:14]
     assert rows == [
         ("spans", "done"),
         ("titles", "done"),
@@ -206,6 +206,7 @@ def test_a_pending_claim_shows_its_stages(
         ("semantic", "waiting"),
         ("verification", "waiting"),
         ("quantities", "waiting"),
+        ("comparison", "waiting"),
         ("selection", "waiting"),
         ("verdict", "waiting"),
         ("next", "waiting"),
@@ -246,6 +247,7 @@ def test_a_second_hop_is_shown_under_the_first(
         ("semantic", "running"),
         ("verification", "waiting"),
         ("quantities", "waiting"),
+        ("comparison", "waiting"),
         ("selection", "waiting"),
         ("verdict", "waiting"),
     ]
