@@ -543,8 +543,8 @@ def test_a_hop_begins_with_its_first_event_and_the_last_hop_has_no_stage_next(
         "return [...document.querySelectorAll('[data-hop=\"2\"] li')].map(l => l.dataset.stage)"
     )
     assert stages == [
-        *("sentences", "relevance", "semantic", "verification", "quantities", "selection"),
-        "verdict",
+        *("sentences", "relevance", "semantic", "verification", "quantities", "comparison"),
+        *("selection", "verdict"),
     ]
     assert_no_complaints(browser)
 
