@@ -77,10 +77,14 @@ def in_order(
                 yield waiting.popleft().result()
         except BaseException as error:
             # Do not wait for items that have begun: the user stopped the work, or it failed.
+            results: Any = pool._result_queue  # before it is forgotten
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 if child.pid not in others:
                     child.kill()
+            # The pool's thread would wait for ever for the rest of a result that a killed process
+            # was sending, as this end of the pipe stays open.
+            results._writer.close()
             if isinstance(error, BrokenProcessPool):
                 raise ProcessEnded(
                     "process_ended",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -33,6 +34,13 @@ class Sleeping:
     def __call__(self, number: int) -> int:
         time.sleep(60 * (number > 0))
         return number
+
+
+class Large:
+    """Gives 64 MB for every number, which takes long to send."""
+
+    def __call__(self, number: int) -> bytes:
+        return bytes(64 << 20)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -66,6 +74,20 @@ def test_a_caller_that_stops_early_does_not_wait_for_items_in_progress() -> None
     results.close()  # type: ignore[attr-defined]
     assert children_end()
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_while_it_sends_a_result_is_not_waited_for() -> None:
+    before = set(threading.enumerate())
+    for _ in range(5):
+        results = in_order(Large, range(9), 2)
+        next(results)
+        time.sleep(0.01)
+        results.close()  # type: ignore[attr-defined]
+    started = [one for one in threading.enumerate() if one not in before]
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
 
 
 def children_end(within: float = 10, now: Callable[[], float] = time.monotonic) -> bool:
