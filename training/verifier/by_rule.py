@@ -89,7 +89,7 @@ def framed(claim: str, frame: str) -> str:
 def _framed(
     everyday: EverydayData, frames: Sequence[Pair], chance: random.Random
 ) -> Iterator[Example]:
-    """Yield each claim in one frame of each label; without a title, on the page of another claim."""
+    """Yield each claim in a frame of each label, on some page if the frame has no title."""
     titles = [sentence.title for sentence in everyday.pool.sentences]
     of_label = {label: [f for f in frames if f.label == label] for label in LABELS}
     for claim in everyday.claims:

@@ -91,8 +91,8 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert "misread" not in alone
     assert "by rule" not in alone
     assert "composed" not in alone
-    mix = Mix({"boats": 5}, everyday=20, fever=10, misread=30, by_rule=40, composed=50, assertions=2)
-    whole = mix.described
+    kinds = {"everyday": 20, "fever": 10, "misread": 30, "by_rule": 40, "composed": 50}
+    whole = Mix({"boats": 5}, **kinds, assertions=2).described
     assert "readings of at most 20 everyday claims" in whole
     assert "60% of the decided claims" in whole
     assert "10 readings of FEVER's claims" in whole
