@@ -24,7 +24,7 @@ from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.folder.word_text import words
 from retrieval.corpora.folder.zipped import office_file
-from retrieval.corpora.passages import Block
+from retrieval.corpora.passages import Block, ends_sentence
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
@@ -33,6 +33,7 @@ _NOTES = {  # the types of relationships to a file's notes, and the element of a
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes": "endnote",
 }
+_LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look like headings
 _DAMAGED = "Open it in a word processor and save it again."
 
 
@@ -82,7 +83,9 @@ class _Reader:
                 yield from self._table(element)
                 continue
             found = words(element, self._styles)
-            if level := self._styles.level(element):
+            level = self._styles.level(element)
+            is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
+            if level and not is_text:
                 self._headings.add(level, found.text)
             else:
                 yield Block(found.text, self._headings.section)
