@@ -19,6 +19,7 @@ from retrieval.corpora.folder.document import (
     Unread,
     Unreadable,
     dropped_rows,
+    unread_charts,
 )
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
@@ -28,6 +29,7 @@ from retrieval.corpora.passages import Block, ends_sentence
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
+_CHARTS = ".//a:graphicData[contains(@uri, '/chart')]"
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
 _NOTES = {  # the types of relationships to a file's notes, and the element of a note
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
@@ -63,7 +65,8 @@ def read(path: Path) -> Document:
     blocks = list(reader.blocks(body))
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    return Document(title, blocks, unread=reader.unread)
+    charts = unread_charts(len(body.xpath(_CHARTS)))
+    return Document(title, blocks, unread=[*reader.unread, *charts])
 
 
 class _Reader:
