@@ -356,6 +356,17 @@ def test_a_text_that_is_printed_sideways_is_read_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_the_lines_of_a_text_that_is_mirrored_are_in_order(tmp_path: Path) -> None:
+    lines = ["Rowan is an old town with a station", "and a harbour; it has lamps of oil."]
+    for look in ("-1 0 0 1 560", "1 0 0 -1 40"):
+        up = -1 if look.startswith("1") else 1
+        page = " ".join(
+            f"BT /F 10 Tf {look} {300 - 14 * up * at} Tm ({line}) Tj ET"
+            for at, line in enumerate(lines)
+        )
+        assert paragraphs(tmp_path, page.encode()) == [" ".join(lines)]
+
+
 def test_what_is_filled_into_a_form_is_read_after_its_label(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(
         form_of(
