@@ -102,6 +102,14 @@ def test_a_text_in_boxes_beside_a_short_paragraph_is_read(tmp_path: Path) -> Non
     assert "In 1901 the town of Rowan had 301 lamps. In 1902" in read
 
 
+def test_loose_text_between_paragraphs_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    loose = "<h2>Lamps</h2>It is lit by <b>oil</b> lamps of the works in every street."
+    path.write_text(f"<html><body><div id=content>{LONG}{loose}{LONG}</div></body></html>")
+    read = [block.text for block in web_page.read(path).blocks]
+    assert "It is lit by oil lamps of the works in every street." in read
+
+
 def test_the_headings_within_an_item_of_a_list_are_words_of_their_own(tmp_path: Path) -> None:
     inner = "<ul><li>It has lamps<h2>Part 14</h2>and a long old harbour.</li></ul>"
     assert texts(tmp_path, inner) == ["It has lamps Part 14 and a long old harbour."]

@@ -24,7 +24,8 @@ from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_s
 from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
 
-_CODE = "code"
+# What trafilatura makes of elements.
+_CODE, _BOXES, _WITHIN_A_LINE = "code", ("div", "quote"), ("hi", "ref", "graphic", "del")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _LITTLE = 1000  # characters of a main text that may be only a part of it
 _SHOWN = 80  # characters of a row that a message shows
@@ -113,16 +114,28 @@ def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[B
 
 
 def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
-    """Yield the headings, paragraphs, items and rows in order; code is left out."""
-    for child in body:
+    """Yield the headings, paragraphs, items and rows in order; code is left out.
+
+    Text that stands between them is a paragraph, too.
+    """
+    loose = html.Element("p")
+    loose.text = body.text
+    for child in list(body):
+        if child.tag in _WITHIN_A_LINE:
+            loose.append(child)
+            continue
+        yield loose
+        loose = html.Element("p")
+        loose.text = child.tail
         if child.tag == "list":
             yield from child.iter("item")
-        elif child.tag == "quote" and len(child) and not (child.text or "").strip():
+        elif child.tag in _BOXES and any(inner.tag not in _WITHIN_A_LINE for inner in child):
             yield from _outermost(child)
         elif child.tag == "table":  # a menu, or one that the page does not close
             yield from child.iter("row")
         elif child.tag != _CODE:
             yield child
+    yield loose
 
 
 def _title(tree: html.HtmlElement) -> str:
