@@ -59,10 +59,14 @@ def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) ->
         write_lock(models / LOCK, read_lock(shared))
     for published in REPORT_MODELS:
         on_model(published.name)
-        _bring(models, published)
+        bring(models, published)
 
 
-def _bring(models: Path, published: PublishedModel) -> None:
+def bring(models: Path, published: PublishedModel) -> None:
+    """Fetch one model into the folder ``models``, which exists, and compare it with the lock.
+
+    Raises what ``fetch`` raises.
+    """
     name, folder = published.name, models / published.name
     locked = read_lock(models / LOCK).get(name)
     found = files_of(folder)
@@ -98,6 +102,11 @@ def _bring(models: Path, published: PublishedModel) -> None:
         _record(models, name, LockedModel(locked.repository, locked.revision, found))
     verify(models, name)
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # temporary files of the download
+
+
+def record_own(models: Path, published: PublishedModel) -> None:
+    """Lock the files of a model's folder as they are, like those of a folder placed by hand."""
+    _record(models, published.name, LockedModel("", "", files_of(models / published.name)))
 
 
 def _record(models: Path, name: str, entry: LockedModel) -> None:

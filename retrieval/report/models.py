@@ -70,6 +70,12 @@ RELEVANCE = PublishedModel(
 SIMILARITY = PublishedModel(
     "all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "MPNetModel"
 )
+# The start of the relevance classifier (table 5); only ``esoteric train distilbert`` needs it.
+BASE = PublishedModel(
+    "distilbert-base-uncased",
+    "distilbert/distilbert-base-uncased",
+    "AutoModelForSequenceClassification",
+)
 REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVANCE, SIMILARITY)
 
 
@@ -93,6 +99,17 @@ def named_folder(models: Path | None) -> Path:
             f" {esoteric_command(f'models fetch {RECIPE}')}",
         )
     return models
+
+
+def refuse_to_replace(models: Path, published: PublishedModel) -> None:
+    """Raise ``ModelUnavailable`` if the folder ``models`` has this model already."""
+    folder = models / published.name
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ModelUnavailable(
+            "model_exists",
+            f"{folder} has a model already.",
+            "Move it away, or name another folder with ESOTERIC_REPORT_MODELS.",
+        )
 
 
 def present_models(models: Path | None) -> Path:

@@ -155,6 +155,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["train", "selector"],
         ["train", "titles"],
         ["train", "dense"],
+        ["train", "distilbert"],
         ["calibrate"],
         ["models"],
         ["models", "fetch"],
