@@ -58,7 +58,7 @@ from retrieval.stages.sentences import DenseSentenceReader, SentencePreranker
 from retrieval.stages.spans import SpacySpanExtractor, WikineuralSpanExtractor
 from retrieval.stages.stage import Stage
 from retrieval.stages.texts import TextMatcher
-from retrieval.stages.titles import TitleMatcher
+from retrieval.stages.titles import SpacyTitleMatcher, TitleMatcher
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
 from retrieval.sufficiency.proof_model import ProofModel
@@ -144,6 +144,7 @@ STAGES: Mapping[str, _Maker] = {
     "titles": lambda r, c: TitleMatcher(
         r.store, r.encoder, c.disambiguation_cutoff, c.disambiguation_limit
     ),
+    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.parser, c),
     "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
     "questions": lambda r, c: RuleQuestionGenerator(),
     "questions:t5": lambda r, c: T5QuestionGenerator(present_models(r.folders.report), r.answers),
