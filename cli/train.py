@@ -192,6 +192,31 @@ def vectors(run: Path, out: Path) -> None:
     encode_vital(run, out, _prepared().threads)
 
 
+@command.command("distilbert", epilog="Example: esoteric train distilbert --data ../data/fever-dev")
+@click.option(
+    "--data", required=True, type=_FOLDER, help="Folder with FEVER's train.jsonl and wiki-pages."
+)
+@_folder("--run", CHECKOUT / "runs" / "distilbert", "Folder for logs and checkpoints.")
+@reports_errors
+def distilbert(data: Path, run: Path) -> None:
+    """Train the relevance classifier of the ESOTERIC report, for the recipe report.
+
+    It is written to distilbert-relevance in ESOTERIC_REPORT_MODELS, in place of the published one.
+    distilbert-base-uncased, from which it is trained, is fetched into that folder too.
+    """
+    from retrieval.report import fetching
+    from retrieval.report.models import BASE, RELEVANCE, named_folder, refuse_to_replace
+    from training.distilbert import train_distilbert
+
+    models = named_folder(_prepared().report_models)
+    refuse_to_replace(models, RELEVANCE)
+    models.mkdir(parents=True, exist_ok=True)
+    fetching.bring(models, BASE)
+    figures = train_distilbert(data, run, models / BASE.name, models / RELEVANCE.name)
+    fetching.record_own(models, RELEVANCE)
+    click.echo(", ".join(f"{name} {value:.5g}" for name, value in figures.items()))
+
+
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")
 @_data
 @_out_and_run("titles")

@@ -15,6 +15,7 @@ class RetrievalConfig:
     """The settings of a recipe. Similarities are cosines, unless otherwise stated.
 
     Attributes:
+        title_limit: most titles that match, exact ones first, in the recipe ``report``.
         disambiguation_cutoff: least similarity of a disambiguated title to the claim.
         disambiguation_limit: most disambiguated titles kept.
         text_limit: most documents taken from text match (report, 3.3.7: 1000).
@@ -32,8 +33,8 @@ class RetrievalConfig:
             title (docs/experiments.md, "The page of a name among many that begin with it").
         first_sentence_bonus: added to the similarity of a document's first sentence, which names
             the subject that the others refer to (docs/experiments.md, same section).
-        semantic_cutoff: least similarity of a sentence to the claim
-            (report, 3.3.11: 0.7 with all-mpnet-base-v2).
+        semantic_cutoff: least similarity of a sentence to the claim (report, 3.3.11: 0.7 with
+            all-mpnet-base-v2, which its program does not apply).
         semantic_limit: the most relevant sentences of a hop that are ranked by similarity too.
         verified_sentences: best sentences that the verifier reads, with those on their paths.
         verified_paths: most paths that the verifier reads as well if none of those sentences
@@ -80,6 +81,7 @@ class RetrievalConfig:
             faults: the normal limits are those of hops and sentences.
     """
 
+    title_limit: int = 10
     disambiguation_cutoff: float = 0.25
     disambiguation_limit: int = 5
     text_limit: int = 200
@@ -125,16 +127,20 @@ class RetrievalConfig:
 # The recipe ``report``: the values of the ESOTERIC report with its own models. Here
 # ``document_limit`` is for each question (3.3.8), ``document_cutoff`` is a scaled inner product
 # (3.3.9), and a sentence is relevant if its label is "relevant" (3.3.10). The report reads every
-# sentence of the documents; the limit only prevents that whole books are read. It gives no values
-# for disambiguated titles.
+# sentence of the documents; the limit only prevents that whole books are read. The values for
+# titles are those of its program. No sentence is cut off by similarity: the report names 0.7
+# (3.3.11), but its program only sorts, and its result page has passages of 0.38 (appendix E).
 REPORT = RetrievalConfig(
+    title_limit=10,
+    disambiguation_cutoff=0.0,
+    disambiguation_limit=20,
     text_limit=1000,
     word_limit=0,
     document_cutoff=0.65,
     document_limit=10,
     sentence_limit=1000,
     relevance_cutoff=0.5,
-    semantic_cutoff=0.7,
+    semantic_cutoff=-1.0,
 )
 
 

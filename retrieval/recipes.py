@@ -184,7 +184,7 @@ RECIPES: dict[str, Recipe] = {
             "report",
             "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
             " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
-            first=("spans:wikineural", "titles", "texts", "questions:t5", "ranking:dpr"),
+            first=("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr"),
             hop=(
                 "sentences:dpr",
                 "relevance:distilbert",

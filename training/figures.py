@@ -39,10 +39,11 @@ def probabilities(
     tokenizer: PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
     max_tokens: int,
+    classes: int = len(LABELS),
 ) -> NDArray[np.float32]:
     """Return class probabilities, shape ``(len(pairs), classes)``, in the order of the pairs."""
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
-    result = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
+    result = np.zeros((len(pairs), classes), dtype=np.float32)
     for start in range(0, len(order), 64):
         part = order[start : start + 64]
         inputs = tokenizer(

@@ -42,8 +42,8 @@ Loss: TypeAlias = Callable[[Sequence[ExampleT]], torch.Tensor]
 class Example:
     """A claim, the evidence text that is read with it, and the target.
 
-    ``target``: the probabilities of ``LABELS``, in their order: 1 for a known label, or partly a
-    teacher's probabilities.
+    ``target``: the probabilities of the model's labels, mostly ``LABELS``, in their order: 1 for a
+    known label, or partly a teacher's probabilities.
     """
 
     claim: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,9 @@ from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
 _PIECE = 1 << 16  # bytes
 _START = 256  # bytes of a file that show its format
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# JSON begins with a bracket, and goes on with a quotation mark, another bracket or white space.
+_LITTLE_ENDIAN = re.compile(rb"(?:[\s{\[]\0)[\s{\[\"]\0")
+_BIG_ENDIAN = re.compile(rb"(?:\0[\s{\[])\0[\s{\[\"]")
 
 
 class Unpacked:
@@ -73,9 +77,9 @@ class Unpacked:
 class _Recoded:
     """The content of a file in UTF-16, in UTF-8."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any, encoding: str) -> None:
         self._content = content
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
 
     def read1(self, size: int, /) -> bytes:
         """Return some bytes, none at the end."""
@@ -99,12 +103,21 @@ def unpacked(path: Path) -> Iterator[Unpacked]:
             content = gzip.GzipFile(fileobj=stream)
         elif start.startswith(b"BZh"):
             content = bz2.BZ2File(stream)
-        elif b"\0" in start and not start.startswith(_UTF_16):
+        elif b"\0" in start and not _utf_16(start):
             nothing = Unpacked(stream, stream)
             nothing.damage = "the file is not JSON, or is damaged"
             yield nothing
             return
         with suppress(EOFError, OSError, zlib.error):  # reported when the content is read
-            if content.peek(2).startswith(_UTF_16):
-                content = _Recoded(content)
+            if encoding := _utf_16(content.peek(_START)):
+                content = _Recoded(content, encoding)
         yield Unpacked(stream, content)
+
+
+def _utf_16(start: bytes) -> str | None:
+    """Return which UTF-16 a file is that begins so; without a mark its first letters are ASCII."""
+    if start.startswith(_UTF_16):
+        return "utf-16"
+    if _LITTLE_ENDIAN.match(start):
+        return "utf-16-le"
+    return "utf-16-be" if _BIG_ENDIAN.match(start) else None

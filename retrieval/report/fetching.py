@@ -1,7 +1,7 @@
 """Fetches the report's models from a hub, and records or compares their files.
 
 This project contains no revision and no digest of these models. The first fetch records the commit
-of the hub's main branch and the SHA-256 of each file in ``models.lock.json``. From then on every
+of the branch on the hub and the SHA-256 of each file in ``models.lock.json``. From then on every
 fetch and every load requires the same commit and the same files.
 """
 
@@ -44,8 +44,8 @@ def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) ->
         on_model: called with the name of each model before the work on it.
 
     Raises:
-        ModelUnavailable: the hub cannot be reached or lacks a file, a file differs from the lock,
-            or a model that is not published was not placed by hand.
+        ModelUnavailable: the hub cannot be reached or lacks a file, or a file differs from the
+            lock.
         OSError: the folder cannot be written.
     """
     models.mkdir(parents=True, exist_ok=True)
@@ -57,12 +57,16 @@ def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) ->
                 "Name the file, or leave it out.",
             )
         write_lock(models / LOCK, read_lock(shared))
-    for published in sorted(REPORT_MODELS, key=lambda one: not one.repository):
+    for published in REPORT_MODELS:
         on_model(published.name)
-        _bring(models, published)
+        bring(models, published)
 
 
-def _bring(models: Path, published: PublishedModel) -> None:
+def bring(models: Path, published: PublishedModel) -> None:
+    """Fetch one model into the folder ``models``, which exists, and compare it with the lock.
+
+    Raises what ``fetch`` raises.
+    """
     name, folder = published.name, models / published.name
     locked = read_lock(models / LOCK).get(name)
     found = files_of(folder)
@@ -72,16 +76,9 @@ def _bring(models: Path, published: PublishedModel) -> None:
     if locked is not None and locked.files:
         added_or_changed = found.items() - locked.files.items()
         complete = found.keys() == locked.files.keys()
-        if added_or_changed or complete or not published.repository:
+        if added_or_changed or complete:
             verify(models, name)
             return
-    if not published.repository:
-        raise ModelUnavailable(
-            "model_unpublished",
-            f"The report's relevance classifier is not published, and {folder} has no {WEIGHTS}.",
-            "Put a sequence classifier with two labels there, the second for relevant sentences"
-            " (docs/report-models.md), and run the command again.",
-        )
     if locked is None or not locked.revision:
         commit = _commit_of(published)
         files = {} if locked is None else locked.files
@@ -107,17 +104,22 @@ def _bring(models: Path, published: PublishedModel) -> None:
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # temporary files of the download
 
 
+def record_own(models: Path, published: PublishedModel) -> None:
+    """Lock the files of a model's folder as they are, like those of a folder placed by hand."""
+    _record(models, published.name, LockedModel("", "", files_of(models / published.name)))
+
+
 def _record(models: Path, name: str, entry: LockedModel) -> None:
     entries: Mapping[str, LockedModel] = read_lock(models / LOCK)
     write_lock(models / LOCK, {**entries, name: entry})
 
 
 def _commit_of(published: PublishedModel) -> str:
-    """Return the commit that the hub's main branch is at now."""
+    """Return the commit that the branch is at now."""
     import huggingface_hub
 
     with _reaching(published):
-        found = huggingface_hub.HfApi().model_info(published.repository)
+        found = huggingface_hub.HfApi().model_info(published.repository, revision=published.branch)
     return str(found.sha)
 
 

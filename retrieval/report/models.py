@@ -23,13 +23,15 @@ class PublishedModel:
 
     Attributes:
         name: its folder in ``ESOTERIC_REPORT_MODELS``.
-        repository: its name on the hub; empty for one that is not published.
+        repository: its name on the hub.
         architecture: the class of ``transformers`` that loads it.
+        branch: the branch of the repository that has its weights as safetensors.
     """
 
     name: str
     repository: str
     architecture: str
+    branch: str = "main"
 
 
 # Report, sections 3.3.6 and 3.3.8 to 3.3.11.
@@ -52,15 +54,27 @@ DPR_QUESTIONS = PublishedModel(
     "dpr-question_encoder-single-nq-base",
     "facebook/dpr-question_encoder-single-nq-base",
     "DPRQuestionEncoder",
+    branch="refs/pr/2",  # main has only pickled weights; this is the hub's own conversion of them
 )
 DPR_CONTEXTS = PublishedModel(
     "dpr-ctx_encoder-single-nq-base",
     "facebook/dpr-ctx_encoder-single-nq-base",
     "DPRContextEncoder",
+    branch="refs/pr/3",  # likewise
 )
-RELEVANCE = PublishedModel("distilbert-relevance", "", "AutoModelForSequenceClassification")
+RELEVANCE = PublishedModel(
+    "distilbert-relevance",
+    "theobaur/relevancy_classification_FEVER",
+    "AutoModelForSequenceClassification",
+)
 SIMILARITY = PublishedModel(
     "all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "MPNetModel"
+)
+# The start of the relevance classifier (table 5); only ``esoteric train distilbert`` needs it.
+BASE = PublishedModel(
+    "distilbert-base-uncased",
+    "distilbert/distilbert-base-uncased",
+    "AutoModelForSequenceClassification",
 )
 REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVANCE, SIMILARITY)
 
@@ -85,6 +99,17 @@ def named_folder(models: Path | None) -> Path:
             f" {esoteric_command(f'models fetch {RECIPE}')}",
         )
     return models
+
+
+def refuse_to_replace(models: Path, published: PublishedModel) -> None:
+    """Raise ``ModelUnavailable`` if the folder ``models`` has this model already."""
+    folder = models / published.name
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ModelUnavailable(
+            "model_exists",
+            f"{folder} has a model already.",
+            "Move it away, or name another folder with ESOTERIC_REPORT_MODELS.",
+        )
 
 
 def present_models(models: Path | None) -> Path:

@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
 from retrieval.language.clause import Clause, main_clause, text_of
+from retrieval.report.answers import AnswerExtractor
 from retrieval.report.models import QUESTIONS
 from retrieval.report.networks import TextGenerator
 from retrieval.stages.stage import Stage, Step
@@ -133,44 +134,44 @@ def _who_or_what(tokens: Tokens) -> str:
 
 
 class T5QuestionGenerator(Stage):
-    """Asks for each span with the claim as context, and for the claim as a whole.
+    """Asks for each answer in the claim, with the claim as context, and for the claim as a whole.
 
-    The spans are those of the span stage (report, appendix C, step 6). The polar question of a
-    sentence is the sentence with its auxiliary verb before the subject; for one without an
-    auxiliary the model asks, with "No" for the answer (3.3.8).
+    The answers are extracted for this (report, 3.3.8), so they are not the spans that documents are
+    searched by. The polar question of a sentence is the sentence with its auxiliary verb before the
+    subject; for one without an auxiliary the model asks, with "No" for the answer.
     """
 
-    def __init__(self, models: Path) -> None:
-        """``models`` is the folder of the report's models."""
+    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
+        """``models`` is the folder of the report's models; ``answers`` runs one of them."""
         self._model = TextGenerator(models, QUESTIONS)
+        self._answers = answers
 
     def warm_up(self) -> None:
-        """Load the model.
+        """Load both models.
 
         Raises:
-            ModelUnavailable: it is missing or damaged.
+            ModelUnavailable: one is missing or damaged.
         """
+        self._answers.warm_up()
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Find ``questions``."""
-        return _step(state, self.ask(state.parsed, state.spans))
+        return _step(state, self.ask(state.parsed))
 
-    def ask(self, doc: Doc, spans: Sequence[Span]) -> list[Question]:
-        """Return at most 12 different questions, the polar ones last."""
+    def ask(self, doc: Doc) -> list[Question]:
+        """Return the different questions, the polar ones last."""
+        claim = doc.text
+        places = self._answers.places("answers", claim)
+        spans = [Span(claim[start:end], start, end, "entity") for start, end in places]
         polar = [_inverted(sentence) for sentence in doc.sents]
-        asked_of = [span.text for span in spans[:MOST]]
-        answers = [*asked_of, *("No" for question in polar if question is None)]
-        texts = self._model.answers([f"answer: {a} context: {doc.text}" for a in answers])
+        answers = [*(span.text for span in spans), *("No" for text in polar if text is None)]
+        texts = self._model.answers([f"answer: {answer} context: {claim}" for answer in answers])
         asked = [text.removeprefix(_PREFIX).strip() for text in texts]
-        rest = iter(asked[len(asked_of) :])
+        rest = iter(asked[len(spans) :])
+        about = [Question(text, "wh", span) for text, span in zip(asked, spans, strict=False)]
         whole = [Question(text if text is not None else next(rest), "polar") for text in polar]
-        about = [
-            Question(text, "wh", span)
-            for text, span in zip(asked[: len(asked_of)], spans[:MOST], strict=True)
-        ]
-        polars = _different(whole)[:MOST]
-        return _different([*about[: MOST - len(polars)], *polars])
+        return _different([*about, *whole])
 
 
 def _different(questions: list[Question]) -> list[Question]:

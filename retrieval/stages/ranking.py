@@ -17,8 +17,8 @@ from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Question
 
-# Haystack, which the report used, maps an inner product x to 1 / (1 + exp(-x / 100)). We assume
-# that the report's cutoff is on that scale, since unscaled inner products of DPR are far above 1.
+# Haystack, which the report used, maps an inner product x to 1 / (1 + exp(-x / 100)). The report's
+# cutoff is on that scale, like the scores on its result page, 0.67 to 0.68 (appendix E).
 _SCALE = 100.0
 
 

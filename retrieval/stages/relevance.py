@@ -54,6 +54,7 @@ class CrossEncoderRelevanceClassifier(Stage):
 class DistilBertRelevanceClassifier(Stage):
     """Reads the claim together with each sentence and gives the probability that it is relevant.
 
+    As in the report, the sentence is read without any other of its document, also by later stages.
     It gives no stance. Until the verifier reads the sentence, SUPPORTS and REFUTES have half of the
     probability of relevance each.
     """
@@ -82,8 +83,11 @@ class DistilBertRelevanceClassifier(Stage):
         self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
-        unread = [_unread(ranked, sentence) for ranked, sentence in sentences]
-        relevance = self._model.probabilities([(claim, item.in_context) for item in unread])
+        unread = [
+            replace(_unread(ranked, sentence), context_before=None, context_after=None)
+            for ranked, sentence in sentences
+        ]
+        relevance = self._model.probabilities([(claim, item.sentence.text) for item in unread])
         read = [
             replace(item, opinion=(relevant / 2, relevant / 2, 1 - relevant))
             for item, relevant in zip(unread, relevance.tolist(), strict=True)

@@ -16,7 +16,7 @@ class _SentenceRanker(Stage):
     """Compares sentences with the claim."""
 
     def __init__(self, encoder: TextEncoder, cutoff: float) -> None:
-        """Keep sentences whose cosine with the claim is at least ``cutoff`` (report: 0.7)."""
+        """Keep sentences whose cosine with the claim is at least ``cutoff``."""
         self._encoder = encoder
         self._cutoff = cutoff
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
-from retrieval.report.models import ANSWERS, NAMES
-from retrieval.report.networks import TextGenerator, TokenLabels
+from retrieval.report.answers import AnswerExtractor
+from retrieval.report.models import NAMES
+from retrieval.report.networks import TokenLabels
 from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Span, SpanKind
@@ -23,7 +24,6 @@ _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)[‘']([^‘’']{2,}
 # The first kind to claim a stretch of text names it.
 _ORDER: tuple[SpanKind, ...] = ("quotation", "entity", "date", "number", "name", "noun chunk")
 _DATES = {"DATE", "TIME"}
-_SEPARATOR = "<sep>"
 _NUMBERS = {"CARDINAL", "ORDINAL", "QUANTITY", "PERCENT", "MONEY"}
 
 
@@ -156,16 +156,16 @@ def _word_runs(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
 
 
 class WikineuralSpanExtractor(Stage):
-    """Joins the entities that WikiNEuRal labels and the answers that a T5 extracts.
+    """Joins the entities that WikiNEuRal labels and those that a T5 extracts.
 
     The report uses both because each of them misses names (3.3.6). As in the report, it does not
     matter which model found a span, so all have the kind "entity".
     """
 
-    def __init__(self, models: Path) -> None:
-        """``models`` is the folder of the report's models."""
+    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
+        """``models`` is the folder of the report's models; ``answers`` runs its T5."""
         self._names = TokenLabels(models, NAMES)
-        self._answers = TextGenerator(models, ANSWERS)
+        self._answers = answers
 
     def warm_up(self) -> None:
         """Load both models.
@@ -183,17 +183,16 @@ class WikineuralSpanExtractor(Stage):
     def extract(self, doc: Doc) -> list[Span]:
         """Return the spans in order of their position, longer ones first, each once.
 
-        The span of an answer is the first place in the claim with the same text, ignoring case. An
-        answer that does not occur in the claim is left out.
+        Spans of digits alone, or with "#", are useless for the search and left out.
         """
         claim = doc.text
-        answers = self._answers.answers([f"extract answers: <ha> {claim} <ha>"])[0]
         found = {
             *merged_entities(self._names.labelled(claim)),
-            *_places(answers.split(_SEPARATOR), claim),
+            *self._answers.places("entities", claim),
         }
         ordered = sorted(found, key=lambda place: (place[0], -place[1]))
-        return [Span(claim[start:end], start, end, "entity") for start, end in ordered]
+        spans = [Span(claim[start:end], start, end, "entity") for start, end in ordered]
+        return [span for span in spans if not span.text.isdigit() and "#" not in span.text]
 
 
 def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
@@ -212,12 +211,6 @@ def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, in
             entities.append((start, end))
         before = kind
     return entities
-
-
-def _places(answers: Iterable[str], claim: str) -> Iterator[tuple[int, int]]:
-    for answer in filter(None, map(str.strip, answers)):
-        if match := re.search(re.escape(answer), claim, re.IGNORECASE):
-            yield match.span()
 
 
 def _step(state: ClaimState, spans: Sequence[Span]) -> Step:

@@ -30,6 +30,7 @@ from retrieval.models import (
     relevance_model,
 )
 from retrieval.recipes import Recipe
+from retrieval.report.answers import AnswerExtractor
 from retrieval.report.models import present_models
 from retrieval.stages.comparison import ComparisonReader
 from retrieval.stages.completion import PathCompletion
@@ -57,7 +58,7 @@ from retrieval.stages.sentences import DenseSentenceReader, SentencePreranker
 from retrieval.stages.spans import SpacySpanExtractor, WikineuralSpanExtractor
 from retrieval.stages.stage import Stage
 from retrieval.stages.texts import TextMatcher
-from retrieval.stages.titles import TitleMatcher
+from retrieval.stages.titles import SpacyTitleMatcher, TitleMatcher
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
 from retrieval.sufficiency.proof_model import ProofModel
@@ -110,6 +111,11 @@ class Resources:
         return MiniLMTitleModel(TITLES), self.store.titles()
 
     @cached_property
+    def answers(self) -> AnswerExtractor:
+        """The report's model that extracts pieces of a claim."""
+        return AnswerExtractor(present_models(self.folders.report))
+
+    @cached_property
     def dpr(self) -> DprQuestionEncoder:
         """DPR's encoder of questions."""
         return DprQuestionEncoder(present_models(self.folders.report))
@@ -132,13 +138,16 @@ _Maker: TypeAlias = Callable[[Resources, RetrievalConfig], Stage]
 
 STAGES: Mapping[str, _Maker] = {
     "spans": lambda r, c: SpacySpanExtractor(),
-    "spans:wikineural": lambda r, c: WikineuralSpanExtractor(present_models(r.folders.report)),
+    "spans:wikineural": lambda r, c: WikineuralSpanExtractor(
+        present_models(r.folders.report), r.answers
+    ),
     "titles": lambda r, c: TitleMatcher(
         r.store, r.encoder, c.disambiguation_cutoff, c.disambiguation_limit
     ),
+    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.parser, c),
     "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
     "questions": lambda r, c: RuleQuestionGenerator(),
-    "questions:t5": lambda r, c: T5QuestionGenerator(present_models(r.folders.report)),
+    "questions:t5": lambda r, c: T5QuestionGenerator(present_models(r.folders.report), r.answers),
     "ranking": lambda r, c: DenseDocumentRanker(r.store, r.encoder, c),
     "ranking:each": lambda r, c: MiniLMDocumentRanker(
         r.store, r.encoder, c.document_cutoff, c.document_limit

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from spacy.tokens import Doc
 
+from retrieval.config import RetrievalConfig
 from retrieval.encoders.encoder import TextEncoder
 from retrieval.index.store import DocumentStore
+from retrieval.language.english import EnglishParser
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Span, TitleMatch
@@ -41,10 +43,7 @@ class TitleMatcher(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Find ``exact`` and ``disambiguated``."""
-        exact, disambiguated = self.match(state.parsed, state.spans)
-        found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
-        named = count(len(exact), "exact title")
-        return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
+        return _step(state, *self.match(state.parsed, state.spans))
 
     def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
         """Return exact matches, longest names first, and disambiguated ones, most similar first.
@@ -79,6 +78,72 @@ class TitleMatcher(Stage):
         ]
         scored.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
         return scored[: self._limit]
+
+
+class SpacyTitleMatcher(Stage):
+    """Finds documents whose title is a span of the claim, as the program of the report does.
+
+    The report ignores case alone, and does not say how titles with words in parentheses are
+    compared with the claim. Its program asks Elasticsearch for ten titles, of which exact ones come
+    first, and compares these words by the vectors of spaCy's en_core_web_sm.
+    """
+
+    def __init__(
+        self, store: DocumentStore, parser: EnglishParser, settings: RetrievalConfig
+    ) -> None:
+        """Read ``title_limit`` titles.
+
+        Of the disambiguated ones ``disambiguation_limit`` are kept, all more similar than
+        ``disambiguation_cutoff``.
+        """
+        self._store = store
+        self._parser = parser
+        self._titles = settings.title_limit
+        self._cutoff = settings.disambiguation_cutoff
+        self._limit = settings.disambiguation_limit
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``exact`` and ``disambiguated``."""
+        return _step(state, *self.match(state.parsed, state.spans))
+
+    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return exact matches, with the score 1, and disambiguated ones, most similar first."""
+        names = list(dict.fromkeys(span.text for span in spans))
+        matches = [match for match in self._store.title_matches(names) if _as_written(match)]
+        matches.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
+        found: dict[str, TitleMatch] = {}
+        for match in matches:
+            found.setdefault(match.document_id, match)
+        exact, disambiguated = [], []
+        for document_id, match in list(found.items())[: self._titles]:
+            if match.disambiguation is None:
+                exact.append(Candidate(document_id, ("title",), 1.0, 1))
+                continue
+            score = _similarity(self._parser.parse(match.disambiguation), doc)
+            if score > self._cutoff:
+                disambiguated.append(Candidate(document_id, ("disambiguation",), score, 1))
+        disambiguated.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
+        return exact, disambiguated[: self._limit]
+
+
+def _as_written(match: TitleMatch) -> bool:
+    """Return whether the title, or what is before its parentheses, is the name but for case."""
+    title, name = match.title.casefold(), match.name.casefold()
+    return title == name if match.disambiguation is None else title.startswith(f"{name} (")
+
+
+def _similarity(words: Doc, claim: Doc) -> float:
+    """Return the cosine of the means of the words' vectors."""
+    lengths = float(words.vector_norm * claim.vector_norm)
+    return float(words.vector @ claim.vector) / lengths if lengths else 0.0
+
+
+def _step(
+    state: ClaimState, exact: Sequence[Candidate], disambiguated: Sequence[Candidate]
+) -> Step:
+    found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
+    named = count(len(exact), "exact title")
+    return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
 
 
 def _runs(doc: Doc) -> Iterator[str]:

@@ -155,6 +155,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["train", "selector"],
         ["train", "titles"],
         ["train", "dense"],
+        ["train", "distilbert"],
         ["calibrate"],
         ["models"],
         ["models", "fetch"],
@@ -177,7 +178,7 @@ def test_recipes_are_listed_one_a_line(home: Path) -> None:
 def test_a_recipe_is_shown_with_its_stages_and_settings(home: Path) -> None:
     lines = [line.strip() for line in esoteric(home, "recipes", "report").stdout.splitlines()]
     assert lines[0].startswith("report: ")
-    assert "first:    spans:wikineural, titles, texts, questions:t5, ranking:dpr" in lines
+    assert "first:    spans:wikineural, titles:spacy, texts, questions:t5, ranking:dpr" in lines
     assert "next hop: none" in lines
     assert "ends:     decided, after 1 hop at most" in lines
     assert "* document_limit = 10" in lines  # in the other recipes 6

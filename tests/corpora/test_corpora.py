@@ -238,6 +238,8 @@ LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It
         json.dumps(LAMPS, indent=2).encode("utf-8-sig"),
         b" \n" + json.dumps(LAMPS).encode(),
         json.dumps(LAMPS).encode("utf-16"),
+        json.dumps(LAMPS, indent=2).encode("utf-16-le"),
+        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode("utf-16-be"),
     ],
 )
 def test_lines_and_lists_are_read_packed_or_not(

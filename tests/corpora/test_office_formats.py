@@ -11,6 +11,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+import xlsxwriter
 from lxml import etree
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
@@ -318,6 +319,28 @@ def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
     assert [(part.where, part.message) for part in document.unread] == [
         ("slide 3", "a chart without categories is not read.")
     ]
+
+
+def test_charts_of_workbooks_and_word_files_are_counted(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as made:
+        sheet = made.add_worksheet()
+        sheet.write_column(0, 0, ("Lamps", 3, 4))
+        for place in ("C1", "C9"):
+            chart = made.add_chart({"type": "line"})
+            chart.add_series({"values": "=Sheet1!$A$2:$A$3"})
+            sheet.insert_chart(place, chart)
+    written = docx.Document()
+    drawing = etree.fromstring(
+        '<a:graphicData xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+        ' uri="http://schemas.openxmlformats.org/drawingml/2006/chart"/>'
+    )
+    written.add_paragraph("It is lit.").add_run()._element.append(drawing)
+    written.save(str(tmp_path / "a.docx"))
+    assert [part.where for part in spreadsheet.read(tmp_path / "a.xlsx").unread] == ["2 charts"]
+    (part,) = word.read(tmp_path / "a.docx").unread
+    assert f"{part.where}: {part.message}" == (
+        "1 chart: not read, but for what also stands in texts and tables."
+    )
 
 
 def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:

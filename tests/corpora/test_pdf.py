@@ -50,6 +50,23 @@ def test_numbers_above_and_below_the_line_stay_apart_whatever_their_size(tmp_pat
     ]
 
 
+@pytest.mark.parametrize(("size", "upper", "lower"), [(7, 644, 636), (10, 647, 633)])
+def test_a_fraction_in_two_lines_is_read_in_the_line_that_it_stands_in(
+    tmp_path: Path, size: float, upper: float, lower: float
+) -> None:
+    text = ((50, 640, 10, "Of 6"), (78, 640, 10, "lamps were lit."))
+    numbers = ((70, upper, size, "3"), (70, lower, size, "4"))
+    page = drawn(*text, *numbers) + b" 70 643 m 74 643 l S"
+    assert paragraphs(tmp_path, page) == ["Of 6 3/4 lamps were lit."]
+
+
+def test_a_number_above_a_sum_is_no_fraction(tmp_path: Path) -> None:
+    towns = [(50, 670, 10, "Rowan has"), (50, 658, 10, "Alder has"), (50, 644, 10, "Both have")]
+    lamps = [(110, 670, 10, "12"), (110, 658, 10, "15"), (110, 644, 10, "27")]
+    page = drawn(*towns, *lamps) + b" 109 655 m 122 655 l S"
+    assert " ".join(paragraphs(tmp_path, page)) == "Rowan has, 12. Alder has, 15. Both have, 27."
+
+
 def test_words_with_a_line_through_them_are_not_read(tmp_path: Path) -> None:
     page = drawn(
         (50, 700, 10, "The storm put out"),
@@ -337,6 +354,17 @@ def test_a_text_that_is_printed_sideways_is_read_apart(tmp_path: Path) -> None:
         "The lamp of the harbour is red.",
         "It was made in Rowan.",
     ]
+
+
+def test_the_lines_of_a_text_that_is_mirrored_are_in_order(tmp_path: Path) -> None:
+    lines = ["Rowan is an old town with a station", "and a harbour; it has lamps of oil."]
+    for look in ("-1 0 0 1 560", "1 0 0 -1 40"):
+        up = -1 if look.startswith("1") else 1
+        page = " ".join(
+            f"BT /F 10 Tf {look} {300 - 14 * up * at} Tm ({line}) Tj ET"
+            for at, line in enumerate(lines)
+        )
+        assert paragraphs(tmp_path, page.encode()) == [" ".join(lines)]
 
 
 def test_what_is_filled_into_a_form_is_read_after_its_label(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ ABOUT = (
     " and its people work in the lamp works and in fishing for most of the year."
 )
 
+YEARS = range(1901, 1951)
+
 
 def document(folder: Path, inner: str) -> Document:
     path = folder / "a.html"
@@ -74,6 +76,43 @@ def test_a_paragraph_is_read_as_a_browser_shows_it(tmp_path: Path, inner: str, s
 )
 def test_what_a_browser_hides_is_not_read(tmp_path: Path, hidden: str) -> None:
     assert texts(tmp_path, f"{hidden}<p>It is red.</p>") == ["It is red."]
+
+
+LONG = "".join(f"<p>In {year} the town of Rowan had {year - 1600} lamps.</p>" for year in YEARS)
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["<noscript>{}</noscript>", "<style>.text {{display: none}}</style><div class=text>{}</div>"],
+)
+def test_a_text_that_only_scripts_would_show_is_read(tmp_path: Path, around: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(f"<html><body><h1>Rowan</h1>{around.format(LONG)}</body></html>")
+    read = [block.text for block in web_page.read(path).blocks]
+    assert "In 1901 the town of Rowan had 301 lamps." in read
+    assert len(read) == len(YEARS)
+
+
+def test_a_text_in_boxes_beside_a_short_paragraph_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    boxes = LONG.replace("<p>", "<div>").replace("</p>", "</div>")
+    by = "<p>Written by Ann Lee in the year 1951.</p>"
+    path.write_text(f"<html><body><div id=content>{by}<div>{boxes}</div></div></body></html>")
+    read = " ".join(block.text for block in web_page.read(path).blocks)
+    assert "In 1901 the town of Rowan had 301 lamps. In 1902" in read
+
+
+def test_loose_text_between_paragraphs_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    loose = "<h2>Lamps</h2>It is lit by <b>oil</b> lamps of the works in every street."
+    path.write_text(f"<html><body><div id=content>{LONG}{loose}{LONG}</div></body></html>")
+    read = [block.text for block in web_page.read(path).blocks]
+    assert "It is lit by oil lamps of the works in every street." in read
+
+
+def test_the_headings_within_an_item_of_a_list_are_words_of_their_own(tmp_path: Path) -> None:
+    inner = "<ul><li>It has lamps<h2>Part 14</h2>and a long old harbour.</li></ul>"
+    assert texts(tmp_path, inner) == ["It has lamps Part 14 and a long old harbour."]
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,17 @@ def test_text_that_its_style_hides_is_not_read(tmp_path: Path) -> None:
     assert [block.text for block in word.read(tmp_path / "a.docx").blocks] == ["It is lit"]
 
 
+def test_a_long_paragraph_that_looks_like_a_heading_is_read(tmp_path: Path) -> None:
+    long = "The town of Rowan had 12 lamps in 1901, " * 6 + "and they burned oil."
+    document = docx.Document()
+    document.add_heading("Lamps")
+    document.add_heading(long)
+    document.add_paragraph("It is old.")
+    document.save(str(tmp_path / "a.docx"))
+    read = word.read(tmp_path / "a.docx")
+    assert [block.text for block in read.blocks] == [long, "It is old."]
+
+
 def test_a_text_box_is_read_after_the_paragraph_that_it_hangs_on(tmp_path: Path) -> None:
     box = f"<w:txbxContent>{paragraph(run('It is a box.'))}</w:txbxContent>"
     drawn = (

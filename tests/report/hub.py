@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from urllib.parse import unquote
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -18,7 +19,8 @@ class Hub(ThreadingHTTPServer):
     """Serves repositories below a folder, each at one commit.
 
     ``cut``: the path of a file whose next answer ends after half of the file; with ``for_good``
-    nothing is answered any more. ``asked``: (path, range) of each file that was read.
+    nothing is answered any more. ``asked``: (path, range) of each file that was read. ``branches``:
+    the branch of each repository that was asked for first.
     """
 
     daemon_threads = True
@@ -30,6 +32,7 @@ class Hub(ThreadingHTTPServer):
         self.cut = ""
         self.for_good = self.down = False
         self.asked: list[tuple[str, str | None]] = []
+        self.branches: dict[str, str] = {}
 
     @property
     def url(self) -> str:
@@ -61,7 +64,8 @@ class _Handler(BaseHTTPRequestHandler):
                     for file in files
                 ]
             )
-        elif found := re.fullmatch(r"/api/models/(.+?)(/revision/\w+)?", path):
+        elif found := re.fullmatch(r"/api/models/(.+)/revision/([^/]+)", path):
+            self.server.branches.setdefault(found[1], unquote(found[2]))
             self._json({"id": found[1], "sha": COMMIT, "siblings": []})
         elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
             self._file(self.server.folder / found[1] / found[2])

@@ -13,7 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.report.models import ANSWERS, DPR_CONTEXTS, NAMES, RELEVANCE, REPORT_MODELS
+from retrieval.report.models import (
+    ANSWERS,
+    DPR_CONTEXTS,
+    DPR_QUESTIONS,
+    NAMES,
+    RELEVANCE,
+    REPORT_MODELS,
+)
 from retrieval.report.pinned_files import LOCK
 from settings import CHECKOUT
 from tests.report.hub import COMMIT, Hub, running
@@ -25,23 +32,20 @@ WEIGHTS = "model.safetensors"
 
 @pytest.fixture
 def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
-    """It has all published models, and files beside them that are not to be fetched."""
+    """It has all models, and files beside them that are not to be fetched."""
     folder = tmp_path / "hub"
     for published in REPORT_MODELS:
-        if published.repository:
-            shutil.copytree(tiny_models / published.name, folder / published.repository)
-            for name in ("pytorch_model.bin", "README.md", "modeling.py"):
-                (folder / published.repository / name).write_text("not to be fetched")
+        shutil.copytree(tiny_models / published.name, folder / published.repository)
+        for name in ("pytorch_model.bin", "README.md", "modeling.py"):
+            (folder / published.repository / name).write_text("not to be fetched")
     with running(folder) as hub:
         yield hub
 
 
 @pytest.fixture
-def models(tmp_path: Path, tiny_models: Path) -> Path:
-    """The folder of the models, into which only the unpublished one was put."""
-    folder = tmp_path / "models"
-    shutil.copytree(tiny_models / RELEVANCE.name, folder / RELEVANCE.name)
-    return folder
+def models(tmp_path: Path) -> Path:
+    """The folder of the models, which does not exist yet."""
+    return tmp_path / "models"
 
 
 def esoteric(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -85,7 +89,7 @@ def test_the_first_fetch_records_the_commit_and_every_file_and_the_next_asks_not
     entries = locked(models)
     assert entries[NAMES.name]["repository"] == NAMES.repository
     assert entries[NAMES.name]["revision"] == COMMIT
-    assert (entries[RELEVANCE.name]["repository"], entries[RELEVANCE.name]["revision"]) == ("", "")
+    assert entries[RELEVANCE.name]["repository"] == "theobaur/relevancy_classification_FEVER"
     for published in REPORT_MODELS:
         files = {path.name: path for path in (models / published.name).iterdir()}
         assert entries[published.name]["files"] == {
@@ -95,6 +99,25 @@ def test_the_first_fetch_records_the_commit_and_every_file_and_the_next_asks_not
         assert not {"pytorch_model.bin", "modeling.py", ".cache"} & files.keys()
     hub.down = True
     assert fetch(models, hub).returncode == 0
+
+
+def test_dprs_weights_are_fetched_from_the_branch_that_has_them_as_safetensors(
+    models: Path, hub: Hub
+) -> None:
+    assert fetch(models, hub).returncode == 0
+    assert hub.branches[DPR_CONTEXTS.repository] == "refs/pr/3"
+    assert hub.branches[DPR_QUESTIONS.repository] == "refs/pr/2"
+    assert hub.branches[RELEVANCE.repository] == "main"
+
+
+def test_a_classifier_of_ones_own_is_recorded_and_not_replaced(
+    models: Path, hub: Hub, tiny_models: Path
+) -> None:
+    shutil.copytree(tiny_models / RELEVANCE.name, models / RELEVANCE.name)
+    assert fetch(models, hub).returncode == 0
+    entry = locked(models)[RELEVANCE.name]
+    assert (entry["repository"], entry["revision"]) == ("", "")
+    assert RELEVANCE.repository not in hub.branches
 
 
 def test_a_connection_that_is_cut_is_continued_where_it_stopped(models: Path, hub: Hub) -> None:
@@ -129,13 +152,12 @@ def test_after_a_failure_the_same_commit_is_fetched_and_whole_files_are_kept(
 
 
 def test_a_lock_of_others_refuses_what_the_hub_has_changed(
-    models: Path, hub: Hub, tmp_path: Path, tiny_models: Path
+    models: Path, hub: Hub, tmp_path: Path
 ) -> None:
     assert fetch(models, hub).returncode == 0
     shared = tmp_path / "team.json"
     shutil.copy(models / LOCK, shared)
     again = tmp_path / "again"
-    shutil.copytree(tiny_models / RELEVANCE.name, again / RELEVANCE.name)
     assert fetch(again, hub, "--lock", str(shared)).returncode == 0
     assert (again / LOCK).read_bytes() == shared.read_bytes()
 
@@ -195,23 +217,6 @@ def test_a_lock_of_others_stays_when_the_hub_lacks_the_weights(models: Path, hub
     assert f"names: {WEIGHTS}." in complaint(fetch(models, hub))
     (models / NAMES.name / WEIGHTS).write_bytes(weights)
     assert fetch(models, hub).returncode == 0
-
-
-def test_a_locked_file_that_the_unpublished_classifier_lacks_is_named(
-    models: Path, hub: Hub
-) -> None:
-    assert fetch(models, hub).returncode == 0
-    (models / RELEVANCE.name / "config.json").unlink()
-    assert "names: config.json." in complaint(fetch(models, hub))
-
-
-def test_the_unpublished_classifier_is_asked_for_when_the_others_are_there(
-    models: Path, hub: Hub
-) -> None:
-    shutil.rmtree(models / RELEVANCE.name)
-    said = complaint(fetch(models, hub))
-    assert "relevance classifier is not published" in said
-    assert set(locked(models)) == {m.name for m in REPORT_MODELS} - {RELEVANCE.name}
 
 
 def test_the_doctor_looks_at_the_models_only_where_the_setting_names_a_folder(

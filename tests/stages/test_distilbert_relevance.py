@@ -34,6 +34,15 @@ def test_sentences_labelled_relevant_are_kept_and_say_nothing_of_a_stance(
     assert found.relevant[0].score == 0.75
 
 
+def test_a_sentence_is_read_without_the_one_that_it_needs_to_be_understood(
+    tiny_models: Path,
+) -> None:
+    asked = ranked("Skerrow Light", "Was it designed by Ann Lee?", "No, by Bo Ek.")
+    sentences = [(asked, sentence) for sentence in asked.document.sentences]
+    read = DistilBertRelevanceClassifier(tiny_models, cutoff=0.5).read(CLAIM, sentences)
+    assert {item.in_context for item in read} == {"Was it designed by Ann Lee?", "No, by Bo Ek."}
+
+
 def test_the_second_label_is_the_relevant_one(tiny_models: Path) -> None:
     sentences = [(LIGHT, sentence) for sentence in LIGHT.document.sentences]
     classifier = DistilBertRelevanceClassifier(tiny_models, cutoff=0.5)

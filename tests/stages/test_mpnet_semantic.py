@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from retrieval.config import REPORT
 from retrieval.stages.semantic import SimilaritySentenceRanker
 from tests.encoders import WordEncoder
 from tests.evidence import evidence
@@ -26,3 +27,9 @@ def test_what_is_as_similar_as_the_cutoff_stays() -> None:
 def test_what_was_ranked_before_is_ranked_with_the_rest() -> None:
     assert titles(("A", "red lighthouse", 0.9), before=("B", CLAIM, 0.5)) == "BA"
     assert titles() == ""
+
+
+def test_the_report_orders_and_drops_nothing() -> None:
+    ranker = SimilaritySentenceRanker(WordEncoder(), REPORT.semantic_cutoff)
+    found = ranker.rank(CLAIM, [evidence("A", "cats", 1.0), evidence("B", CLAIM, 0.5)], [])
+    assert [item.title for item in found] == ["B", "A"]  # cosines of 1 and 0

@@ -5,18 +5,31 @@ from pathlib import Path
 import pytest
 
 from retrieval.language.english import EnglishParser
+from retrieval.report.answers import AnswerExtractor
 from retrieval.report.networks import TextGenerator
 from retrieval.stages.questions import T5QuestionGenerator
-from retrieval.types import Question, Span
+from retrieval.types import Question
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What T5 is asked; it answers with the span, or with "Really?" for "No"."""
+def extracted() -> list[str]:
+    """What T5 extracts as answers from the claim; nothing if a test adds nothing."""
+    return []
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, extracted: list[str]) -> list[str]:
+    """What the models are asked.
+
+    The first gives ``extracted``, the second a question with the answer in it, or "Really?" for
+    "No".
+    """
     texts: list[str] = []
 
     def answers(self: TextGenerator, asked: list[str]) -> list[str]:
         texts.extend(asked)
+        if asked and asked[0].startswith("extract "):
+            return ["<sep>".join(extracted)]
         spans = [text.partition(" context: ")[0].removeprefix("answer: ") for text in asked]
         return ["question: Really?" if s == "No" else f"question: {s}?" for s in spans]
 
@@ -24,22 +37,28 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def questions(parser: EnglishParser, claim: str, models: Path, *spans: str) -> list[Question]:
-    found = [Span(s, claim.index(s), claim.index(s) + len(s), "entity") for s in spans]
-    made: list[Question] = T5QuestionGenerator(models).ask(parser.parse(claim), found)
+def questions(parser: EnglishParser, claim: str, models: Path) -> list[Question]:
+    made: list[Question] = T5QuestionGenerator(models, AnswerExtractor(models)).ask(
+        parser.parse(claim)
+    )
     return made
 
 
-def test_each_span_is_asked_for_with_the_claim_as_context(
-    parser: EnglishParser, tmp_path: Path, asked: list[str]
+def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
+    parser: EnglishParser, tmp_path: Path, asked: list[str], extracted: list[str]
 ) -> None:
-    claim = "Skerrow Light was designed by Ann Lee."
-    made = questions(parser, claim, tmp_path, "Skerrow Light", "Ann Lee")
-    assert asked == [f"answer: Skerrow Light context: {claim}", f"answer: Ann Lee context: {claim}"]
+    claim = "Skerrow Light was designed by Ann Lee in 1871."
+    extracted += ["Ann Lee", " 1871", "Skerrow Lamp"]  # the last one is not in the claim
+    made = questions(parser, claim, tmp_path)
+    assert asked == [
+        f"extract answers: <ha> {claim} <ha>",  # the prompt of figure 24
+        f"answer: Ann Lee context: {claim}",
+        f"answer: 1871 context: {claim}",
+    ]
     assert [(q.text, q.kind, q.answer and q.answer.text) for q in made] == [
-        ("Skerrow Light?", "wh", "Skerrow Light"),
         ("Ann Lee?", "wh", "Ann Lee"),
-        ("Was Skerrow Light designed by Ann Lee?", "polar", None),
+        ("1871?", "wh", "1871"),
+        ("Was Skerrow Light designed by Ann Lee in 1871?", "polar", None),
     ]
 
 
@@ -57,7 +76,7 @@ def test_a_sentence_with_an_auxiliary_verb_is_asked_with_the_verb_first(
     parser: EnglishParser, tmp_path: Path, asked: list[str], claim: str, polar: str
 ) -> None:
     assert questions(parser, claim, tmp_path) == [Question(polar, "polar")]
-    assert asked == []
+    assert asked == [f"extract answers: <ha> {claim} <ha>"]
 
 
 def test_a_sentence_without_one_is_asked_for_by_the_model_with_no_as_its_answer(
@@ -65,16 +84,12 @@ def test_a_sentence_without_one_is_asked_for_by_the_model_with_no_as_its_answer(
 ) -> None:
     claim = "Ann Lee designed Skerrow Light."
     assert questions(parser, claim, tmp_path) == [Question("Really?", "polar")]
-    assert asked == [f"answer: No context: {claim}"]
+    assert asked[1:] == [f"answer: No context: {claim}"]
 
 
-def test_at_most_twelve_different_questions_are_asked_and_the_polar_one_is_among_them(
-    parser: EnglishParser, tmp_path: Path, asked: list[str]
+def test_a_question_is_asked_once(
+    parser: EnglishParser, tmp_path: Path, asked: list[str], extracted: list[str]
 ) -> None:
-    words = [f"Ward{letter}" for letter in "ABCDEFGHIJKLMN"]
-    claim = f"{' '.join(words)} is long."
-    made = questions(parser, claim, tmp_path, *words)
-    assert [q.text for q in made[:-1]] == [f"{word}?" for word in words[:11]]
-    assert made[-1].kind == "polar"
-    again = questions(parser, "Runde is Runde.", tmp_path, "Runde", "Runde")
-    assert [q.text for q in again] == ["Runde?", "Is Runde Runde?"]
+    extracted += ["Runde", "runde", "Is Runde Runde"]
+    made = questions(parser, "Is Runde Runde?", tmp_path)
+    assert [(q.text, q.kind) for q in made] == [("Runde?", "wh"), ("Is Runde Runde?", "wh")]

@@ -6,6 +6,7 @@ import pytest
 from spacy.tokens import Doc
 
 from retrieval.language.english import EnglishParser
+from retrieval.report.answers import AnswerExtractor
 from retrieval.report.networks import TextGenerator
 from retrieval.stages.spans import WikineuralSpanExtractor, merged_entities
 from retrieval.types import Span
@@ -27,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def spans(doc: Doc, models: Path) -> list[Span]:
-    found: list[Span] = WikineuralSpanExtractor(models).extract(doc)
+    found: list[Span] = WikineuralSpanExtractor(models, AnswerExtractor(models)).extract(doc)
     return found
 
 
@@ -53,7 +54,7 @@ def test_entities_are_cut_out_of_the_claim_by_their_offsets(
 ) -> None:
     found = spans(parser.parse(CLAIM), tiny_models)
     assert found == [Span("Skerrow Light", 0, 13, "entity"), Span("Ann Lee", 30, 37, "entity")]
-    assert asked == [f"extract answers: <ha> {CLAIM} <ha>"]
+    assert asked == [f"extract entities: <ha> {CLAIM} <ha>"]  # the prompt of figure 21
 
 
 def test_a_word_of_several_tokens_is_not_cut(
@@ -63,7 +64,7 @@ def test_a_word_of_several_tokens_is_not_cut(
     assert [span.text for span in found] == ["Leeward"]
 
 
-def test_answers_that_are_in_the_claim_join_the_entities(
+def test_what_t5_extracts_and_the_claim_contains_joins_the_entities(
     parser: EnglishParser, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "Ann Lee<sep> skerrow light was <sep>1871<sep><sep>designed"
@@ -75,3 +76,12 @@ def test_answers_that_are_in_the_claim_join_the_entities(
         ("designed", 18),
         ("Ann Lee", 30),
     ]
+
+
+def test_digits_alone_and_spans_with_a_hash_are_left_out(
+    parser: EnglishParser, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "1871<sep>#1<sep>May 1871<sep>71B"
+    monkeypatch.setattr(TextGenerator, "answers", lambda self, texts: [said])
+    found = spans(parser.parse("It was #1 in May 1871 and 71B."), tiny_models)
+    assert [span.text for span in found] == ["May 1871", "71B"]

@@ -58,6 +58,15 @@ def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
     return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
 
 
+def unread_charts(number: int) -> list[Unread]:
+    """Return what is said of so many charts that are not read: one message, or none."""
+    if not number:
+        return []
+    where = "1 chart" if number == 1 else f"{number} charts"
+    message = "not read, but for what also stands in texts and tables."
+    return [Unread(where, message, "Write its numbers into a table.")]
+
+
 class Headings:
     """The headings above a place of a document."""
 

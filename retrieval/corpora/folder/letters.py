@@ -74,7 +74,7 @@ def _drawn(
     matrix, box = raw.FS_MATRIX(), raw.FS_RECTF()
     xs, ys, matrices, boxes = map(ctypes.byref, (x, y, matrix, box))
     last: tuple[float, ...] = ()
-    angle, scale = 0, 1.0
+    angle, scale, mirrored = 0, 1.0, False
     for index in range(textpage.count_chars()):
         code = raw.FPDFText_GetUnicode(page, index)
         if code in _LINE_ENDS or (code == _BLANK and raw.FPDFText_IsGenerated(page, index)):
@@ -88,6 +88,7 @@ def _drawn(
         if turn != last:
             last, scale = turn, math.hypot(matrix.c, matrix.d)
             angle = round(math.degrees(math.atan2(matrix.b, matrix.a)) / _STEP) * _STEP % 360
+            mirrored = matrix.a * matrix.d < matrix.b * matrix.c
         if angle % 90:
             continue
         raw.FPDFText_GetCharOrigin(page, index, xs, ys)
@@ -97,6 +98,8 @@ def _drawn(
                 (_seen_from(angle, left, bottom)[0], _seen_from(angle, right, top)[0])
             )
             base = _seen_from(angle, x.value, base)[1]
+        if mirrored:
+            base = -base
         size = abs(raw.FPDFText_GetFontSize(page, index) * scale) or 1.0
         yield angle, Letter(_character(code), left, right, base, size)
 

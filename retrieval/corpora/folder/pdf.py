@@ -17,6 +17,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder import ocr
 from retrieval.corpora.folder.document import NAMED, Document, Unread, Unreadable
 from retrieval.corpora.folder.form_fields import with_fields
+from retrieval.corpora.folder.fractions import on_one_line
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import letters
 from retrieval.corpora.folder.rules import Rule, rules
@@ -131,7 +132,7 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
         upright = bool(printed) and printed[0][0] == 0
         drawn, thin = rules(page) if upright else ([], [])
         if upright and (lines := [*thin, *marks(page)]):
-            printed[0] = 0, without_struck(printed[0][1], lines)
+            printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
         main, *others = [segments(group) for _, group in printed] or [[]]
         parts = [part for part in (with_fields(document, page, main), *others) if part]
         if not ocr.is_scanned(page, (one for part in parts for one in part)):

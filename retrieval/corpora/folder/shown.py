@@ -22,9 +22,10 @@ from retrieval.corpora.zim.formulas import formula as formula_of_tex
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NOT_SHOWN = (
-    "//template | //noscript | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike"
-    " | //rp | //rt"
+    "//template | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike | //rp | //rt"
 )
+_LONGEST_NOTICE = 1000  # characters in <noscript>; more are the text that a script would show
+_REVEALED = 0.8  # part of the text in paragraphs that only scripts can have hidden, and show
 _HIDDEN_CLASSES = {
     *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"),  # for other senses
     *("mw-editsection", "headerlink"),  # the tools of a heading
@@ -40,7 +41,7 @@ _BLOCKS = {
     *("div", "dl", "dt", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main"),
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead"),
     *("tr", "ul", *HEADINGS),
-    *("lb", "item", "row", "cell"),  # what trafilatura makes of some of them
+    *("head", "lb", "item", "row", "cell"),  # what trafilatura makes of some of them
 }
 _OF_TEXT = {"a", "b", "em", "i", "li", "p", "span", "strong"}  # where such a part may be alone
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
@@ -150,11 +151,23 @@ def _is_in(tree: html.HtmlElement, element: html.HtmlElement) -> bool:
 
 def _remove_what_is_not_shown(tree: html.HtmlElement, looks: Looks) -> None:
     unseen = list(tree.xpath(_NOT_SHOWN))
-    unseen += [element for element in tree.iter(etree.Element) if looks.hides(element)]
+    for instead in list(tree.iter("noscript")):
+        if len(instead.text_content().strip()) <= _LONGEST_NOTICE:
+            unseen.append(instead)
+        else:
+            instead.tag = "div"
+    most = max(_LONGEST_NOTICE, _REVEALED * _in_paragraphs(tree))
+    hidden = [element for element in tree.iter(etree.Element) if looks.hides(element)]
+    unseen += [element for element in hidden if _in_paragraphs(element) <= most]
     unseen += [e for e in tree.iterfind(".//*[@class]") if _classes(e) & _HIDDEN_CLASSES]
     for element in unseen:
         if element.getparent() is not None and element.tag not in ("html", "body"):
             element.drop_tree()
+
+
+def _in_paragraphs(element: html.HtmlElement) -> int:
+    """Return how many characters are in the paragraphs of an element."""
+    return sum(len(paragraph.text_content()) for paragraph in element.iter("p"))
 
 
 def _mark_raised_text(tree: html.HtmlElement, looks: Looks) -> None:

@@ -12,13 +12,15 @@ from openpyxl.cell.rich_text import CellRichText
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
-from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.document import Document, unread_charts
 from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
 from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.workbook import opened_workbook, plain_text
+
+_CHART = "xl/charts/chart"  # begins the names of their files
 
 
 def read(path: Path) -> Document:
@@ -36,7 +38,8 @@ def read(path: Path) -> Document:
             for rows in in_tables(_rows(book, sheet))
             for text in row_sentences(rows)
         ]
-        return Document(clean(book.properties.title or ""), blocks)
+        charts = sum(name.startswith(_CHART) for name in book._archive.namelist())
+        return Document(clean(book.properties.title or ""), blocks, unread=unread_charts(charts))
 
 
 def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:

@@ -24,8 +24,10 @@ from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_s
 from retrieval.corpora.headings import without_edit
 from retrieval.corpora.passages import Block
 
-_CODE = "code"
+# What trafilatura makes of elements.
+_CODE, _BOXES, _WITHIN_A_LINE = "code", ("div", "quote"), ("hi", "ref", "graphic", "del")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_LITTLE = 1000  # characters of a main text that may be only a part of it
 _SHOWN = 80  # characters of a row that a message shows
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
 
@@ -76,19 +78,26 @@ def _unread(tables: list[ShownTable], blocks: list[Block]) -> Iterator[Unread]:
 
 
 def _main_text(tree: html.HtmlElement) -> html.HtmlElement | None:
-    """Return the body that trafilatura finds; it asks its slower fallbacks only if it must."""
+    """Return the body that trafilatura finds.
+
+    It asks its slower fallbacks only if there is little text: they may find more of it.
+    """
     config = use_config()
     # By default it returns a page of less than 250 characters whole, with its menus.
     for option in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
         config.set("DEFAULT", option, "0")
+    longest, most = None, 0
     for fast in (True, False):
         found = trafilatura.bare_extraction(
             tree, fast=fast, include_comments=False, with_metadata=False, config=config
         )
         body = getattr(found, "body", None)
-        if body is not None and "".join(body.itertext()).strip():
-            return body
-    return None
+        length = 0 if body is None else len("".join(body.itertext()).strip())
+        if length > most:
+            longest, most = body, length
+        if most >= _LITTLE:
+            break
+    return longest
 
 
 def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[Block]:
@@ -105,16 +114,28 @@ def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[B
 
 
 def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
-    """Yield the headings, paragraphs, items and rows in order; code is left out."""
-    for child in body:
+    """Yield the headings, paragraphs, items and rows in order; code is left out.
+
+    Text that stands between them is a paragraph, too.
+    """
+    loose = html.Element("p")
+    loose.text = body.text
+    for child in list(body):
+        if child.tag in _WITHIN_A_LINE:
+            loose.append(child)
+            continue
+        yield loose
+        loose = html.Element("p")
+        loose.text = child.tail
         if child.tag == "list":
             yield from child.iter("item")
-        elif child.tag == "quote" and len(child) and not (child.text or "").strip():
+        elif child.tag in _BOXES and any(inner.tag not in _WITHIN_A_LINE for inner in child):
             yield from _outermost(child)
         elif child.tag == "table":  # a menu, or one that the page does not close
             yield from child.iter("row")
         elif child.tag != _CODE:
             yield child
+    yield loose
 
 
 def _title(tree: html.HtmlElement) -> str:

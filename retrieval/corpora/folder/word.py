@@ -19,20 +19,23 @@ from retrieval.corpora.folder.document import (
     Unread,
     Unreadable,
     dropped_rows,
+    unread_charts,
 )
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.folder.word_text import words
 from retrieval.corpora.folder.zipped import office_file
-from retrieval.corpora.passages import Block
+from retrieval.corpora.passages import Block, ends_sentence
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
+_CHARTS = ".//a:graphicData[contains(@uri, '/chart')]"
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
 _NOTES = {  # the types of relationships to a file's notes, and the element of a note
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes": "endnote",
 }
+_LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look like headings
 _DAMAGED = "Open it in a word processor and save it again."
 
 
@@ -62,7 +65,8 @@ def read(path: Path) -> Document:
     blocks = list(reader.blocks(body))
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    return Document(title, blocks, unread=reader.unread)
+    charts = unread_charts(len(body.xpath(_CHARTS)))
+    return Document(title, blocks, unread=[*reader.unread, *charts])
 
 
 class _Reader:
@@ -82,7 +86,9 @@ class _Reader:
                 yield from self._table(element)
                 continue
             found = words(element, self._styles)
-            if level := self._styles.level(element):
+            level = self._styles.level(element)
+            is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
+            if level and not is_text:
                 self._headings.add(level, found.text)
             else:
                 yield Block(found.text, self._headings.section)
