@@ -61,27 +61,6 @@ def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
     train_verifier(data, run, out, _prepared().packaged_models, start)
 
 
-@command.command(
-    "mean", epilog="Example: esoteric train mean --data ../data --of models/verifier --of runs/new"
-)
-@_data
-@click.option(
-    "--of",
-    "folders",
-    type=_FOLDER,
-    multiple=True,
-    required=True,
-    help="A trained verifier; one that is given twice counts twice.",
-)
-@_out_and_run("verifier")
-@reports_errors
-def mean(data: Path, folders: tuple[Path, ...], run: Path, out: Path) -> None:
-    """Write the mean of the weights of trained verifiers (five minutes)."""
-    from training.verifier.mean import mean_of_verifiers
-
-    mean_of_verifiers(folders, data, run, out, _prepared().packaged_models)
-
-
 @command.command("calibration", epilog="Example: esoteric train calibration --data ../data")
 @_data
 @reports_errors
