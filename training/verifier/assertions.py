@@ -19,9 +19,10 @@ OWN = Path(__file__).resolve().parents[2] / "datasets" / "assertion"
 
 @dataclass(frozen=True, slots=True)
 class AssertionData:
-    """Texts to train on, and texts of other wordings to measure on."""
+    """Texts to train on, frames for any claim, and texts of other wordings to measure on."""
 
     examples: list[Example]
+    frames: list[Pair]
     held_out: list[Pair]
     digests: dict[str, str]
 
@@ -30,8 +31,9 @@ class AssertionData:
         """The description of the texts in a card."""
         return (
             f"{len(self.examples)} pairs of `datasets/assertion/train.jsonl` and"
-            f" `assertion/train.jsonl`; the {len(self.held_out)} of `held-out.jsonl` are of"
-            " wordings that none of these has"
+            f" `assertion/train.jsonl`, {len(self.frames)} frames of"
+            f" `datasets/assertion/frames.jsonl`; the {len(self.held_out)} of `held-out.jsonl` are"
+            " of wordings that none of these has"
         )
 
 
@@ -45,12 +47,17 @@ def load_assertions(data: Path) -> AssertionData:
         "datasets/assertion/train.jsonl": OWN / "train.jsonl",
         "assertion/train.jsonl": data / "assertion" / "train.jsonl",
     }
+    frames = OWN / "frames.jsonl"
     return AssertionData(
         examples=[
             labelled(pair.claim, pair.evidence, pair.label)
             for path in files.values()
             for pair in read_pairs(path)
         ],
+        frames=list(read_pairs(frames)),
         held_out=list(read_pairs(OWN / "held-out.jsonl")),
-        digests={name: digest_of(path) for name, path in files.items()},
+        digests={
+            name: digest_of(path)
+            for name, path in {**files, "datasets/assertion/frames.jsonl": frames}.items()
+        },
     )

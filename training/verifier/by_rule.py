@@ -1,56 +1,24 @@
 """Readings made by rule: framed claims, exchanged and converted units, capitals of other places.
 
 They are many and monotonous. They teach that a frame, a unit and a place matter; the texts written
-by hand (``assertions``) teach how people really say it.
+by hand (``assertions``) teach how people really say it. A frame is a text with a place for any
+claim, written by hand in ``datasets/assertion/frames.jsonl``: "Fact check: {Claim}. False."
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evaluation.pairs import read_pairs
+from evaluation.pairs import Pair, read_pairs
 from retrieval.language.function_words import FUNCTION_WORDS
 from retrieval.language.model_texts import evidence_text
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from training.everyday import EverydayData
 from training.loop import Example, labelled
 
-# "{claim}" is the claim without its full stop, its first letter small unless it begins a name.
-FRAMES: dict[Label, tuple[str, ...]] = {
-    SUPPORTS: (
-        "{Claim}.",
-        "It is a fact that {claim}.",
-        "The inquiry established that {claim}.",
-        "Claim: {Claim}. Our rating: True.",
-        "Did we get it right that {claim}? Yes.",
-        "It has been proved that {claim}.",
-        "The statement that {claim} is accurate.",
-        "{Claim}, as the records show.",
-    ),
-    REFUTES: (
-        "It is untrue that {claim}.",
-        "Claim: {Claim}. Our rating: False.",
-        "Did we get it right that {claim}? No.",
-        "It has been disproved that {claim}.",
-        "The statement that {claim} is wrong.",
-        "The story that {claim} was made up.",
-        "Many wrongly think that {claim}.",
-        "An earlier version said that {claim}. That was an error.",
-    ),
-    NOT_ENOUGH_INFO: (
-        "One blogger writes that {claim}.",
-        "Claim: {Claim}.",
-        "Claim: {Claim}. Our rating: Unproven.",
-        "Did we get it right that {claim}?",
-        "Suppose for a moment that {claim}.",
-        "In the play, {claim}.",
-        "Her lawyer says that {claim}.",
-        "The jury must decide whether {claim}.",
-    ),
-}
 _SMALL = FUNCTION_WORDS | {"people", "most", "some", "all", "many", "every", "one", "two"}
 # A unit, the units that it is exchanged for, and how a whole number of it is converted.
 _UNITS: dict[str, tuple[str, ...]] = {
@@ -86,17 +54,20 @@ _CAPITAL = re.compile(
 _OTHER_CAPITALS = 3  # places that each capital is claimed of
 
 
-def made_by_rule(everyday: EverydayData, pairs: Path, seed: int, most: int) -> list[Example]:
+def made_by_rule(
+    everyday: EverydayData, frames: Sequence[Pair], pairs: Path, seed: int, most: int
+) -> list[Example]:
     """Return readings, drawn by ``seed``, at most ``most`` of each of the three kinds.
 
-    ``pairs``: the folder of public pairs.
+    ``frames``: their evidence has a place for a claim (``framed``); ``pairs``: the folder of public
+    pairs.
 
     Raises:
         BadSource: a file of ``pairs`` is missing or cannot be read.
     """
     chance = random.Random(seed)
     kinds = (
-        list(_framed(everyday, chance)),
+        list(_framed(everyday, frames, chance)),
         list(_exchanged_units(pairs, chance)),
         list(_capitals(everyday, chance)),
     )
@@ -104,21 +75,30 @@ def made_by_rule(everyday: EverydayData, pairs: Path, seed: int, most: int) -> l
 
 
 def framed(claim: str, frame: str) -> str:
-    """Return the frame with the claim in it."""
+    """Return the frame with the claim in it, without its full stop.
+
+    ``{Claim}`` is the claim as it stands; in ``{claim}`` its first letter is small unless it begins
+    a name.
+    """
     whole = claim.rstrip(".!")
     first, space, rest = whole.partition(" ")
     small = first.lower() if first.lower() in _SMALL else first
     return frame.format(Claim=whole, claim=small + space + rest)
 
 
-def _framed(everyday: EverydayData, chance: random.Random) -> Iterator[Example]:
-    """Yield each claim in one frame of each label, on the page of another claim."""
+def _framed(
+    everyday: EverydayData, frames: Sequence[Pair], chance: random.Random
+) -> Iterator[Example]:
+    """Yield each claim in a frame of each label, on some page if the frame has no title."""
     titles = [sentence.title for sentence in everyday.pool.sentences]
+    of_label = {label: [f for f in frames if f.label == label] for label in LABELS}
     for claim in everyday.claims:
         title = chance.choice(titles)
-        for label, frames in FRAMES.items():
-            text = framed(claim.text, chance.choice(frames))
-            yield labelled(claim.text, evidence_text(title, text), label)
+        for label, known in of_label.items():
+            frame = chance.choice(known)
+            text = framed(claim.text, frame.evidence)
+            evidence = text if frame.title else evidence_text(title, text)
+            yield labelled(claim.text, evidence, label)
 
 
 def _exchanged_units(pairs: Path, chance: random.Random) -> Iterator[Example]:

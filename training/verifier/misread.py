@@ -19,8 +19,8 @@ from training.loop import Example, labelled
 from training.sentence_pool import SentencePool
 
 ALONE = 2  # readings of one sentence for an undecided claim
-PAIRS = 3  # and of two sentences
-DECIDED = 0.3  # share of decided claims for which one pair is read
+PAIRS = 6  # and of two sentences
+DECIDED = 2  # pairs that are read for a decided claim
 MISREAD = 0.5  # a reading is misread if the wrong labels have at least this probability together
 
 
@@ -71,7 +71,7 @@ def _readings(
         sets = [(i,) for i in chance.sample(rest, min(ALONE, len(rest)))]
         count = PAIRS
     else:
-        wrong, sets, count = (OPPOSITE[claim.label],), [], int(chance.random() < DECIDED)
+        wrong, sets, count = (OPPOSITE[claim.label],), [], DECIDED
     for indices in [*sets, *chance.sample(pairs, min(count, len(pairs)))]:
         texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
         yield _Reading(claim.text, evidence_set_text(texts), wrong)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from retrieval.files import digest_of
+from training.compositions import Composition
 from training.data import TrainingData
 from training.everyday import EverydayData
 from training.figures import Classify
@@ -16,6 +17,7 @@ from training.loop import Example
 from training.reading_examples import reading_examples
 from training.verifier.assertions import AssertionData
 from training.verifier.by_rule import made_by_rule
+from training.verifier.composed import composed_examples
 from training.verifier.misread import misread_examples
 from training.verifier.pairs import QUOTAS, pair_examples
 from training.verifier.retrieved import retrieved_examples
@@ -30,8 +32,8 @@ class Mix:
     several sentences that settle nothing are read together. ``fever``: of FEVER's claims with
     retrieved sentences. ``misread``: of everyday claims and of FEVER's each, with sentences that
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
-    that is made by rule. ``assertions``: how often each text that asserts or only mentions a claim
-    is read.
+    that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: how often
+    each text that asserts or only mentions a claim is read.
     """
 
     pairs: Mapping[str, int]
@@ -40,6 +42,7 @@ class Mix:
     fever: int = 0
     misread: int = 0
     by_rule: int = 0
+    composed: int = 0
     assertions: int = 0
 
     @property
@@ -73,6 +76,11 @@ class Mix:
                 f"at most {self.by_rule} readings of each kind that is made by rule: framed claims,"
                 " exchanged units, capitals (`training/verifier/by_rule.py`)"
             )
+        if self.composed:
+            parts.append(
+                f"readings of at most {self.composed} claims composed of two pages"
+                " (`training/verifier/composed.py`)"
+            )
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
         parts.append(f"pairs of a claim and its evidence, at most so many of each source: {pairs}")
         return "; ".join(parts)
@@ -85,6 +93,7 @@ class Sources:
     pairs: Path
     everyday: EverydayData
     fever: TrainingData
+    composed: list[Composition]
     assertions: AssertionData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
@@ -95,8 +104,10 @@ class Sources:
     def described(self) -> str:
         """The description of the claims in a card."""
         return (
-            f"Everyday: {self.everyday.described}. FEVER: {self.fever.described}. Texts that assert"
-            f" or mention a claim: {self.assertions.described}"
+            f"Everyday: {self.everyday.described}. FEVER: {self.fever.described};"
+            f" {len(self.composed)} claims composed of two of its pages"
+            " (`training/compositions`). Texts that assert or mention a claim:"
+            f" {self.assertions.described}"
         )
 
     @property
@@ -133,7 +144,11 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
         cited = _drawn(fever.train, mix.misread, chance)
         examples += misread_examples(cited, fever.pool, classify, seed)
     if mix.by_rule:
-        examples += made_by_rule(everyday, sources.pairs, seed, mix.by_rule)
+        frames = sources.assertions.frames
+        examples += made_by_rule(everyday, frames, sources.pairs, seed, mix.by_rule)
+    if mix.composed:
+        composed = _drawn(sources.composed, mix.composed, chance)
+        examples += composed_examples(composed, fever.pool, seed)
     examples += sources.assertions.examples * mix.assertions
     return examples + sources.pair_examples(seed, mix.pairs)
 

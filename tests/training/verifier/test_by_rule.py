@@ -9,17 +9,23 @@ from pathlib import Path
 import pytest
 
 from evaluation.corpus_claims import CorpusClaim
+from evaluation.pairs import Pair
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.everyday import EverydayData
 from training.loop import Example
-from training.verifier.by_rule import FRAMES, framed, made_by_rule
+from training.verifier.by_rule import framed, made_by_rule
 
 PAGES = {
     "Marrick": ["Marrick is the capital of Ostland, on the river Ense."],
     "Tolm": ["Tolm is the capital and largest city of Vestland."],
 }
+FRAMES = [
+    Pair("{Claim}.", "It is true that {claim}.", SUPPORTS, None, None, None),
+    Pair("{Claim}.", "{Claim}? Wrong : We measured it.", REFUTES, "{Claim}? Wrong", None, None),
+    Pair("{Claim}.", "Suppose that {claim}.", NOT_ENOUGH_INFO, None, None, None),
+]
 LONG = CorpusClaim("The Ense is long.", SUPPORTS, ((("Marrick", 0),),), "number", (), None)
 
 
@@ -40,7 +46,7 @@ def readings(tmp_path: Path) -> list[Example]:
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (tmp_path / f"{source}.jsonl").write_text(text, encoding="utf-8")
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
-    return made_by_rule(EverydayData([LONG], [], pool, {}), tmp_path, 0, 100)
+    return made_by_rule(EverydayData([LONG], [], pool, {}), FRAMES, tmp_path, 0, 100)
 
 
 def of_claim(readings: Sequence[Example], claim: str) -> set[tuple[str, Label]]:
@@ -48,11 +54,12 @@ def of_claim(readings: Sequence[Example], claim: str) -> set[tuple[str, Label]]:
 
 
 def test_a_claim_is_read_in_a_frame_of_each_label(readings: list[Example]) -> None:
-    read = [r for r in readings if r.claim == LONG.text]
-    assert sorted(map(label_of, read)) == sorted(LABELS)
-    for one in read:
-        _, _, text = one.evidence.partition(" : ")
-        assert text in {framed(LONG.text, frame) for frame in FRAMES[label_of(one)]}
+    read = {label_of(r): r.evidence for r in readings if r.claim == LONG.text}
+    assert set(read) == set(LABELS)
+    assert read[REFUTES] == "The Ense is long? Wrong : We measured it."
+    # Without a title of its own, a frame stands on some page.
+    assert read[SUPPORTS].split(" : ")[1] == "It is true that the Ense is long."
+    assert read[NOT_ENOUGH_INFO].split(" : ")[0] in PAGES
 
 
 def test_a_frame_keeps_the_capital_of_a_name_and_drops_that_of_a_small_word() -> None:

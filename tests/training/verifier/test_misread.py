@@ -33,7 +33,7 @@ def pool(tmp_path: Path) -> SentencePool:
 
 @pytest.fixture(autouse=True)
 def _every_decided_claim_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(misread, "DECIDED", 1.0)
+    monkeypatch.setattr(misread, "DECIDED", 1)
 
 
 def says(label: Label, of: str = "") -> Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]:
@@ -78,7 +78,7 @@ def test_what_is_marked_as_evidence_is_never_read(pool: SentencePool) -> None:
 def test_only_a_share_of_the_decided_claims_is_read(
     pool: SentencePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(misread, "DECIDED", 0.0)
+    monkeypatch.setattr(misread, "DECIDED", 0)
     assert misread_examples([LONG], pool, says(REFUTES), 0) == []
 
 

@@ -51,7 +51,8 @@ def sources_in(folder: Path) -> Sources:
         pairs=folder,
         everyday=EverydayData([OAK], [], pool, {}),
         fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
-        assertions=AssertionData([RUMOUR], [], {}),
+        assertions=AssertionData([RUMOUR], [], [], {}),
+        composed=[],
     )
 
 
@@ -78,7 +79,7 @@ def test_each_kind_has_as_many_readings_as_the_mix_says(tmp_path: Path) -> None:
 def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(misread, "DECIDED", 1.0)
+    monkeypatch.setattr(misread, "DECIDED", 1)
     examples = mixed_examples(sources_in(tmp_path), Mix({}, misread=5), 0, refutes_all)
     assert claims_of(examples) == {OAK.text: 1, LONG.text: 1}
 
@@ -89,11 +90,14 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert "FEVER" not in alone
     assert "misread" not in alone
     assert "by rule" not in alone
-    whole = Mix({"boats": 5}, everyday=20, fever=10, misread=30, by_rule=40, assertions=2).described
+    assert "composed" not in alone
+    kinds = {"everyday": 20, "fever": 10, "misread": 30, "by_rule": 40, "composed": 50}
+    whole = Mix({"boats": 5}, **kinds, assertions=2).described
     assert "readings of at most 20 everyday claims" in whole
     assert "60% of the decided claims" in whole
     assert "10 readings of FEVER's claims" in whole
     assert "at most 30 everyday claims and as many of FEVER's" in whole
     assert "at most 40 readings of each kind" in whole
+    assert "at most 50 claims composed of two pages" in whole
     assert "2 times each" in whole
     assert "boats (5)" in whole
