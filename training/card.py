@@ -59,7 +59,7 @@ def write_card(
     phases = [asdict(recipe) for recipe in recipes.values()]
     settings = [
         f"| {key} | "
-        + " | ".join("–" if phase[key] is None else str(phase[key]) for phase in phases)
+        + " | ".join("none" if phase[key] is None else str(phase[key]) for phase in phases)
         + " |"
         for key in (phases[0] if phases else ())
         if any(phase[key] is not None for phase in phases)
