@@ -66,19 +66,17 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     """Fit the calibration of the verifier of ``folders`` to searches; see ``calibrate``.
 
     ``data`` contains everyday claims, which are checked against the served index, and FEVER's
-    claims with their pages, which are indexed first.
+    claims with their pages, which are indexed first. Of both, only the half that is fitted to is
+    used (``evaluation.choice``).
     """
     from cli.index_bar import IndexBar
-    from evaluation.claims import read_fever_claims
-    from evaluation.corpus_claims import read_corpus_claims
     from evaluation.evaluate import index_of, indexed
     from retrieval.corpora.fever import FeverCorpus
     from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
     from retrieval.index.embedded_index import EmbeddedIndex
-    from training.verifier.calibration import FEVER_CLAIMS, Claims, calibrate
+    from training.verifier.calibration import Claims, calibrate, claims_to_fit
 
-    everyday = read_corpus_claims(data / "vital" / "dev.jsonl")
-    fever = read_fever_claims(data / "fever-dev" / "dev.jsonl")[:FEVER_CLAIMS]
+    everyday, fever = claims_to_fit(data)
     _check_index(settings)  # an error is reported before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
     index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")

@@ -20,9 +20,11 @@ from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
 if TYPE_CHECKING:
+    from evaluation.choice import Choice, Half
     from retrieval.explanation.choice import LanguageModelChoice
     from retrieval.index.store import BuildProgress
 
+_SEED = 1
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -64,7 +66,19 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
+@click.option(
+    "--half",
+    type=click.Choice(["fitted", "published"]),
+    help="Only the half of the claims that thresholds and calibration are fitted to, or the other"
+    " half, on which figures are published.",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Only this many claims, from the first.")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    help="Instead of --limit: this many claims that are not NOT ENOUGH INFO, drawn at random.",
+)
+@click.option("--seed", type=int, help=f"Another sample for every number.  [default: {_SEED}]")
 @click.option(
     "--llm",
     "with_llm",
@@ -86,7 +100,10 @@ def command(
     out: Path,
     names: str | None,
     several_pages: bool,
+    half: Half | None,
     limit: int | None,
+    sample: int | None,
+    seed: int | None,
     with_llm: bool,
     vectors: str | None,
 ) -> None:
@@ -101,8 +118,12 @@ def command(
         raise click.UsageError("--wiki-pages cannot be used with --pairs.")
     if several_pages and wiki_pages is None:
         raise click.UsageError("--several-pages needs --wiki-pages.")
-    if pairs is not None and (limit is not None or names is not None):
-        raise click.UsageError("--recipe and --limit need --claims.")
+    if pairs is not None and any(one is not None for one in (limit, sample, half, names)):
+        raise click.UsageError("--recipe, --half, --limit and --sample need --claims.")
+    if sample is not None and limit is not None:
+        raise click.UsageError("Give only one of --sample and --limit.")
+    if seed is not None and sample is None:
+        raise click.UsageError("--seed needs --sample.")
     if vectors is not None and wiki_pages is None:
         raise click.UsageError("--vectors needs --wiki-pages.")
     if with_llm and wiki_pages is not None:
@@ -112,14 +133,17 @@ def command(
     settings = Settings.from_environment()
     if with_llm and settings.llm is None:
         raise click.UsageError("--llm needs a language model: set ESOTERIC_LLM (docs/settings.md).")
+    from evaluation.choice import Choice
+
+    choice = Choice(half, several_pages, sample, _SEED if seed is None else seed, limit)
     names = DEFAULT_RECIPE if names is None else names
     vectors = DEFAULT_ENCODER if vectors is None else vectors
     if pairs is not None:
         _pairs(settings, pairs, out, settings.llm if with_llm else None)
     elif claims is not None and wiki_pages is None:
-        _over_corpus(settings, claims, out, names, limit, with_llm)
+        _over_corpus(settings, claims, out, names, choice, with_llm)
     elif claims is not None and wiki_pages is not None:
-        _over_pages(settings, wiki_pages, claims, out, names, several_pages, limit, vectors)
+        _over_pages(settings, wiki_pages, claims, out, names, choice, vectors)
 
 
 def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice | None) -> None:
@@ -154,7 +178,7 @@ def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice 
 
 
 def _over_corpus(
-    settings: Settings, claims: Path, out: Path, names: str, limit: int | None, with_llm: bool
+    settings: Settings, claims: Path, out: Path, names: str, choice: Choice, with_llm: bool
 ) -> None:
     from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
     from evaluation.systems import checked_names
@@ -163,7 +187,7 @@ def _over_corpus(
         claims=claims,
         out=out,
         systems=checked_names(names),
-        limit=limit,
+        choice=choice,
         index=settings.store,
         snapshots=settings.snapshots,
         threads=settings.threads,
@@ -186,6 +210,7 @@ def _over_corpus(
         click.echo(f"{name}: {figures or 'no claim was answered'}")
         if "language_model" in recipe:
             click.echo(_language_model(recipe["language_model"]))
+    _show_tables(results["recipes"])
     if any(recipe["failed"] for recipe in results["recipes"].values()):
         _fail(out, "see predictions.jsonl for their errors")
 
@@ -211,8 +236,7 @@ def _over_pages(
     claims: Path,
     out: Path,
     names: str,
-    several_pages: bool,
-    limit: int | None,
+    choice: Choice,
     vectors: str,
 ) -> None:
     from evaluation.evaluate import Evaluation, evaluate
@@ -236,8 +260,7 @@ def _over_pages(
         claims=claims,
         out=out,
         systems=systems,
-        several_pages=several_pages,
-        limit=limit,
+        choice=choice,
         vectors=vectors,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
@@ -249,8 +272,17 @@ def _over_pages(
     click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
     for name, recipe in results["recipes"].items():
         click.echo(_line(name, recipe))
+    _show_tables(results["recipes"])
     if any(recipe["crashes"] for recipe in results["recipes"].values()):
         _fail(out, f"see {out}/report.md")
+
+
+def _show_tables(recipes: dict[str, Any]) -> None:
+    from evaluation.table_8 import as_text
+
+    for name, recipe in recipes.items():
+        if recipe.get("esoteric_table"):
+            click.echo(f"\n{as_text(name, recipe['esoteric_table'])}")
 
 
 def _command() -> str:

@@ -65,7 +65,7 @@ def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
 @_data
 @reports_errors
 def calibration(data: Path) -> None:
-    """Calibrate the verifier to searches for everyday claims and FEVER's (ten minutes)."""
+    """Calibrate the verifier to searches for the fitted half of the dev claims (ten minutes)."""
     from cli.calibrate import fit_to_searches
 
     settings = _prepared()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.measures.corpus import FIRST
+from evaluation.table_8 import MEANING, as_markdown
 
 
 def corpus_report(results: Mapping[str, Any]) -> str:
@@ -17,6 +18,7 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         " expected calibration error 0 to 1."
     )
     lines = ["# Evaluation over the served corpus", "", f"    {results['command']}", "", about]
+    lines += ["", results["choice"]] if results["choice"] else []
     for name, recipe in results["recipes"].items():
         lines += ["", f"## {name}", "", _HEAD, "|---|---|---|---|---|---|---|", _row("all", recipe)]
         for key in ("by_label", "by_kind"):
@@ -31,7 +33,17 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         lines += (
             language_model_lines(recipe["language_model"]) if "language_model" in recipe else []
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *_esoteric_tables(results["recipes"])])
+
+
+def _esoteric_tables(recipes: Mapping[str, Any]) -> list[str]:
+    tables = {name: r["esoteric_table"] for name, r in recipes.items() if r["esoteric_table"]}
+    if not tables:
+        return []
+    lines = ["", "## The ESOTERIC report's table", "", MEANING]
+    for name, table in tables.items():
+        lines += ["", f"### {name}", "", as_markdown(table)]
+    return lines
 
 
 def language_model_lines(results: Mapping[str, Any]) -> list[str]:

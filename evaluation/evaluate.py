@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from evaluation.choice import Choice
 from evaluation.claims import FeverClaim, read_fever_claims
 from evaluation.plots import draw
 from evaluation.provenance import Provenance, claim_folder, provenance_of
@@ -49,17 +50,15 @@ from retrieval.types import LABELS
 class Evaluation:
     """The claims, pages and systems to measure; ``command`` is shown in the report.
 
-    ``several_pages``: only claims that need several pages. ``limit``: only this many claims,
-    from the first. ``vectors``: the encoder of the pages. ``indexes``: the folder with an
-    index for each set of pages.
+    ``choice``: which of the claims are asked. ``vectors``: the encoder of the pages. ``indexes``:
+    the folder with an index for each set of pages.
     """
 
     wiki_pages: Path
     claims: Path
     out: Path
     systems: Sequence[str]
-    several_pages: bool
-    limit: int | None
+    choice: Choice
     vectors: str
     indexes: Path
     threads: int
@@ -84,7 +83,7 @@ def evaluate(
             ``out`` contains other results.
         ModelUnavailable: a model is missing.
     """
-    claims = _asked(evaluation)
+    claims = evaluation.choice.of(read_fever_claims(evaluation.claims), evaluation.claims)
     corpus = FeverCorpus(evaluation.wiki_pages)
     if evaluation.folders.verifier is None:
         mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
@@ -121,19 +120,6 @@ def evaluate(
     results = results_of(claims, outcomes, data)
     _write(evaluation, claims, results)
     return results
-
-
-def _asked(evaluation: Evaluation) -> list[FeverClaim]:
-    claims = read_fever_claims(evaluation.claims)
-    if evaluation.several_pages:
-        claims = [claim for claim in claims if claim.needs_several_pages]
-        if not claims:
-            raise BadSource(
-                "bad_claims",
-                f"No claim in {evaluation.claims} needs several pages.",
-                "Leave out --several-pages.",
-            )
-    return claims[: evaluation.limit]
 
 
 def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
@@ -225,6 +211,7 @@ def _described(
         "claims": {
             "file": evaluation.claims.name,
             "sha256": provenance.claims,
+            "choice": evaluation.choice.described(),
             "count": len(claims),
             "labels": {label: labels[label] for label in LABELS},
             "multi_page": sum(claim.needs_several_pages for claim in claims),

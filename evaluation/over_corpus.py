@@ -10,11 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from evaluation.choice import Choice
 from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.corpus_report import corpus_report
 from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
+from evaluation.measures.esoteric_table import esoteric_table
 from evaluation.measures.language_model import Judged, language_model_results
+from evaluation.places import Places
+from evaluation.predictions import retrieved_of, retrieved_record
 from evaluation.provenance import claim_folder, provenance_of
 from evaluation.systems import BASELINES, Bench, folders_used, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
@@ -26,6 +30,7 @@ from retrieval.models import judge_name
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.open_index import IndexLocation, open_index
 from retrieval.result import ClaimResult, claim_result
+from retrieval.types import Retrieved
 
 logger = logging.getLogger(__name__)
 
@@ -36,13 +41,14 @@ CRASHED = "crashed"  # error code of claims that are tried again
 class CorpusEvaluation:
     """The claims, index and systems of an evaluation, and the folder for the results.
 
-    ``snapshots``: see ``open_index``. ``llm``: the language model that is asked at the end.
+    ``choice``: which of the claims are asked. ``snapshots``: see ``open_index``. ``llm``: the
+    language model that is asked at the end.
     """
 
     claims: Path
     out: Path
     systems: Sequence[str]
-    limit: int | None
+    choice: Choice
     index: IndexLocation
     snapshots: Path
     threads: int
@@ -57,9 +63,9 @@ def evaluate_over_corpus(
     """Check every claim by every system, write all below ``out`` and return the results.
 
     ``on_claims`` receives the system, the claims done and all. Written: claim documents with
-    ``gold`` in ``SYSTEM/predictions.jsonl``, in the order of the claims, ``results.json`` and
-    ``report.md``. After an interruption, the same evaluation continues where it stopped. Systems
-    that answered all these claims before stay in the results.
+    ``gold`` and ``retrieved`` in ``SYSTEM/predictions.jsonl``, in the order of the claims,
+    ``results.json`` and ``report.md``. After an interruption, the same evaluation continues where
+    it stopped. Systems that answered all these claims before stay in the results.
 
     Raises:
         BadSource: the claims cannot be read, or ``out`` contains other results.
@@ -67,9 +73,10 @@ def evaluate_over_corpus(
         ModelUnavailable: a model is missing.
     """
     everything = read_corpus_claims(evaluation.claims)
-    claims = everything[: evaluation.limit]
+    claims = evaluation.choice.of(everything, evaluation.claims)
     index = open_index(evaluation.index, evaluation.snapshots)
-    info = index.open(None).info()  # any vectors will do: each system checks its own
+    store = index.open(None)  # any vectors will do: each system checks its own
+    info, places = store.info(), Places(store)
     built = f"{info.name} {info.documents} {info.built_at}"
     claim_folder(
         evaluation.out,
@@ -84,6 +91,7 @@ def evaluate_over_corpus(
     results: dict[str, Any] = {
         "command": evaluation.command,
         "claims": len(claims),
+        "choice": evaluation.choice.described(),
         "file": evaluation.claims.name,
         "sha256": digest_of(evaluation.claims),
         "verifier": judge_name(evaluation.folders),
@@ -98,6 +106,13 @@ def evaluate_over_corpus(
             continue
         given = [answers.result(claim) for claim in claims]
         measured = corpus_results(claims, given)
+        measured["esoteric_table"] = esoteric_table(
+            [
+                places.search(claim, answers.retrieved(claim), one.seconds)
+                for claim, one in zip(claims, given, strict=True)
+                if one is not None and claim.evidence
+            ]
+        )
         if evaluation.llm is not None and name not in BASELINES:
             measured["language_model"] = language_model_results(
                 evaluation.llm, [claim.label for claim in claims], [_judged(one) for one in given]
@@ -137,6 +152,10 @@ class KeptAnswers:
         """Return the result of the claim, or ``None`` if the claim was refused."""
         return _result(self.of(claim))
 
+    def retrieved(self, claim: CorpusClaim) -> Retrieved:
+        """Return what was found for a claim with a result."""
+        return retrieved_of(self.of(claim)["retrieved"])
+
     def add(self, claim: CorpusClaim, document: dict[str, Any]) -> dict[str, Any]:
         """Add the document, and return it as it is written."""
         self._documents[_key(claim)] = {**document, "gold": _gold(claim)}
@@ -156,7 +175,9 @@ class _Checking:
 
     def __call__(self, claim: str) -> dict[str, Any]:
         try:
-            return claim_result(self._system.report(claim)).document()
+            report = self._system.report(claim)
+            retrieved = retrieved_record(report.retrieved)
+            return claim_result(report).document() | {"retrieved": retrieved}
         except InvalidClaim as error:
             return {"claim": claim, "error": {"code": error.code, "message": error.message}}
         except (IndexUnavailable, ModelUnavailable):

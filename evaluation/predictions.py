@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.claims import SentenceKey
-from retrieval.types import Label
+from evaluation.claims import SentenceKey as Key
+from retrieval.types import Label, Retrieved, SentenceKey
 
 MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et al. 2018, section 5)
 
@@ -24,7 +24,7 @@ class AnswerHop:
 
     sufficient: bool
     label: Label
-    best: tuple[SentenceKey, ...]
+    best: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,17 @@ class Answer:
         ranked: every sentence that it ranked, best first, with its score.
         pages: every document passed to the sentence stage, best first.
         hops: the hops; none for systems without hops.
+        retrieved: what was found before the verifier chose among it.
         seconds: time by stage, and in ``total``.
     """
 
     label: Label
     confidence: float
-    evidence: tuple[SentenceKey, ...]
-    ranked: tuple[tuple[SentenceKey, float], ...]
+    evidence: tuple[Key, ...]
+    ranked: tuple[tuple[Key, float], ...]
     pages: tuple[str, ...]
     hops: tuple[AnswerHop, ...]
+    retrieved: Retrieved
     seconds: dict[str, float]
 
 
@@ -75,6 +77,7 @@ def as_line(prediction: Prediction) -> str:
             for hop in answer.hops
         ],
         "ranked_sentences": [[page, n, score] for (page, n), score in answer.ranked],
+        "retrieved": retrieved_record(answer.retrieved),
     }
     return json.dumps(record, ensure_ascii=False) + "\n"
 
@@ -100,6 +103,19 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
 def write_submission(path: Path, predictions: Sequence[Prediction]) -> None:
     """Write the file for FEVER's shared task: only label and evidence."""
     _replace(path, (json.dumps(_fever(p), ensure_ascii=False) + "\n" for p in predictions))
+
+
+def retrieved_record(retrieved: Retrieved) -> dict[str, Any]:
+    """Return what was found as JSON; ``retrieved_of`` reads it."""
+    return {"documents": retrieved.documents, "passages": retrieved.passages}
+
+
+def retrieved_of(record: dict[str, Any]) -> Retrieved:
+    """Return what was found; raises what a record of another form raises."""
+    return Retrieved(
+        tuple((document, tuple(found_by)) for document, found_by in record["documents"]),
+        tuple(SentenceKey(document, number) for document, number in record["passages"]),
+    )
 
 
 def _fever(prediction: Prediction) -> dict[str, Any]:
@@ -128,6 +144,7 @@ def _prediction(line: bytes, number: int) -> Prediction:
                     )
                     for hop in record["hops"]
                 ),
+                retrieved=retrieved_of(record["retrieved"]),
                 seconds={"total": record["seconds"], **record["stage_seconds"]},
             ),
         )

@@ -17,7 +17,7 @@ from evaluation.measures.calibration import (
     calibration_error,
     reliability,
 )
-from evaluation.measures.esoteric_table import Ratio, esoteric_table
+from evaluation.measures.esoteric_table import esoteric_table, searches_of
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.measures.significance import confidence_intervals, paired_p_values
 from evaluation.measures.sufficiency import mean_hops, sufficiency
@@ -83,7 +83,7 @@ def _recipe(claims: Mapping[int, FeverClaim], outcome: Outcome) -> dict[str, Any
             for gold in LABELS
         },
         "calibration": _calibration(asked, answers),
-        "esoteric_table": _table(asked, answers),
+        "esoteric_table": esoteric_table(searches_of(asked, answers)),
         "hops": _hops(asked, answers),
         "seconds": _seconds(answers),
     }
@@ -122,25 +122,6 @@ def _hops(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, 
         "mean": mean_hops(answers),
         "mean_multi_page": mean_hops(several),
         "insufficiency": asdict(known) if known else None,
-    }
-
-
-def _table(claims: Sequence[FeverClaim], answers: Sequence[Answer]) -> dict[str, float]:
-    """Return the rows of the table; none if all claims are undecided."""
-    if not any(claim.evidence for claim in claims):
-        return {}
-    table = esoteric_table(claims, answers)
-    rows: dict[str, float] = {}
-    for name in ("document", "passage", "combined"):
-        ratio: Ratio = getattr(table, name)
-        rows |= {
-            f"{name}_recall": ratio.recall,
-            f"{name}_precision": ratio.precision,
-            f"{name}_f1": ratio.f1,
-        }
-    return rows | {
-        f"{name}_ofever": getattr(table, f"{name}_oracle")
-        for name in ("document", "passage", "combined")
     }
 
 

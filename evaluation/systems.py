@@ -304,6 +304,7 @@ def _answer(report: Report) -> Answer:
         ranked=tuple((item.key, item.score) for item in report.evidence),
         pages=tuple(ranked.document.id for ranked in report.documents),
         hops=tuple(AnswerHop(hop.sufficient, hop.label, hop.best) for hop in report.hops),
+        retrieved=report.retrieved,
         seconds=report.seconds,
     )
 

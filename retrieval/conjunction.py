@@ -18,6 +18,7 @@ from retrieval.types import (
     SUPPORTS,
     CheckedStatement,
     Evidence,
+    FoundBy,
     Hop,
     Judgement,
     Label,
@@ -25,6 +26,7 @@ from retrieval.types import (
     Proof,
     RankedDocument,
     Report,
+    Retrieved,
     SentenceKey,
     Usage,
     Verdict,
@@ -79,6 +81,7 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
             )
             for one in recited
         ),
+        retrieved=_retrieved(report.retrieved for report in reports),
     )
 
 
@@ -123,6 +126,17 @@ def _merged_documents(
     with_evidence = dict.fromkeys(item.sentence.document_id for item in evidence)
     first = [merged[document_id] for document_id in with_evidence if document_id in merged]
     return (*first, *(ranked for name, ranked in merged.items() if name not in with_evidence))
+
+
+def _retrieved(found: Iterable[Retrieved]) -> Retrieved:
+    """Return the documents and passages of all statements, each once, in their order."""
+    documents: dict[str, tuple[FoundBy, ...]] = {}
+    passages: dict[SentenceKey, None] = {}
+    for one in found:
+        for document_id, found_by in one.documents:
+            documents.setdefault(document_id, found_by)
+        passages.update(dict.fromkeys(one.passages))
+    return Retrieved(tuple(documents.items()), tuple(passages))
 
 
 def _recited(one: Checked, numbers: dict[SentenceKey, int]) -> Checked:

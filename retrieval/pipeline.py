@@ -196,6 +196,7 @@ class Pipeline:
             hops=state.hops,
             seconds=seconds,
             usage=usage,
+            retrieved=state.retrieved(),
         )
 
 

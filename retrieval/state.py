@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from spacy.tokens import Doc
 
@@ -17,6 +17,7 @@ from retrieval.types import (
     Question,
     RankedDocument,
     Reading,
+    Retrieved,
     Sentence,
     SentenceKey,
     Span,
@@ -50,6 +51,8 @@ class ClaimState:
         relevant: those of this hop that are relevant to the claim.
         ranked: those of all hops that the semantic ranking has kept.
         paths: last sentences of paths, read together with the sentences before them, of all hops.
+        passages: every sentence that was ranked, alone or on paths, of all hops, before the
+            verifier chose among them.
         evidence: the sentences that may decide the claim.
         readings: the verifier's probabilities for each sentence and path.
         rulings: what arithmetic says about sentences and paths of ``evidence``, if anything.
@@ -78,6 +81,7 @@ class ClaimState:
     relevant: tuple[Evidence, ...] = ()
     ranked: tuple[Evidence, ...] = ()
     paths: tuple[Evidence, ...] = ()
+    passages: tuple[SentenceKey, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     readings: Mapping[Reading, Opinion] = field(default_factory=dict)
     rulings: Mapping[Reading, Ruling] = field(default_factory=dict)
@@ -106,6 +110,18 @@ class ClaimState:
     def best(self) -> tuple[SentenceKey, ...]:
         """The five best sentences, selected or not."""
         return tuple(item.key for item in self.evidence[:_BEST])
+
+    def with_ranking(self, ranking: Sequence[Evidence]) -> ClaimState:
+        """Return the state with this ranking first in ``passages`` and ``evidence``."""
+        passages = dict.fromkeys((*(item.key for item in ranking), *self.passages))
+        among = {item.key for item in ranking}
+        earlier = (item for item in self.evidence if item.key not in among)
+        return replace(self, passages=tuple(passages), evidence=(*ranking, *earlier))
+
+    def retrieved(self) -> Retrieved:
+        """Return what was found, without what the verifier says about it."""
+        documents = ((ranked.document.id, ranked.found_by) for ranked in self.documents)
+        return Retrieved(tuple(documents), self.passages)
 
     def documents_by_evidence(self) -> tuple[RankedDocument, ...]:
         """Return the documents of the best sentences first, then the others as they were opened."""

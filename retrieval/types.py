@@ -181,6 +181,18 @@ class RankedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieved:
+    """All that was found for a claim before the verifier read any of it.
+
+    ``documents``: the ids of those that were opened, in that order, each with what found it.
+    ``passages``: the sentences that were ranked, best first.
+    """
+
+    documents: tuple[tuple[str, tuple[FoundBy, ...]], ...] = ()
+    passages: tuple[SentenceKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A sentence with what the models say about it.
 
@@ -385,7 +397,8 @@ class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
-    ``statements``: of a claim that makes several, else empty.
+    ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
+    verifier chose ``evidence`` from its passages.
     """
 
     claim: str
@@ -402,6 +415,7 @@ class Report:
     usage: Usage | None = None
     original: str | None = None
     statements: tuple[CheckedStatement, ...] = ()
+    retrieved: Retrieved = Retrieved()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from retrieval.networks.tokenizer import Tokenizer
 from retrieval.stages.selection import RelativeSelector, UtilityReader, UtilitySelector
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.trained.trained_model import read_config
-from retrieval.types import NOT_ENOUGH_INFO, Evidence
+from retrieval.types import NOT_ENOUGH_INFO, Evidence, Retrieved
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
 from training.data import load_data
@@ -201,6 +201,7 @@ def selection_figures(
                 ranked=(),
                 pages=(),
                 hops=(),
+                retrieved=Retrieved(),
                 seconds={},
             )
         )

@@ -20,7 +20,7 @@ from retrieval.networks import runtime
 from retrieval.stages.selection import RelativeSelector
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.stages.verification import EvidenceVerifier
-from retrieval.types import Evidence, Report, Sentence
+from retrieval.types import Evidence, Report, Retrieved, Sentence, SentenceKey
 
 UNREAD = (0.0, 0.0, 1.0)  # the opinion before the verifier has read a sentence
 
@@ -106,6 +106,7 @@ class RankedBaseline:
             ranked=tuple(((s.page, s.number), s.score) for s in judged.ranked),
             pages=tuple(judged.pages),
             hops=(),
+            retrieved=report.retrieved,
             seconds=report.seconds,
         )
 
@@ -147,5 +148,9 @@ class RankedBaseline:
                 "verdict": ended - ranked_at,
             },
             original=read.rewritten,
+            retrieved=Retrieved(
+                documents=tuple((page, ()) for page in pages),
+                passages=tuple(SentenceKey(s.page, s.number) for s in ranked),
+            ),
         )
         return _Judged(report, pages, ranked)

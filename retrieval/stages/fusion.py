@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
-from retrieval.stages.semantic import with_earlier
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, SentenceKey
@@ -30,8 +28,8 @@ class PathFusion(Stage):
         if not state.paths:
             return Step(state, "")
         ranked = self.rank(state.ranked, state.paths)
-        found = replace(state, evidence=with_earlier(ranked, state.evidence))
-        return Step(found, f"{count(len(ranked), 'sentence')}, alone or on paths, in one ranking")
+        message = f"{count(len(ranked), 'sentence')}, alone or on paths, in one ranking"
+        return Step(state.with_ranking(ranked), message)
 
     def rank(self, found: Sequence[Evidence], paths: Sequence[Evidence]) -> list[Evidence]:
         """Return the evidence of both, each sentence once, best first.

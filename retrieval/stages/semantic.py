@@ -27,7 +27,7 @@ class _SentenceRanker(Stage):
     def run(self, state: ClaimState) -> Step:
         """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
         ranked = self.rank(state.claim, state.relevant, state.ranked)
-        found = replace(state, ranked=tuple(ranked), evidence=with_earlier(ranked, state.evidence))
+        found = replace(state, ranked=tuple(ranked)).with_ranking(ranked)
         return Step(found, f"{count(len(found.evidence), 'sentence')} to choose from")
 
     @abstractmethod
@@ -106,9 +106,3 @@ class SimilaritySentenceRanker(_SentenceRanker):
             )
         )
         return [item for item, _ in passing]
-
-
-def with_earlier(ranked: Sequence[Evidence], earlier: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return the ranked sentences, then the earlier ones that are not among them."""
-    keys = {item.key for item in ranked}
-    return (*ranked, *(item for item in earlier if item.key not in keys))

@@ -169,6 +169,17 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
     assert results["recipes"]["bm25"]["evidence_recall@5"] == 1.0
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "3 claims of `claims.jsonl`" in report
+    for name in ("esoteric", "bm25"):
+        table = results["recipes"][name]["esoteric_table"]
+        assert table["text"]["combined_recall"] == table["by_passage"]["combined_recall"] == 1.0
+        # Both decided claims are about one sentence, which is one of the passages of each.
+        passages = sum(
+            len(document["retrieved"]["passages"])
+            for document in read(tmp_path / "out" / name / "predictions.jsonl")[:2]
+        )
+        assert table["text"]["combined_precision"] == 2 / passages
+    assert "| combined recall | 69.3 | 100.0 | 100.0 | 100.0 |" in report
+    assert "program, by document" in run.stdout
 
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2]) + lines[2][:40])  # as a full disk would leave it
@@ -214,8 +225,12 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
             2,
             "--llm needs --pairs, or --claims against the served index",
         ),
-        (["--pairs", "PAIRS", "--limit", "2"], 2, "--recipe and --limit need --claims."),
-        (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--recipe and --limit need --claims."),
+        (["--pairs", "PAIRS", "--limit", "2"], 2, "--limit and --sample need --claims."),
+        (["--pairs", "PAIRS", "--sample", "2"], 2, "--limit and --sample need --claims."),
+        (["--pairs", "PAIRS", "--half", "fitted"], 2, "--limit and --sample need --claims."),
+        (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--limit and --sample need --claims."),
+        (["--claims", "CLAIMS", "--sample", "2", "--limit", "2"], 2, "only one of --sample and"),
+        (["--claims", "CLAIMS", "--seed", "2"], 2, "--seed needs --sample."),
         (["--claims", "CLAIMS", "--vectors", "static"], 2, "--vectors needs --wiki-pages."),
         (["--claims", "CLAIMS", "--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
         (["--claims", "PAIRS"], 1, "pairs.jsonl, line 1: no sets of [document id,"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.claims import FeverClaim, SentenceKey
+from evaluation.claims import FeverClaim
 from evaluation.predictions import Answer, AnswerHop
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Retrieved, SentenceKey
 
 
-def claim(number: int, label: Label, *sets: Sequence[SentenceKey]) -> FeverClaim:
+def claim(number: int, label: Label, *sets: Sequence[tuple[str, int]]) -> FeverClaim:
     """Return a claim with these evidence sets."""
     return FeverClaim(
         f"Claim {number}.", label, tuple(tuple(group) for group in sets), number, f"line {number}"
@@ -18,20 +18,27 @@ def claim(number: int, label: Label, *sets: Sequence[SentenceKey]) -> FeverClaim
 
 def answer(
     label: Label,
-    evidence: Sequence[SentenceKey] = (),
+    evidence: Sequence[tuple[str, int]] = (),
     pages: Sequence[str] = (),
     confidence: float = 0.5,
-    ranked: Sequence[SentenceKey] | None = None,
+    ranked: Sequence[tuple[str, int]] | None = None,
     hops: Sequence[AnswerHop] = (),
+    retrieved: Retrieved | None = None,
 ) -> Answer:
-    """Return an answer; its ranking is its evidence unless given."""
+    """Return an answer; its ranking is its evidence unless given, and all that was retrieved."""
+    ranking = tuple(evidence if ranked is None else ranked)
     return Answer(
         label=label,
         confidence=confidence,
         evidence=tuple(evidence),
-        ranked=tuple((key, 1.0) for key in (evidence if ranked is None else ranked)),
+        ranked=tuple((key, 1.0) for key in ranking),
         pages=tuple(pages),
         hops=tuple(hops),
+        retrieved=retrieved
+        or Retrieved(
+            tuple((page, ("title",)) for page in pages),
+            tuple(SentenceKey(*key) for key in ranking),
+        ),
         seconds={"total": 0.5, "ranking": 0.2},
     )
 

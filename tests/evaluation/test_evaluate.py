@@ -154,6 +154,32 @@ def test_the_report_defines_every_figure_that_it_shows(out: Path) -> None:
     assert shown == set(re.findall(r"^- \*\*(.+)\*\*: ", report, re.MULTILINE))
 
 
+def test_the_passages_are_those_of_the_retriever_and_not_the_selected_ones(out: Path) -> None:
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    for name in SYSTEMS:
+        path = out / name / "predictions.jsonl"
+        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for record in records:
+            found = [document for document, _ in record["retrieved"]["documents"]]
+            assert sorted(found) == sorted(record["predicted_pages"])
+            passages = record["retrieved"]["passages"]
+            assert {page for page, _ in passages} <= set(found)
+            assert all(selected in passages for selected in record["predicted_evidence"])
+        text = results["recipes"][name]["esoteric_table"]["text"]
+        count = [len(record["retrieved"]["passages"]) for record in records[:2]]
+        assert text["passages"] == sum(count) / 2
+        assert text["combined_precision"] == 2 / sum(count)
+
+
+def test_a_sample_is_of_decided_claims_and_a_half_is_named(data: Path, out: Path) -> None:
+    run = evaluate(data, out, "--recipe", "bm25", "--sample", "2", "--seed", "1")
+    assert run.returncode == 0, run.stderr
+    assert "program, by document" in run.stdout
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert results["data"]["claims"]["labels"]["NOT ENOUGH INFO"] == 0
+    assert results["data"]["claims"]["choice"].startswith("A sample of decided claims")
+
+
 def test_an_evaluation_without_new_claims_only_computes_the_figures_again(
     data: Path, out: Path
 ) -> None:
@@ -180,7 +206,7 @@ def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
     run = evaluate(data, tmp_path / "out", "--claims", str(claims))
     assert run.returncode == 0, run.stderr
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| document recall | 77.4 | – |" in report  # noqa: RUF001
+    assert "ESOTERIC report's table" not in report
     assert "| evidence F1 | – |" in report  # noqa: RUF001
 
 

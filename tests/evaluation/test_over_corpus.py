@@ -256,15 +256,17 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
     about = {
         "command": "esoteric evaluate --claims mine.jsonl",
         "claims": 2,
+        "choice": "Only the published half of the claims.",
         "file": "mine.jsonl",
         "verifier": "a verifier 2.0",
         "corpus": {"name": "coast", "documents": 1200, "built_at": "2026-11-20T09:30:00Z"},
     }
     recipes = {
-        "esoteric": corpus_results(claims, answers),
-        "fer": corpus_results(claims, [None, None]),
+        "esoteric": corpus_results(claims, answers) | {"esoteric_table": {}},
+        "fer": corpus_results(claims, [None, None]) | {"esoteric_table": {}},
     }
     report = corpus_report({**about, "recipes": recipes})
+    assert "Only the published half of the claims." in report
     assert "2 claims of `mine.jsonl` over `coast`, 1,200 documents." in report
     assert "Evidence was labelled by a verifier 2.0." in report
     first, second = report.split("## esoteric")[1].split("## fer")

@@ -22,6 +22,7 @@ from retrieval.types import (
     Mutation,
     Proof,
     Report,
+    Retrieved,
     SentenceKey,
     Usage,
     Verdict,
@@ -146,6 +147,17 @@ def test_a_sentence_that_one_statement_selected_is_shown_as_that_one_read_it() -
     merged = both(report(SUPPORTS, 0.9, (OLD,)), report(NOT_ENOUGH_INFO, 0.8, (unselected,)))
     assert [(item.stance, item.selected) for item in merged.evidence] == [(SUPPORTS, True)]
     assert merged.evidence[0].key == SentenceKey("Pier", 0)
+
+
+def test_what_was_retrieved_for_the_statements_is_retrieved_for_the_claim() -> None:
+    first = Retrieved((("Pier", ("title",)), ("Boat", ("text",))), (OLD.key,))
+    second = Retrieved((("Pier", ("words",)),), (BUILT.key, OLD.key))
+    found = both(
+        replace(report(SUPPORTS, 0.9, (OLD,)), retrieved=first),
+        replace(report(SUPPORTS, 0.8, (BUILT,)), retrieved=second),
+    ).retrieved
+    assert found.documents == (("Pier", ("title",)), ("Boat", ("text",)))
+    assert found.passages == (OLD.key, BUILT.key)
 
 
 def test_hops_are_numbered_through_and_offsets_are_those_of_the_claim() -> None:

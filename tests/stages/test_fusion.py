@@ -5,6 +5,7 @@ from dataclasses import replace
 from retrieval.stages.fusion import PathFusion
 from retrieval.types import Evidence, SentenceKey
 from tests.evidence import evidence
+from tests.states import state_of
 
 
 def after(title: str, score: float, *path: Evidence) -> Evidence:
@@ -66,3 +67,16 @@ def test_a_path_through_a_sentence_that_says_nothing_alone_does_not_count() -> N
     stranger = SentenceKey("Nowhere", 0)
     lost = replace(evidence("D", "text", 0.9), path=(stranger,))
     assert [item.title for item in ranked([A], [lost])] == ["A"]
+
+
+def test_passages_keep_what_earlier_hops_ranked_and_the_verifier_dropped() -> None:
+    state = state_of(
+        "A claim.",
+        ranked=(A,),
+        paths=(after("B", 0.9, A),),
+        evidence=(B, C),
+        passages=(B.key, C.key),
+    )
+    found = PathFusion(0.1, hybrid_weight=None).run(replace(state, evidence=(B,))).state
+    assert found.passages == (B.key, A.key, C.key)
+    assert [item.title for item in found.evidence] == ["B", "A"]

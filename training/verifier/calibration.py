@@ -11,7 +11,8 @@ taken before a proof that disagrees lowers it (``sufficiency/proof_adjustment.py
 
 It is fitted to everyday claims and FEVER's at once, with the same weight. Many claims that FEVER
 labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to only one
-collection fails on the other.
+collection fails on the other. Of both, only the fitted half is used (``evaluation.choice``), so
+figures of the published half are of claims that nothing here has seen.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.claims import AnnotatedClaim
+from evaluation.choice import Choice
+from evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
+from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.measures.calibration import calibration_error
 from retrieval.assembly import Retriever
 from retrieval.config import RetrievalConfig
@@ -47,7 +50,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
 SCALES = tuple(0.5 + 0.05 * step for step in range(31))
 BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
 OF_SEVERAL = tuple(0.25 * step for step in range(13))
-FEVER_CLAIMS = 300  # the first claims of FEVER's development set, which are fitted to
+FEVER_CLAIMS = 300  # of the fitted half of FEVER's development claims the first ones are searched
 _UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
 _LEAST = 1e-3  # least probability of a label in the loss, so that the loss stays finite
 
@@ -134,6 +137,19 @@ class _Searches:
             with_path=np.array([bool(item.path) for item in best], dtype=bool),
             truth=np.array([LABELS.index(search.label) for search in some], dtype=np.int64),
         )
+
+
+def claims_to_fit(data: Path) -> tuple[list[CorpusClaim], list[FeverClaim]]:
+    """Return everyday claims and FEVER's of the fitted half of the development claims.
+
+    Raises:
+        BadSource: a file cannot be read.
+    """
+    everyday, fever = data / "vital" / "dev.jsonl", data / "fever-dev" / "dev.jsonl"
+    return (
+        Choice("fitted").of(read_corpus_claims(everyday), everyday),
+        Choice("fitted", limit=FEVER_CLAIMS).of(read_fever_claims(fever), fever),
+    )
 
 
 def calibrate(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,35 @@ from numpy.typing import NDArray
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.evidence import evidence
-from training.verifier.calibration import Calibration, Search, crossed_figures, fitted, recalibrated
+from training.verifier.calibration import (
+    Calibration,
+    Search,
+    claims_to_fit,
+    crossed_figures,
+    fitted,
+    recalibrated,
+)
 
 
 def search(label: Label, opinion: Opinion) -> Search:
     """A search that selected one sentence."""
     item = replace(evidence("Pier", "It is old.", 0.5, SUPPORTS), opinion=opinion)
     return Search((item,), opinion, label)
+
+
+def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
+    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    for part in ("vital", "fever-dev"):
+        (tmp_path / part).mkdir()
+        lines = (
+            {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+            for n in (1, 2, 3, 5)
+        )
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / part / "dev.jsonl").write_text(text, encoding="utf-8")
+    everyday, fever = claims_to_fit(tmp_path)
+    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."]
+    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
 
 
 def test_a_bias_moves_the_odds_of_undecided() -> None:
