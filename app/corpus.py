@@ -15,6 +15,8 @@ from app.contexts import Corpus
 from app.wording import day
 from retrieval.errors import IndexUnavailable
 from retrieval.fixes import esoteric_command
+from retrieval.recipes import RECIPES
+from retrieval.runnable import runnable
 from settings import Settings
 from worker.health import worker_health
 from worker.jobs import JobStore, SearchedCorpus
@@ -33,7 +35,7 @@ def searched_corpus(settings: Settings, store: JobStore) -> SearchedCorpus:
         StoreUnavailable: the database cannot be read.
     """
     if isinstance(settings.store, Path):
-        return read_corpus(settings.store)
+        return read_corpus(settings.store, settings.report_models)
     health = worker_health(store)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
@@ -46,8 +48,10 @@ def searched_corpus(settings: Settings, store: JobStore) -> SearchedCorpus:
     return health.corpus
 
 
-def read_corpus(index: Path) -> SearchedCorpus:
+def read_corpus(index: Path, report: Path | None) -> SearchedCorpus:
     """Return the corpus of the embedded index in this folder.
+
+    ``report``: the folder of the models for the recipe ``report``.
 
     Raises:
         IndexUnavailable: there is no index, or its ``meta.json`` cannot be read.
@@ -62,6 +66,7 @@ def read_corpus(index: Path) -> SearchedCorpus:
             int(meta["documents"]),
             str(meta["built_at"]),
             str(meta.get("date", "")),
+            runnable(RECIPES, str(meta.get("encoder", "")), report),
         )
     except FileNotFoundError as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", build) from error

@@ -25,6 +25,7 @@ APP_IMPORTS = {
     "retrieval.fixes",
     "retrieval.recipes",
     "retrieval.result",
+    "retrieval.runnable",
     "retrieval.spreadsheet",
     "retrieval.types",
     "retrieval.wording",

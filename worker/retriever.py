@@ -9,6 +9,8 @@ from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
+from retrieval.recipes import RECIPES
+from retrieval.runnable import runnable
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
@@ -155,7 +157,12 @@ class RetrieverSlot:
             raise problem from error
         self._retriever = retriever
         self.corpus = SearchedCorpus(
-            info.name, info.source, info.documents, info.built_at, info.date
+            info.name,
+            info.source,
+            info.documents,
+            info.built_at,
+            info.date,
+            runnable(RECIPES, info.encoder, self._settings.report_models),
         )
         self._ready()
         logger.info("Models and index are loaded")
