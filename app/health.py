@@ -66,7 +66,7 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     settings = services().settings
     try:
         if isinstance(settings.store, Path):
-            read_corpus(settings.store, settings.report_models)
+            read_corpus(settings.store, settings.report_models, services().recipes)
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:

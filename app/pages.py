@@ -32,7 +32,7 @@ from app.services import services
 from app.wording import job_badge, moment
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
-from retrieval.recipes import RECIPES
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from worker.health import worker_health
 from worker.jobs import ListedJob
 
@@ -105,7 +105,9 @@ def claim(job_id: str) -> str:
         asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
-        return render(progress_page(job, events, health.problem, asked, follow=follow))
+        # A recipe may have been removed since the claim was submitted; the worker will report it.
+        recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
+        return render(progress_page(job, recipe, events, health.problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -164,9 +166,9 @@ def _home(
     """Return the page with the form; ``asked`` is the recipe that was chosen there."""
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
-    here = UNKNOWN
+    recipes, here = services().recipes, UNKNOWN
     try:
-        searched = searched_corpus(services().settings, services().store)
+        searched = searched_corpus(services())
         corpus = corpus_item(searched)
         here = searched.recipes or UNKNOWN
     except IndexUnavailable as error:
@@ -183,13 +185,15 @@ def _home(
             corpus_problem=corpus_problem,
             recipes=tuple(
                 RecipeRow(recipe.name, recipe.summary)
-                for recipe in RECIPES.values()
+                for recipe in recipes.values()
                 if recipe.name not in here.problems
             ),
             other_recipes=_grouped(here.problems),
             recipe_problem=recipe_problem,
             usual=here.usual,
-            chosen=asked if asked in RECIPES and asked not in here.problems else here.usual,
+            chosen=asked
+            if asked and asked in recipes and asked not in here.problems
+            else here.usual,
             asked=asked_model(services().settings, worker_health(services().store)),
         )
     )

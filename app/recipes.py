@@ -8,7 +8,7 @@ from app.corpus import searched_corpus
 from app.schema import RecipeItem, Recipes
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES, recipe_named
+from retrieval.recipes import DEFAULT_RECIPE, recipe_named
 from retrieval.runnable import Runnable
 
 # Until an index is known, claims are accepted and wait.
@@ -29,7 +29,7 @@ def recipe_to_run(asked: str | None) -> str:
         StoreUnavailable: the database cannot be read.
     """
     here = _runnable() or UNKNOWN
-    name = here.usual if asked is None else recipe_named(asked).name
+    name = here.usual if asked is None else recipe_named(asked, services().recipes).name
     if name in here.problems:
         problem = here.problems[name]
         message = f"The recipe {name} cannot run here. {problem.message}"
@@ -43,7 +43,8 @@ def listed_recipes() -> Recipes:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    here = _runnable() or Runnable(DEFAULT_RECIPE, dict.fromkeys(RECIPES, _NO_INDEX))
+    recipes = services().recipes
+    here = _runnable() or Runnable(DEFAULT_RECIPE, dict.fromkeys(recipes, _NO_INDEX))
     return Recipes(
         recipes=tuple(
             RecipeItem(
@@ -52,7 +53,7 @@ def listed_recipes() -> Recipes:
                 can_run=recipe.name not in here.problems,
                 problem=here.problems.get(recipe.name),
             )
-            for recipe in RECIPES.values()
+            for recipe in recipes.values()
         )
     )
 
@@ -60,6 +61,6 @@ def listed_recipes() -> Recipes:
 def _runnable() -> Runnable | None:
     """Return which recipes can run, or ``None`` if no index is known."""
     try:
-        return searched_corpus(services().settings, services().store).recipes
+        return searched_corpus(services()).recipes
     except IndexUnavailable:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,17 +42,20 @@ class Retriever:
         threads: int,
         folders: ModelFolders,
         explainer: Explains | None = None,
+        recipes: Mapping[str, Recipe] = RECIPES,
     ) -> None:
         """Store the settings; nothing is opened yet.
 
         ``snapshots`` is the folder for files that are derived from an index on a server,
         ``threads`` is how many the models may use. ``explainer`` asks a language model.
+        ``recipes`` are those that claims are checked by, by their names.
         """
         self._location = index
         self._snapshots = snapshots
         self._threads = threads
         self._folders = folders
         self._explainer = explainer
+        self._recipes = recipes
         self._resources: dict[Vectors, Resources] = {}
         self._pipelines: dict[Recipe, Pipeline] = {}
         self._index: Index | None = None
@@ -78,7 +82,7 @@ class Retriever:
         if self._folders.report is None:  # then only vectors of the default recipe can be searched
             return RECIPES[DEFAULT_RECIPE]
         info = open_index(self._location, self._snapshots).open(None).info()
-        return RECIPES[runnable(RECIPES, info.encoder, self._folders.report).usual]
+        return self._recipes[runnable(self._recipes, info.encoder, self._folders.report).usual]
 
     def _opened(self, recipe: Recipe) -> Pipeline:
         if recipe not in self._pipelines:
@@ -128,7 +132,7 @@ class Retriever:
 
         Also raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
-        return self.follow(recipe_named(recipe), claim, on_progress)
+        return self.follow(recipe_named(recipe, self._recipes), claim, on_progress)
 
     def follow(self, recipe: Recipe, claim: str, on_progress: ProgressListener) -> Report:
         """Check one claim by a recipe, which need not be one of the shipped.

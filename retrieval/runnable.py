@@ -14,6 +14,7 @@ from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
 from retrieval.errors import ModelUnavailable, Problem
 from retrieval.recipes import DEFAULT_RECIPE, Recipe
 from retrieval.report.models import present_models
+from retrieval.stage_names import reads_report_models
 
 _NAMES = {"minilm": "MiniLM", "static": "the static encoder", "dpr": "DPR"}
 
@@ -53,7 +54,7 @@ def _fits(recipe: Recipe, encoder: str) -> bool:
 
 
 def _problem(recipe: Recipe, encoder: str, report: Path | None) -> Problem | None:
-    if recipe.vectors == "dpr":
+    if reads_report_models(recipe):
         try:
             present_models(report)
         except ModelUnavailable as error:

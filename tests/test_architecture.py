@@ -23,6 +23,7 @@ APP_IMPORTS = {
     "retrieval.claim",
     "retrieval.errors",
     "retrieval.fixes",
+    "retrieval.recipe_files",
     "retrieval.recipes",
     "retrieval.result",
     "retrieval.runnable",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.services import services_of
-from retrieval.errors import Problem
+from retrieval.errors import BadRecipe, Problem
+from retrieval.recipe_files import as_yaml
 from retrieval.recipes import RECIPES
 from retrieval.runnable import Runnable
 from settings import Settings
@@ -126,6 +128,29 @@ def test_a_refused_claim_keeps_the_recipe_that_was_chosen(client: FlaskClient) -
     page = client.post("/claims", data={"claim": "?!", "recipe": "esoteric"})
     assert page.status_code == 422
     assert posted_by_the_form(page.text)["recipe"] == "esoteric"
+
+
+def test_recipes_of_a_folder_are_offered_and_checked_beside_the_shipped_ones(
+    tmp_path: Path,
+) -> None:
+    describe_index(tmp_path)
+    mine = replace(RECIPES["m3"], name="mine", max_hops=1)
+    (tmp_path / "mine.yaml").write_text(as_yaml(mine))
+    app = app_of(tmp_path, ESOTERIC_RECIPES=str(tmp_path))
+    client, store = app.test_client(), services_of(app).store
+    assert listed(client)["mine"]["can_run"]
+    assert 'value="mine"' in client.get("/").text
+    sent = client.post("/claims", data={"claim": CLAIM, "recipe": "mine"})
+    page = client.get(sent.headers["Location"]).text
+    assert store.get(store.recent(1)[0].id).recipe == "mine"
+    assert 'data-stage="dense"' in page  # the stages are those of the file,
+    assert 'data-stage="titles"' not in page  # and not of the default recipe
+
+
+def test_a_bad_file_in_the_folder_ends_the_start_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\nhop: 3\n")
+    with pytest.raises(BadRecipe, match=r"mine\.yaml, line 1: The key 'summary' is missing"):
+        app_of(tmp_path, ESOTERIC_RECIPES=str(tmp_path))
 
 
 def test_a_worker_says_which_recipes_can_run_over_an_index_on_a_server(tmp_path: Path) -> None:
