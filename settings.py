@@ -100,6 +100,12 @@ TABLE: tuple[Setting, ...] = (
         " --vectors dpr; a folder bart in it is used as ESOTERIC_BART.",
     ),
     Setting(
+        "ESOTERIC_RECIPES",
+        "none",
+        "Folder of recipes as YAML files, which the service offers beside its own; web server and"
+        ' worker read it when they start (docs/recipes.md, "Your own recipe").',
+    ),
+    Setting(
         "ESOTERIC_VERIFIER",
         "none",
         "Folder with a sequence-classification model of Hugging Face, which then labels evidence"
@@ -170,6 +176,7 @@ class Settings:
     database_url: str
     broker_url: str
     bart: Path | None
+    recipes: Path | None
     verifier: Path | None
     report_models: Path | None
     llm: LanguageModelChoice | None
@@ -199,6 +206,7 @@ class Settings:
             or f"sqlite:///{home}/esoteric.db",
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
             bart=_existing_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
+            recipes=_existing_folder(environment, "ESOTERIC_RECIPES"),
             verifier=_existing_folder(environment, "ESOTERIC_VERIFIER"),
             report_models=report_models,
             llm=_language_model(environment),

@@ -16,13 +16,19 @@ from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
 from app.openapi import description
 from app.services import Services, install_services
+from retrieval.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
 from worker.jobs import JobStore
 
 
 def create_app(settings: Settings) -> Flask:
-    """Return the application; it opens no connection before the first request."""
+    """Return the application; it opens no connection before the first request.
+
+    Raises:
+        BadRecipe: a file of ESOTERIC_RECIPES cannot be used.
+    """
+    recipes = recipes_with(settings.recipes)
     app = Flask(
         "esoteric",
         root_path=str(CHECKOUT),
@@ -37,7 +43,9 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     store = JobStore(settings.database_url)
     metrics = Metrics(store)
-    install_services(app, Services(settings, store, Queue(settings, store), metrics))
+    install_services(
+        app, Services(settings, store, Queue(settings, store, recipes), metrics, recipes)
+    )
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)

@@ -11,6 +11,7 @@ import waitress
 
 from app import create_app
 from app.services import services_of
+from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 
 # Requests mostly wait for the database, so there may be more threads than cores.
@@ -41,7 +42,7 @@ def main() -> int:
             max_request_body_size=MOST_BYTES_READ,
             clear_untrusted_proxy_headers=True,
         )
-    except BadSetting as error:
+    except (BadSetting, BadRecipe) as error:
         logger.critical("%s", error)
         return 1
     except (OSError, ValueError) as error:

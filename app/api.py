@@ -12,7 +12,17 @@ from pydantic_core import ErrorDetails
 from app.errors import RequestRefused
 from app.export import EXPORTS, export
 from app.openapi import describe
-from app.schema import Accepted, Error, ExportFormat, Progress, Since, Submission, answer
+from app.recipes import listed_recipes, recipe_to_run
+from app.schema import (
+    Accepted,
+    Error,
+    ExportFormat,
+    Progress,
+    Recipes,
+    Since,
+    Submission,
+    answer,
+)
 from app.services import services
 from retrieval.errors import Problem
 from worker.jobs import Job
@@ -31,12 +41,13 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_413=(Error, "More than 64 KiB"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "The claim cannot be checked"),
+    HTTP_422=(Error, "The claim cannot be checked, or the recipe cannot run here"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
-    job = Accepted.model_validate(services().queue.submit(asked.claim, asked.recipe, asked.anyway))
+    recipe = recipe_to_run(asked.recipe)
+    job = Accepted.model_validate(services().queue.submit(asked.claim, recipe, asked.anyway))
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
 
@@ -124,6 +135,13 @@ def export_claim(job_id: str) -> Response:
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
         },
     )
+
+
+@blueprint.get("/recipes")
+@describe(HTTP_200=(Recipes, "All recipes"))
+def recipes() -> Response:
+    """List the recipes: which of them can run here, and why others cannot."""
+    return answer(listed_recipes())
 
 
 @blueprint.get("/openapi.json")

@@ -41,6 +41,22 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class RecipeRow:
+    """A recipe that can run here."""
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRecipes:
+    """Recipes that cannot run here, for the same reason."""
+
+    names: tuple[str, ...]
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
 class Badge:
     """A verdict, a stance or a state in a few words, with its look."""
 
@@ -327,9 +343,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
-    """The page with the form. ``problem`` is set if ``claim`` was refused.
+    """The page with the form.
 
-    ``offers_anyway``: the claim can be checked in spite of the problem.
+    ``problem`` is set if ``claim`` was refused, ``recipe_problem`` if the recipe cannot run here.
+
+    ``offers_anyway``: the claim can be checked in spite of the problem. ``usual``: the name of the
+    recipe of the examples; ``chosen``: of the one that is selected in the form.
     ``asked``: ``None`` where there is no language model.
     """
 
@@ -342,6 +361,11 @@ class HomePage:
     recent: tuple[ClaimRow, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
+    recipes: tuple[RecipeRow, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
     asked: Asked | None
 
 

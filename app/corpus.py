@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 
 from app.contexts import Corpus
+from app.services import Services
 from app.wording import day
 from retrieval.errors import IndexUnavailable
 from retrieval.fixes import esoteric_command
-from settings import Settings
+from retrieval.recipes import Recipe
+from retrieval.runnable import runnable
 from worker.health import worker_health
-from worker.jobs import JobStore, SearchedCorpus
+from worker.jobs import SearchedCorpus
 
 # Corpora whose texts are from Wikipedia and are shown under its licence: by their kind, or by the
 # names that Kiwix and Wikimedia give to files of Wikipedia.
@@ -25,16 +28,17 @@ _WIKIPEDIA_SOURCES = ("vital", "fever")
 _WIKIPEDIA_NAME = re.compile(r"wikipedia|[a-z]+wiki[-_]", re.IGNORECASE)
 
 
-def searched_corpus(settings: Settings, store: JobStore) -> SearchedCorpus:
+def searched_corpus(here: Services) -> SearchedCorpus:
     """Return the corpus that claims are checked against.
 
     Raises:
         IndexUnavailable: the index cannot be used, or no worker has reported it.
         StoreUnavailable: the database cannot be read.
     """
+    settings = here.settings
     if isinstance(settings.store, Path):
-        return read_corpus(settings.store)
-    health = worker_health(store)
+        return read_corpus(settings.store, settings.report_models, here.recipes)
+    health = worker_health(here.store)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
     if health.corpus is None:
@@ -46,8 +50,10 @@ def searched_corpus(settings: Settings, store: JobStore) -> SearchedCorpus:
     return health.corpus
 
 
-def read_corpus(index: Path) -> SearchedCorpus:
-    """Return the corpus of the embedded index in this folder.
+def read_corpus(index: Path, report: Path | None, recipes: Mapping[str, Recipe]) -> SearchedCorpus:
+    """Return the corpus of the embedded index in this folder, and which recipes can run over it.
+
+    ``report``: the folder of the ESOTERIC report's models.
 
     Raises:
         IndexUnavailable: there is no index, or its ``meta.json`` cannot be read.
@@ -62,6 +68,7 @@ def read_corpus(index: Path) -> SearchedCorpus:
             int(meta["documents"]),
             str(meta["built_at"]),
             str(meta.get("date", "")),
+            runnable(recipes, str(meta.get("encoder", "")), report),
         )
     except FileNotFoundError as error:
         raise IndexUnavailable("index_missing", "There is no index yet.", build) from error

@@ -20,6 +20,7 @@ from retrieval.errors import (
     IndexUnavailable,
     InvalidClaim,
     Problem,
+    RecipeUnavailable,
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
@@ -31,6 +32,7 @@ _PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownJob, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),

@@ -117,7 +117,7 @@ def file_links(job_id: str, result: ClaimResult) -> dict[str, str]:
 def _folder(result: ClaimResult) -> Path | None:
     """Return the folder that the corpus of a result was built from, if it is still searched."""
     try:
-        corpus = searched_corpus(services().settings, services().store)
+        corpus = searched_corpus(services())
     except IndexUnavailable:
         return None
     if corpus.name != result.corpus.name or not corpus.source.startswith(_FOLDER):

@@ -63,10 +63,10 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     Problems with an index on a server are reported by the worker.
     """
     problems: list[Problem] = []
-    index = services().settings.store
+    settings = services().settings
     try:
-        if isinstance(index, Path):
-            read_corpus(index)
+        if isinstance(settings.store, Path):
+            read_corpus(settings.store, settings.report_models, services().recipes)
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
-from app.contexts import ClaimRow, Corpus, HistoryPage, HomePage, StoppedPage, render
+from app.contexts import (
+    ClaimRow,
+    Corpus,
+    HistoryPage,
+    HomePage,
+    OtherRecipes,
+    RecipeRow,
+    StoppedPage,
+    render,
+)
 from app.corpus import corpus_item, searched_corpus
 from app.errors import RequestRefused, status_of
 from app.files import file_links
 from app.openapi import describe
 from app.progress import progress_page
+from app.recipes import UNKNOWN, recipe_to_run
 from app.results import result_page
 from app.schema import Follow, HistorySearch, Submission
 from app.services import services
 from app.wording import job_badge, moment
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim, Problem
-from retrieval.recipes import DEFAULT_RECIPE
+from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
+from retrieval.recipes import DEFAULT_RECIPE, RECIPES
 from worker.health import worker_health
 from worker.jobs import ListedJob
 
@@ -52,7 +63,7 @@ def home() -> str:
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong with the claim"),
+    HTTP_422=(None, "The form again, with what is wrong with the claim or why it cannot run"),
 )
 def submit() -> BaseResponse:
     """Submit the claim and redirect to its page; a wrong claim is shown in the form again."""
@@ -66,11 +77,16 @@ def submit() -> BaseResponse:
             ),
         )
     text = request.form.get("claim", "")
-    recipe = request.form.get("recipe", DEFAULT_RECIPE)
+    asked = request.form.get("recipe")
     try:
+        recipe = recipe_to_run(asked)
         job = services().queue.submit(text, recipe, request.form.get("anyway") == "1")
     except InvalidClaim as error:
-        return Response(_home(text, error.problem), status_of(error), mimetype="text/html")
+        page = _home(text, error.problem, asked=asked)
+        return Response(page, status_of(error), mimetype="text/html")
+    except RecipeUnavailable as error:
+        page = _home(text, None, recipe_problem=error.problem)
+        return Response(page, status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
 
@@ -89,7 +105,9 @@ def claim(job_id: str) -> str:
         asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
-        return render(progress_page(job, events, health.problem, asked, follow=follow))
+        # A recipe may have been removed since the claim was submitted; the worker will report it.
+        recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
+        return render(progress_page(job, recipe, events, health.problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -139,11 +157,20 @@ def history() -> str:
     )
 
 
-def _home(text: str, problem: Problem | None) -> str:
+def _home(
+    text: str,
+    problem: Problem | None,
+    recipe_problem: Problem | None = None,
+    asked: str | None = None,
+) -> str:
+    """Return the page with the form; ``asked`` is the recipe that was chosen there."""
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
+    recipes, here = services().recipes, UNKNOWN
     try:
-        corpus = corpus_item(searched_corpus(services().settings, services().store))
+        searched = searched_corpus(services())
+        corpus = corpus_item(searched)
+        here = searched.recipes or UNKNOWN
     except IndexUnavailable as error:
         corpus_problem = error.problem
     return render(
@@ -156,9 +183,27 @@ def _home(text: str, problem: Problem | None) -> str:
             recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
+            recipes=tuple(
+                RecipeRow(recipe.name, recipe.summary)
+                for recipe in recipes.values()
+                if recipe.name not in here.problems
+            ),
+            other_recipes=_grouped(here.problems),
+            recipe_problem=recipe_problem,
+            usual=here.usual,
+            chosen=asked
+            if asked and asked in recipes and asked not in here.problems
+            else here.usual,
             asked=asked_model(services().settings, worker_health(services().store)),
         )
     )
+
+
+def _grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
+    names: dict[Problem, list[str]] = {}
+    for name, problem in problems.items():
+        names.setdefault(problem, []).append(name)
+    return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
 def _row(job: ListedJob) -> ClaimRow:

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from app.contexts import Asked, HopRows, ProgressPage, StageRow, StageState
 from app.wording import STAGES, elapsed
-from retrieval.errors import Problem, UnknownRecipe
-from retrieval.recipes import DEFAULT_RECIPE, Recipe, recipe_named
+from retrieval.errors import Problem
+from retrieval.recipes import Recipe
 from worker.jobs import Event, Job
 
 # The stages that need sentences of an earlier hop, and the one that prepares the next hop.
@@ -25,6 +25,7 @@ _CLOSING = "explain"
 
 def progress_page(
     job: Job,
+    recipe: Recipe,
     events: Sequence[Event],
     problem: Problem | None,
     asked: Asked | None,
@@ -46,7 +47,6 @@ def progress_page(
         else:
             current.append(event)
     last = events[-1] if events else None
-    recipe = _recipe(job.recipe)
     running = last is not None and job.state == "running"
     closing = _closing(current)
     seconds = max(0, int((datetime.now(UTC) - job.created_at).total_seconds()))
@@ -103,14 +103,6 @@ def hops(
         running = started and number == len(messages)
         found.append(HopRows(number, _rows(stages, reported, running=running, over=over)))
     return tuple(found)
-
-
-def _recipe(name: str) -> Recipe:
-    try:
-        return recipe_named(name)
-    except UnknownRecipe:
-        # The claim was submitted before an update removed its recipe; the worker will report it.
-        return recipe_named(DEFAULT_RECIPE)
 
 
 def _waiting(problem: Problem | None) -> str:

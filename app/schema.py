@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.export import EXPORTS
 from retrieval.errors import Problem
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.recipes import RECIPES, Ending, Vectors
 from retrieval.result import Whole
 from worker.jobs import Event, Links, State
 
@@ -25,8 +25,8 @@ class Submission(_Model):
 
     claim: str
     """The claim, at most 500 characters."""
-    recipe: Annotated[str, Field(json_schema_extra={"enum": list(RECIPES)})] = DEFAULT_RECIPE
-    """Name of a recipe."""
+    recipe: Annotated[str | None, Field(examples=list(RECIPES))] = None
+    """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
     anyway: bool = False
     """Whether to check also a link, a text in another language, or a question that yes or no does
     not answer."""
@@ -41,6 +41,42 @@ class Accepted(_Model):
     """Its state."""
     links: Links
     """Addresses of the claim."""
+
+
+class RecipeItem(_Model):
+    """A recipe, and whether it can run here."""
+
+    name: str
+    """Its name."""
+    summary: str
+    """What it does."""
+    default: bool
+    """Whether it checks the claims that name no recipe. It follows the index."""
+    can_run: bool
+    """Whether it can run over this index, with the models that are here."""
+    problem: Problem | None
+    """Why it cannot run, null if it can."""
+    first: tuple[str, ...]
+    """The stages that run once, in order."""
+    hop: tuple[str, ...]
+    """The stages of every hop, in order."""
+    next: tuple[str, ...]
+    """What finds the documents of the next hop."""
+    ending: Ending
+    """What ends the search before `max_hops`."""
+    max_hops: Whole
+    """Most hops."""
+    settings: dict[str, float | None]
+    """Thresholds and limits of the stages."""
+    vectors: Vectors
+    """Which vectors the index must have."""
+
+
+class Recipes(_Model):
+    """All recipes."""
+
+    recipes: tuple[RecipeItem, ...]
+    """The recipes, in the order in which pages list them."""
 
 
 class Follow(_Model):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from flask import Flask, current_app
 
 from app.metrics import Metrics
+from retrieval.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
 from worker.jobs import JobStore
@@ -17,12 +19,16 @@ _EXTENSION = "esoteric"
 
 @dataclass(frozen=True)
 class Services:
-    """The settings and the objects that are made once per process."""
+    """The settings and the objects that are made once per process.
+
+    ``recipes``: those that are shipped and those of ESOTERIC_RECIPES, by their names.
+    """
 
     settings: Settings
     store: JobStore
     queue: Queue
     metrics: Metrics
+    recipes: Mapping[str, Recipe]
 
     def close(self) -> None:
         """Close every connection."""

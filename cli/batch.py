@@ -18,12 +18,14 @@ from cli.claim_files import Row, read_claims, separator_of
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
+from cli.recipe_option import recipe_option
 from cli.verdict_tables import TABLES, write_table
 from retrieval.claim import read_claim
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
 from retrieval.explanation.choice import LanguageModelChoice, memory_of
-from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.recipe_files import keep_recipe, recipe_given, recipes_with
+from retrieval.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, CorpusInfo, claim_result
 from retrieval.wording import WITH_QUANTITIES
 from settings import Settings
@@ -50,15 +52,18 @@ _LINE_BEGINS = b'{"claim": '
     metavar="NAME",
     help="The column or key with the claims; by default the one named claim, statement or text.",
 )
-@click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
+@recipe_option
 @reports_errors
-def command(file: Path, output: Path, column: str | None, recipe: str) -> None:
+def command(file: Path, output: Path, column: str | None, recipe: str | None) -> None:
     """Check a list of claims: a table (.csv, .tsv, .xlsx), .jsonl, .json, or text, one a line.
+
+    A recipe from a file is kept beside the output, as OUTPUT.recipe.yaml.
 
     The other columns come back with the verdicts. The history of the web pages shows the claims.
     After an interruption, run the same command again: it continues where it stopped.
     """
-    recipe_named(recipe)
+    settings = Settings.from_environment()
+    chosen = recipe_given(recipe, recipes_with(settings.recipes)) if recipe is not None else None
     rows = read_claims(file, column)
     lines = _lines_of(output)
     to_file = lines != _STANDARD_OUTPUT and (lines.is_file() or not lines.exists())
@@ -75,15 +80,17 @@ def command(file: Path, output: Path, column: str | None, recipe: str) -> None:
     from retrieval.models import judge_name
     from retrieval.on_all_cores import in_order, processes_for
 
-    settings = Settings.from_environment()
     folders = settings.model_folders
-    made = Made(recipe, judge_name(folders), settings.llm, _corpus(settings))
+    chosen = chosen or _usual(settings)
+    if to_file and RECIPES.get(chosen.name) != chosen:
+        keep_recipe(output.with_name(f"{output.name}.recipe.yaml"), chosen)
+    made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings))
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0
     rest = rows[done:]
     processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings, threads, folders, recipe)
+    prepare = partial(_Checking, settings, threads, folders, chosen)
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
     history = _History(settings.database_url)
     # Opened before the models are loaded, so that a wrong path is reported at once.
@@ -137,7 +144,7 @@ class _Checking:
     """Checks claims; each process has one."""
 
     def __init__(
-        self, settings: Settings, threads: int, folders: ModelFolders, recipe: str
+        self, settings: Settings, threads: int, folders: ModelFolders, recipe: Recipe
     ) -> None:
         from retrieval.assembly import Retriever
 
@@ -145,7 +152,7 @@ class _Checking:
             settings.llm, settings.database_url, settings.packaged_models
         )
         self._retriever = Retriever(settings.store, settings.snapshots, threads, folders, explains)
-        self._retriever.warm_up(recipe_named(recipe))
+        self._retriever.warm_up(recipe)
         self._recipe = recipe
 
     def __call__(self, row: Row) -> dict[str, Any]:
@@ -157,7 +164,7 @@ class _Checking:
             return _failed(row, row.problem)
         try:
             read_claim(row.claim)  # the search itself refuses no question, link or other language
-            report = self._retriever.check(row.claim, self._recipe, lambda progress: None)
+            report = self._retriever.follow(self._recipe, row.claim, lambda progress: None)
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
             return _failed(row, error.problem)
@@ -205,6 +212,13 @@ class Made:
         both = [self.llm.name, self.verifier]  # the judge that decides comes first
         decided = judge == self.llm.decider(self.verifier)
         return decided and judges == (both if self.llm.decides else both[::-1])
+
+
+def _usual(settings: Settings) -> Recipe:
+    from retrieval.assembly import Retriever
+
+    folders = settings.model_folders
+    return Retriever(settings.store, settings.snapshots, settings.threads, folders).usual()
 
 
 def _corpus(settings: Settings) -> CorpusInfo:

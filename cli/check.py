@@ -11,8 +11,10 @@ import click
 from cli.claim_text import WIDTH, as_text
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
+from cli.recipe_option import recipe_option
 from cli.service import ready_service
-from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.recipe_files import is_recipe_file, recipe_given, recipes_with
+from retrieval.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
@@ -22,7 +24,7 @@ from settings import Settings
     "check", epilog='Example: esoteric check "Frankenstein was written by Mary Shelley."'
 )
 @click.argument("claim")
-@click.option("--recipe", default=DEFAULT_RECIPE, show_default=True, help="See: esoteric recipes.")
+@recipe_option
 @click.option(
     "--anyway",
     is_flag=True,
@@ -30,25 +32,29 @@ from settings import Settings
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the claim document and nothing else.")
 @reports_errors
-def command(claim: str, recipe: str, anyway: bool, as_json: bool) -> None:
+def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None:
     """Check one claim and print the verdict with its evidence.
 
     If the service (esoteric up) is running, it checks the claim with its own settings and keeps it
-    in its history. Otherwise the models are loaded first.
+    in its history. Otherwise, and for a recipe from a file, the models are loaded first.
     """
     from retrieval.claim import read_claim
 
-    # Wrong input is reported before the models are loaded.
-    recipe_named(recipe)
-    read_claim(claim, anyway)
     settings = Settings.from_environment()
+    service = None
+    if recipe is None or not is_recipe_file(recipe):
+        service = ready_service(settings)
+    # Wrong input is reported before the models are loaded; a service knows its own recipes.
+    chosen = None
+    if recipe is not None and service is None:
+        chosen = recipe_given(recipe, recipes_with(settings.recipes))
+    read_claim(claim, anyway)
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
-    service = ready_service(settings)
     if service is not None:
         say_where_claims_go(service.receiver)
         document = service.check(claim, recipe, on_progress, anyway)
     else:
-        document = _checked_here(settings, claim, recipe, on_progress)
+        document = _checked_here(settings, claim, chosen, on_progress)
     if as_json:
         # As bytes: JSON is UTF-8 even if the terminal has another encoding.
         click.echo(json.dumps(document, ensure_ascii=False).encode())
@@ -57,7 +63,7 @@ def command(claim: str, recipe: str, anyway: bool, as_json: bool) -> None:
 
 
 def _checked_here(
-    settings: Settings, claim: str, recipe: str, on_progress: ProgressListener
+    settings: Settings, claim: str, recipe: Recipe | None, on_progress: ProgressListener
 ) -> dict[str, Any]:
     from retrieval.assembly import Retriever
     from retrieval.result import claim_result
@@ -68,7 +74,8 @@ def _checked_here(
         settings.llm, settings.database_url, settings.packaged_models
     )
     retriever = Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
-    return claim_result(retriever.check(claim, recipe, on_progress)).document()
+    report = retriever.follow(recipe or retriever.usual(), claim, on_progress)
+    return claim_result(report).document()
 
 
 def _ignore(progress: Progress) -> None:

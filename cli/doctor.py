@@ -58,7 +58,11 @@ def _findings() -> list[Finding]:
         settings = Settings.from_environment()
     except BadSetting as error:
         return [Finding("settings", False, str(error), "")]
-    checks = _CHECKS if settings.report_models is None else _CHECKS | _REPORT
+    checks = dict(_CHECKS)
+    if settings.report_models is not None:
+        checks["models of the report"] = _report_models
+    if settings.recipes is not None:
+        checks["recipes of your own"] = _recipes
     return [_checked(subject, check, settings) for subject, check in checks.items()]
 
 
@@ -141,6 +145,14 @@ def _report_models(settings: Settings) -> str:
     return f"{present_models(settings.report_models)}, for the recipe report"
 
 
+def _recipes(settings: Settings) -> str:
+    from retrieval.recipe_files import recipes_with
+    from retrieval.recipes import RECIPES
+
+    own = [name for name in recipes_with(settings.recipes) if name not in RECIPES]
+    return f"{', '.join(own) or 'none'}, from {settings.recipes}"
+
+
 def _index(settings: Settings) -> str:
     from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
@@ -210,4 +222,3 @@ _CHECKS: dict[str, Callable[[Settings], str]] = {
     "language model (verdict)": _language_model,
     "queue": _queue,
 }
-_REPORT = {"models of the report": _report_models}

@@ -9,7 +9,7 @@ from typing import IO, Any, NoReturn, ParamSpec, TypeVar
 
 import click
 
-from retrieval.errors import EsotericError, InvalidClaim, UnknownRecipe
+from retrieval.errors import BadRecipe, EsotericError, InvalidClaim, UnknownRecipe
 from settings import BadSetting
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except (InvalidClaim, UnknownRecipe, BadSetting) as error:
+        except (InvalidClaim, UnknownRecipe, BadRecipe, BadSetting) as error:
             _fail(str(error), WRONG_USAGE)
         except EsotericError as error:
             _fail(str(error), WRONG_USAGE if error.code in _WRONG_USAGE_CODES else FAILED)

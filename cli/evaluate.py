@@ -60,9 +60,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--recipe",
     "names",
-    help="Recipes (see: esoteric recipes) and baselines (bm25, minilm, tfidf), with commas; all:"
-    " all of these but report; ablations: the combined recipe without one part; variants: recipes"
-    " that in one respect do as their paper does."
+    help="Recipes (see: esoteric recipes), files of recipes (FILE.yaml) and baselines (bm25,"
+    " minilm, tfidf), with commas; all: all of these but files and report; ablations: the combined"
+    " recipe without one part; variants: recipes that in one respect do as their paper does."
     f"  [default: {DEFAULT_RECIPE}]",
 )
 @click.option("--several-pages", is_flag=True, help="Only claims that need several pages.")
@@ -181,12 +181,14 @@ def _over_corpus(
     settings: Settings, claims: Path, out: Path, names: str, choice: Choice, with_llm: bool
 ) -> None:
     from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
-    from evaluation.systems import checked_names
+    from evaluation.own_recipes import named_systems
 
+    systems, own = named_systems(names)
     evaluation = CorpusEvaluation(
         claims=claims,
         out=out,
-        systems=checked_names(names),
+        systems=systems,
+        own=own,
         choice=choice,
         index=settings.store,
         snapshots=settings.snapshots,
@@ -240,20 +242,22 @@ def _over_pages(
     vectors: str,
 ) -> None:
     from evaluation.evaluate import Evaluation, evaluate
-    from evaluation.systems import checked_names
+    from evaluation.own_recipes import named_systems
+    from evaluation.systems import searches_dpr
     from retrieval.report.models import RECIPE
 
-    systems = checked_names(names)
-    others = ", ".join(name for name in systems if name != RECIPE)
+    systems, own = named_systems(names)
+    of_dpr = ", ".join(name for name in systems if searches_dpr(name, own))
+    others = ", ".join(name for name in systems if not searches_dpr(name, own))
     if vectors == DPR_ENCODER and others:
         raise click.UsageError(
             f"--vectors {DPR_ENCODER} works only for the recipe {RECIPE}, not for {others}. Measure"
             " these in another run, with other vectors and another folder --out."
         )
-    if vectors != DPR_ENCODER and RECIPE in systems:
+    if vectors != DPR_ENCODER and of_dpr:
         raise click.UsageError(
-            f"The recipe {RECIPE} needs --vectors {DPR_ENCODER}, which works for no other."
-            f" Measure it in a separate run: --recipe {RECIPE} --vectors {DPR_ENCODER}"
+            f"The recipe {of_dpr} needs --vectors {DPR_ENCODER}, which works for no other."
+            f" Measure it in a separate run: --recipe {of_dpr} --vectors {DPR_ENCODER}"
         )
     evaluation = Evaluation(
         wiki_pages=wiki_pages,
@@ -262,6 +266,7 @@ def _over_pages(
         systems=systems,
         choice=choice,
         vectors=vectors,
+        own=own,
         indexes=settings.home / "evaluation",
         threads=settings.threads,
         folders=settings.model_folders,

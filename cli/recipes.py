@@ -10,17 +10,28 @@ import click
 
 from cli.errors import reports_errors
 from retrieval.config import RetrievalConfig
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
+from retrieval.recipe_files import as_yaml, recipe_given, recipes_with
+from retrieval.recipes import DEFAULT_RECIPE, Recipe
+from settings import Settings
 
 
-@click.command("recipes", epilog="Example: esoteric recipes combined")
+@click.command("recipes", epilog="Example: esoteric recipes combined --yaml > mine.yaml")
 @click.argument("name", required=False)
+@click.option("--yaml", "with_yaml", is_flag=True, help="Print NAME as a file for --recipe.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @reports_errors
-def command(name: str | None, as_json: bool) -> None:
-    """List the recipes, one line each, or show the stages and settings of the recipe NAME."""
-    chosen = [recipe_named(name)] if name else list(RECIPES.values())
-    if as_json:
+def command(name: str | None, with_yaml: bool, as_json: bool) -> None:
+    """List the recipes, one line each, or show the stages and settings of the recipe NAME.
+
+    NAME may also be a recipe's file. Those of ESOTERIC_RECIPES are listed too.
+    """
+    if with_yaml and (name is None or as_json):
+        raise click.UsageError("--yaml needs a NAME, and cannot be used with --json.")
+    recipes = recipes_with(Settings.from_environment().recipes)
+    chosen = [recipe_given(name, recipes)] if name else list(recipes.values())
+    if with_yaml:
+        click.echo(as_yaml(chosen[0]), nl=False)
+    elif as_json:
         click.echo(json.dumps({"recipes": [_document(recipe) for recipe in chosen]}))
     elif name:
         click.echo("\n".join(_described(chosen[0])))

@@ -47,20 +47,20 @@ class Service:
         return status == http.client.OK and answer.get("home") == self._home_id, answer
 
     def check(
-        self, claim: str, recipe: str, on_progress: ProgressListener, anyway: bool = False
+        self, claim: str, recipe: str | None, on_progress: ProgressListener, anyway: bool = False
     ) -> dict[str, Any]:
         """Submit a claim, wait until it is done and return the claim document.
 
-        ``anyway``: also a link, a text in another language or a question.
+        ``recipe``: ``None`` for the one that the service chooses. ``anyway``: also a link, a text
+        in another language or a question.
 
         If the wait is interrupted, the service still checks the claim: others may wait for it.
 
         Raises:
             ServiceFailed: it was not checked; the message says why.
         """
-        job = self._answer(
-            "POST", "/api/v1/claims", {"claim": claim, "recipe": recipe, "anyway": anyway}
-        )
+        asked = {"claim": claim, "anyway": anyway} | ({"recipe": recipe} if recipe else {})
+        job = self._answer("POST", "/api/v1/claims", asked)
         links = job["links"]
         self._wait(links["progress"], on_progress)
         job = self._answer("GET", links["self"])

@@ -22,6 +22,7 @@ from cli.service import Service
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
 from retrieval.fixes import esoteric_command
 from retrieval.index.versions import lacks_index
+from retrieval.recipe_files import recipes_with
 from settings import Settings
 
 _DEFAULT_SOURCE = "vital"
@@ -50,6 +51,7 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     if home is not None:
         environment["ESOTERIC_HOME"] = str(home)
     settings = Settings.from_environment(environment)
+    recipes_with(settings.recipes)  # a bad file is reported before anything is started
     # The programs may run in another folder, so the path is made absolute here.
     environment["ESOTERIC_HOME"] = str(settings.home)
     stop = _stop_event()

@@ -6,13 +6,14 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evaluation.choice import Choice
 from evaluation.claims import FeverClaim, read_fever_claims
+from evaluation.own_recipes import with_kept
 from evaluation.plots import draw
 from evaluation.provenance import Provenance, claim_folder, provenance_of
 from evaluation.report import report_of
@@ -40,6 +41,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import VERIFIER, judge_name, reading_models
 from retrieval.networks.mpnet_weights import mpnet_folder
 from retrieval.on_all_cores import processes_for
+from retrieval.recipes import Recipe
 from retrieval.report.models import REPORT_MODELS, present_models
 from retrieval.report.networks import ReportNetwork
 from retrieval.trained.trained_model import read_config, version_of
@@ -51,7 +53,8 @@ class Evaluation:
     """The claims, pages and systems to measure; ``command`` is shown in the report.
 
     ``choice``: which of the claims are asked. ``vectors``: the encoder of the pages. ``indexes``:
-    the folder with an index for each set of pages.
+    the folder with an index for each set of pages. ``own``: recipes from files, by their names,
+    which ``systems`` names too.
     """
 
     wiki_pages: Path
@@ -64,6 +67,7 @@ class Evaluation:
     threads: int
     folders: ModelFolders
     command: str
+    own: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 def evaluate(
@@ -91,7 +95,7 @@ def evaluate(
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
-        folders_used(evaluation.systems, evaluation.folders),
+        folders_used(evaluation.systems, evaluation.folders, evaluation.own),
         encoder.name,
     )
     claim_folder(evaluation.out, provenance)
@@ -99,9 +103,10 @@ def evaluate(
     store = indexed(corpus, EmbeddedIndex(index, evaluation.threads), encoder, on_pages)
     _check_evidence(claims, store)
 
-    bench = Bench(index, evaluation.indexes, evaluation.folders)
+    own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
+    bench = Bench(index, evaluation.indexes, evaluation.folders, own=own)
     outcomes: dict[str, Outcome] = {}
-    shown = _shown(evaluation, claims)
+    shown = _shown(evaluation, claims, own)
     for name in shown:
         outcomes[name] = run_system(
             partial(open_system, name, bench),
@@ -113,7 +118,7 @@ def evaluate(
         )
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
-        "models": _readers(shown, evaluation.folders),
+        "models": _readers(shown, evaluation.folders, own),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -122,16 +127,18 @@ def evaluate(
     return results
 
 
-def _shown(evaluation: Evaluation, claims: Sequence[FeverClaim]) -> list[str]:
+def _shown(
+    evaluation: Evaluation, claims: Sequence[FeverClaim], own: Mapping[str, Recipe]
+) -> list[str]:
     """Return the systems of the report: the requested ones, and others with all answers."""
     return [
         name
-        for name in system_names()
+        for name in dict.fromkeys((*system_names(), *own))
         if name in evaluation.systems or has_answered(evaluation.out / name, claims)
     ]
 
 
-def _readers(systems: Sequence[str], models: ModelFolders) -> list[str]:
+def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Recipe]) -> list[str]:
     """Return the names of all models that choose or label a system's evidence.
 
     Of the recipe ``report`` these are all models of the report, as the lock has them.
@@ -139,13 +146,13 @@ def _readers(systems: Sequence[str], models: ModelFolders) -> list[str]:
     folders = [
         folder
         for name in systems
-        for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name)))
+        for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name, own)))
     ]
     names = [
         judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
         for folder in dict.fromkeys(folders)
     ]
-    if reads_report_models(systems):
+    if reads_report_models(systems, own):
         folder = present_models(models.report)
         names += [ReportNetwork(folder, published).version for published in REPORT_MODELS]
     return names

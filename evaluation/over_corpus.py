@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
 from evaluation.measures.esoteric_table import esoteric_table
 from evaluation.measures.language_model import Judged, language_model_results
+from evaluation.own_recipes import with_kept
 from evaluation.places import Places
 from evaluation.predictions import retrieved_of, retrieved_record
 from evaluation.provenance import claim_folder, provenance_of
@@ -29,6 +30,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.models import judge_name
 from retrieval.on_all_cores import in_order, processes_for
 from retrieval.open_index import IndexLocation, open_index
+from retrieval.recipes import Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.types import Retrieved
 
@@ -42,7 +44,8 @@ class CorpusEvaluation:
     """The claims, index and systems of an evaluation, and the folder for the results.
 
     ``choice``: which of the claims are asked. ``snapshots``: see ``open_index``. ``llm``: the
-    language model that is asked at the end.
+    language model that is asked at the end. ``own``: recipes from files, by their names, which
+    ``systems`` names too.
     """
 
     claims: Path
@@ -55,6 +58,7 @@ class CorpusEvaluation:
     folders: ModelFolders
     llm: LanguageModelChoice | None
     command: str
+    own: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 def evaluate_over_corpus(
@@ -83,7 +87,7 @@ def evaluate_over_corpus(
         provenance_of(
             built,
             digest_of(evaluation.claims),
-            folders_used(evaluation.systems, evaluation.folders),
+            folders_used(evaluation.systems, evaluation.folders, evaluation.own),
             info.encoder or "none",
             evaluation.llm,
         ),
@@ -98,7 +102,8 @@ def evaluate_over_corpus(
         "corpus": {"name": info.name, "documents": info.documents, "built_at": info.built_at},
         "recipes": {},
     }
-    for name in system_names():
+    own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
+    for name in dict.fromkeys((*system_names(), *own)):
         answers = KeptAnswers(evaluation.out / name / "predictions.jsonl", everything)
         if name in evaluation.systems:
             _check(evaluation, name, claims, answers, partial(on_claims, name))
@@ -201,7 +206,13 @@ def _check(
     rest = [claim for claim in claims if not answers.has(claim)]
     done = len(claims) - len(rest)
     report(done, len(claims))
-    bench = Bench(evaluation.index, evaluation.snapshots, evaluation.folders, evaluation.llm)
+    bench = Bench(
+        evaluation.index,
+        evaluation.snapshots,
+        evaluation.folders,
+        evaluation.llm,
+        evaluation.own,
+    )
     prepare = partial(_Checking, name, bench)
     processes = processes_for(len(rest), evaluation.threads, memory_of(evaluation.llm))
     with answers.path.open("ab") as stream:

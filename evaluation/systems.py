@@ -6,8 +6,8 @@ without one of its parts, and variants: a recipe that does as its paper does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.open_index import IndexLocation, open_index
 from retrieval.recipes import RECIPES, Recipe
 from retrieval.report.models import present_models
+from retrieval.stage_names import reads_report_models as needs_report
 from retrieval.types import Progress, Report
 
 
@@ -55,12 +56,14 @@ class Bench:
     """What systems are made from, in each process: an index and the folders of the models.
 
     ``snapshots``: see ``open_index``. ``llm``: the language model that is asked at the end.
+    ``own``: recipes from files, by their names.
     """
 
     index: IndexLocation
     snapshots: Path
     folders: ModelFolders
     llm: LanguageModelChoice | None = None
+    own: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 class RecipeSystem:
@@ -231,6 +234,7 @@ VARIANTS: dict[str, Recipe] = {
 _SHIPPED = [name for name, recipe in RECIPES.items() if recipe.vectors == "minilm"]
 _SEVERAL = {"all": [*_SHIPPED, *BASELINES], "ablations": [*ABLATIONS], "variants": [*VARIANTS]}
 _CHANGED = ABLATIONS | VARIANTS
+_NONE: Mapping[str, Recipe] = {}
 
 
 def system_names() -> list[str]:
@@ -259,23 +263,30 @@ def checked_names(names: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def recipe_of(name: str) -> Recipe:
-    """Return the recipe, the ablation or the variant of this name."""
-    return _CHANGED[name] if name in _CHANGED else RECIPES[name]
+def recipe_of(name: str, own: Mapping[str, Recipe] = _NONE) -> Recipe:
+    """Return the recipe, the ablation or the variant of this name; ``own`` are those from files."""
+    return (RECIPES | _CHANGED | dict(own))[name]
 
 
-def reads_report_models(names: Sequence[str]) -> bool:
+def searches_dpr(name: str, own: Mapping[str, Recipe]) -> bool:
+    """Return whether a system needs an index with vectors of DPR."""
+    return name not in BASELINES and recipe_of(name, own).vectors == "dpr"
+
+
+def reads_report_models(names: Sequence[str], own: Mapping[str, Recipe] = _NONE) -> bool:
     """Return whether a system of these names reads the models of the report."""
-    return any(name not in BASELINES and recipe_of(name).vectors == "dpr" for name in names)
+    return any(name not in BASELINES and needs_report(recipe_of(name, own)) for name in names)
 
 
-def folders_used(names: Sequence[str], folders: ModelFolders) -> ModelFolders:
+def folders_used(
+    names: Sequence[str], folders: ModelFolders, own: Mapping[str, Recipe] = _NONE
+) -> ModelFolders:
     """Return the folders of the models that systems of these names use.
 
     Raises:
         ModelUnavailable: a system needs models of the report, and some are missing.
     """
-    if reads_report_models(names):
+    if reads_report_models(names, own):
         present_models(folders.report)
         return folders
     return replace(folders, report=None)
@@ -293,7 +304,7 @@ def open_system(name: str, bench: Bench) -> System:
     # Answers of the model are not stored: the evaluation stores predictions and measures calls.
     explains = explainer(bench.llm, kept=None, models=bench.folders.unpacked)
     retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
-    return RecipeSystem(retriever, recipe_of(name))
+    return RecipeSystem(retriever, recipe_of(name, bench.own))
 
 
 def _answer(report: Report) -> Answer:

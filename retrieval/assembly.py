@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.mpnet_encoder import MPNetEncoder
@@ -17,6 +17,7 @@ from retrieval.networks import runtime
 from retrieval.open_index import IndexLocation, open_index
 from retrieval.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.report.models import present_models
+from retrieval.runnable import runnable
 from retrieval.types import ProgressListener, Report
 
 if TYPE_CHECKING:
@@ -41,17 +42,20 @@ class Retriever:
         threads: int,
         folders: ModelFolders,
         explainer: Explains | None = None,
+        recipes: Mapping[str, Recipe] = RECIPES,
     ) -> None:
         """Store the settings; nothing is opened yet.
 
         ``snapshots`` is the folder for files that are derived from an index on a server,
         ``threads`` is how many the models may use. ``explainer`` asks a language model.
+        ``recipes`` are those that claims are checked by, by their names.
         """
         self._location = index
         self._snapshots = snapshots
         self._threads = threads
         self._folders = folders
         self._explainer = explainer
+        self._recipes = recipes
         self._resources: dict[Vectors, Resources] = {}
         self._pipelines: dict[Recipe, Pipeline] = {}
         self._index: Index | None = None
@@ -61,21 +65,24 @@ class Retriever:
     def warm_up(self, recipe: Recipe | None = None) -> None:
         """Open the index and load the models of a recipe; otherwise each is loaded when needed.
 
-        Without ``recipe`` it is the default one, or ``report`` if the index has vectors of DPR,
-        which only this recipe searches.
+        Without ``recipe`` it is the usual one.
 
         Raises:
             IndexUnavailable: there is no index, or it cannot be used.
             ModelUnavailable: a model is missing or damaged.
         """
-        self._opened(recipe or self._usual()).warm_up()
+        self._opened(recipe or self.usual()).warm_up()
 
-    def _usual(self) -> Recipe:
-        if self._folders.report is not None:
-            info = open_index(self._location, self._snapshots).open(None).info()
-            if choice_of(info.encoder) == DPR_ENCODER:
-                return RECIPES["report"]
-        return RECIPES[DEFAULT_RECIPE]
+    def usual(self) -> Recipe:
+        """Return the recipe for claims that name none: the default one, or one for these vectors.
+
+        Raises:
+            IndexUnavailable: there is no index, or it cannot be used.
+        """
+        if self._folders.report is None:  # then only vectors of the default recipe can be searched
+            return RECIPES[DEFAULT_RECIPE]
+        info = open_index(self._location, self._snapshots).open(None).info()
+        return self._recipes[runnable(self._recipes, info.encoder, self._folders.report).usual]
 
     def _opened(self, recipe: Recipe) -> Pipeline:
         if recipe not in self._pipelines:
@@ -100,7 +107,7 @@ class Retriever:
     def info(self) -> IndexInfo:
         """Return the contents of the opened index; raises what ``warm_up`` raises."""
         if self._info is None:
-            self._opened(self._usual())
+            self._opened(self.usual())
         assert self._info is not None
         return self._info
 
@@ -125,7 +132,7 @@ class Retriever:
 
         Also raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
-        return self.follow(recipe_named(recipe), claim, on_progress)
+        return self.follow(recipe_named(recipe, self._recipes), claim, on_progress)
 
     def follow(self, recipe: Recipe, claim: str, on_progress: ProgressListener) -> Report:
         """Check one claim by a recipe, which need not be one of the shipped.

@@ -52,6 +52,14 @@ class UnknownRecipe(EsotericError):
     """No recipe has this name."""
 
 
+class BadRecipe(EsotericError):
+    """A recipe's file cannot be used; the message names file and line."""
+
+
+class RecipeUnavailable(EsotericError):
+    """The recipe cannot run over the index that is served, or without models that are missing."""
+
+
 class BadSource(EsotericError):
     """A corpus cannot be read; the message names file and line."""
 

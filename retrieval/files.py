@@ -6,10 +6,10 @@ import hashlib
 import io
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -27,6 +27,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array likewise."""
+    import numpy as np  # the web process, which writes none, does not load it
+
     # Not straight to the file: NumPy reports a full disk without an errno.
     content = io.BytesIO()
     np.save(content, array)

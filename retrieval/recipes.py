@@ -6,6 +6,7 @@ implementations, that of one of them, as in ``selection:utility``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -204,17 +205,17 @@ RECIPES: dict[str, Recipe] = {
 DEFAULT_RECIPE = "combined"
 
 
-def recipe_named(name: str) -> Recipe:
+def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
     """Return the recipe of this name.
 
     Raises:
         UnknownRecipe: there is none.
     """
     try:
-        return RECIPES[name]
+        return recipes[name]
     except KeyError:
         raise UnknownRecipe(
             "unknown_recipe",
             f"There is no recipe named {name!r}.",
-            f"Use one of: {', '.join(RECIPES)}.",
+            f"Use one of: {', '.join(recipes)}.",
         ) from None

@@ -1,4 +1,4 @@
-// Counts the characters of a claim, and lets Enter send it.
+// Counts the characters of a claim, lets Enter send it, and shows which recipe is chosen.
 const field = document.getElementById("claim");
 const counter = document.getElementById("counter");
 const spoken = document.getElementById("counter-spoken");
@@ -27,3 +27,8 @@ field.addEventListener("keydown", (event) => {
 });
 counter.hidden = false;
 count();
+
+document.querySelector(".recipes")?.addEventListener("change", (event) => {
+  document.getElementById("recipe-chosen").textContent = event.target.value;
+  document.querySelector(".examples input").value = event.target.value;
+});

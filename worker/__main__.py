@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval.recipe_files import recipes_with
+from retrieval.recipes import Recipe
 from settings import Settings
 from worker.main import main
 from worker.retriever import Retriever
@@ -22,7 +24,20 @@ def open_when_asked(settings: Settings) -> Retriever:
 
     folders = settings.model_folders
     explains = _explainer(settings.llm, settings.database_url, settings.packaged_models)
-    return Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
+    return Retriever(
+        settings.store,
+        settings.snapshots,
+        settings.threads,
+        folders,
+        explains,
+        _recipes(settings.recipes),
+    )
+
+
+@cache
+def _recipes(folder: Path | None) -> dict[str, Recipe]:
+    """Return all recipes as they were when the worker started, like those of the web server."""
+    return recipes_with(folder)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from celery import Celery
@@ -10,7 +11,7 @@ from kombu.utils.url import maybe_sanitize_url
 
 from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
-from retrieval.recipes import recipe_named
+from retrieval.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
 from worker.jobs import Job, JobStore
 
@@ -106,8 +107,12 @@ def reach_broker(settings: Settings) -> None:
 class Queue:
     """The web process submits and cancels claims here."""
 
-    def __init__(self, settings: Settings, store: JobStore) -> None:
+    def __init__(
+        self, settings: Settings, store: JobStore, recipes: Mapping[str, Recipe] = RECIPES
+    ) -> None:
+        """``recipes``: those that claims may be submitted with, by their names."""
         self._settings = settings
+        self._recipes = recipes
         self._celery = make_celery(settings)
         self._store = store
 
@@ -124,7 +129,7 @@ class Queue:
             StoreUnavailable: the database cannot be used; nothing is stored.
         """
         claim = read_claim(text, anyway).original
-        job, new = self._store.submit(claim, recipe_named(recipe).name)
+        job, new = self._store.submit(claim, recipe_named(recipe, self._recipes).name)
         if new:
             self.send(job.id)
         return job

@@ -43,6 +43,7 @@ from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult, Whole
+from retrieval.runnable import Runnable
 from retrieval.types import Label, Progress
 from worker.database import ANSWERS, CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
 
@@ -184,7 +185,8 @@ class Run:
 class SearchedCorpus:
     """The corpus of a worker; ``built_at`` is ISO 8601 in UTC.
 
-    ``text_date``: the day of its newest text, ISO 8601, "" if unknown.
+    ``text_date``: the day of its newest text, ISO 8601, "" if unknown. ``recipes``: which recipes
+    can run over it; ``None`` if the worker runs an older version.
     """
 
     name: str
@@ -192,6 +194,7 @@ class SearchedCorpus:
     documents: int
     built_at: str
     text_date: str = ""
+    recipes: Runnable | None = None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from types import FrameType
 from celery.worker import WorkController
 from celery.worker import state as celery_state
 
+from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.heartbeat import Heartbeat
@@ -108,6 +109,6 @@ def main(open_retriever: OpenRetriever) -> int:
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
         return WorkerApp(Settings.from_environment(), open_retriever).run()
-    except (BadSetting, StoreUnavailable) as error:
+    except (BadSetting, BadRecipe, StoreUnavailable) as error:
         logger.critical("%s", error)
         return 1

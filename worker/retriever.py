@@ -9,6 +9,8 @@ from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
+from retrieval.recipe_files import recipes_with
+from retrieval.runnable import runnable
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
@@ -63,8 +65,14 @@ class RetrieverSlot:
     """
 
     def __init__(self, open_retriever: OpenRetriever, settings: Settings) -> None:
+        """Nothing is opened yet.
+
+        Raises:
+            BadRecipe: a file of ESOTERIC_RECIPES cannot be used.
+        """
         self._open = open_retriever
         self._settings = settings
+        self._recipes = recipes_with(settings.recipes)
         # One claim or one load at a time: two sets of models would not fit in memory.
         self._lock = RLock()
         self._retriever: Retriever | None = None
@@ -155,7 +163,12 @@ class RetrieverSlot:
             raise problem from error
         self._retriever = retriever
         self.corpus = SearchedCorpus(
-            info.name, info.source, info.documents, info.built_at, info.date
+            info.name,
+            info.source,
+            info.documents,
+            info.built_at,
+            info.date,
+            runnable(self._recipes, info.encoder, self._settings.report_models),
         )
         self._ready()
         logger.info("Models and index are loaded")

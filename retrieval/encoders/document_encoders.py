@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from retrieval.encoders.encoder import DocumentEncoder
 from retrieval.errors import IndexUnavailable
 from retrieval.fixes import esoteric_command
+
+if TYPE_CHECKING:
+    from retrieval.encoders.encoder import DocumentEncoder
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"

@@ -127,6 +127,21 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert_no_complaints(browser)
 
 
+def test_the_chosen_recipe_is_shown_and_checks_the_claim(
+    browser: Chrome, web: WebProcess, store: JobStore
+) -> None:
+    browser.get(web.address)
+    assert text_of(browser, ".recipes summary") == "Recipe: combined"
+    browser.find_element(By.CSS_SELECTOR, ".recipes summary").click()
+    assert "Cannot run here: report." in text_of(browser, ".recipes .other")
+    browser.find_element(By.CSS_SELECTOR, "label[for=recipe-esoteric]").click()
+    assert text_of(browser, ".recipes summary") == "Recipe: esoteric"
+    assert_no_complaints(browser)
+    browser.find_element(By.CSS_SELECTOR, ".examples button").click()
+    wait_for(browser, "document.getElementById('progress')")
+    assert store.get(store.recent(1)[0].id).recipe == "esoteric"
+
+
 def test_an_example_is_one_click(browser: Chrome, web: WebProcess, store: JobStore) -> None:
     browser.get(web.address)
     button = browser.find_element(By.CSS_SELECTOR, ".examples button")

@@ -95,6 +95,10 @@ def test_a_claim_in_every_state_is_as_described(
     check("Job", client.get(f"/api/v1/claims/{failing.id}").json)
 
 
+def test_the_recipes_are_as_described(client: FlaskClient, check: Check) -> None:
+    check("Recipes", client.get("/api/v1/recipes").json)
+
+
 @pytest.mark.parametrize(
     "result",
     [

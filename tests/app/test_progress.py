@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from app.contexts import Asked
 from app.progress import hops, progress_page
+from retrieval.recipes import RECIPES
 from worker.jobs import Event, Job, State
 
 FIRST = ("spans", "titles", "dense")
@@ -121,7 +122,12 @@ def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, lis
     job = running_job(state)
     events = [event(n, stage, stage, done, 12) for n, (stage, done) in enumerate(steps, 1)]
     page = progress_page(
-        job, events, None, Asked("small", "localhost:80", answers=True), follow=False
+        job,
+        RECIPES[job.recipe],
+        events,
+        None,
+        Asked("small", "localhost:80", answers=True),
+        follow=False,
     )
     assert page.closing is not None
     return page.closing.state, [row.state for row in page.hops[-1].stages if row.name != "spans"]
@@ -141,4 +147,7 @@ def test_the_language_model_is_asked_after_the_last_hop() -> None:
 
 
 def test_without_a_language_model_nothing_follows_the_last_hop() -> None:
-    assert progress_page(running_job(), [], None, None, follow=False).closing is None
+    assert (
+        progress_page(running_job(), RECIPES["esoteric"], [], None, None, follow=False).closing
+        is None
+    )

@@ -109,6 +109,82 @@ def test_an_unknown_recipe_names_the_known_ones(home: Path) -> None:
     assert f"Use one of: {', '.join(RECIPES)}." in said
 
 
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """The recipe esoteric with one hop, in a file."""
+    printed = subprocess.run(
+        [sys.executable, "-m", "cli", "recipes", "esoteric", "--yaml"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    changed = printed.stdout.replace("name: esoteric", "name: mine").replace("hops: 2", "hops: 1")
+    file = tmp_path / "mine.yaml"
+    file.write_text(changed)
+    return file
+
+
+def test_a_recipe_is_printed_changed_and_checked_from_its_file(home: Path, mine: Path) -> None:
+    run = esoteric(home, "check", CLAIM, "--recipe", str(mine), "--json")
+    document = json.loads(run.stdout)
+    assert (document["recipe"], document["verdict"]["label"]) == ("mine", "SUPPORTS")
+    assert len(document["hops"]) == 1
+    assert "ends:     decided, after 1 hop at most" in esoteric(home, "recipes", str(mine)).stdout
+    by_name = esoteric(
+        home, "check", CLAIM, "--recipe", "mine", "--json", ESOTERIC_RECIPES=str(mine.parent)
+    )
+    assert json.loads(by_name.stdout)["recipe"] == "mine"
+
+
+def test_a_bad_recipe_file_gets_one_line_with_its_place(home: Path, mine: Path) -> None:
+    mine.write_text(mine.read_text().replace("- relevance", "- relevence"))
+    for arguments in (
+        ("check", CLAIM, "--recipe", str(mine)),
+        ("evaluate", "--claims", __file__, "--out", str(mine.parent), "--recipe", str(mine)),
+    ):
+        said = error_line(esoteric(home, *arguments), status=2)
+        assert said.endswith(
+            "mine.yaml, line 12: 'hop' cannot have the stage 'relevence'. Do you mean relevance?"
+        )
+    said = error_line(esoteric(home, "up", ESOTERIC_RECIPES=str(mine.parent)), status=2)
+    assert "mine.yaml, line 12" in said
+
+
+def test_batch_keeps_the_recipe_and_does_not_mix_it_with_a_changed_one(
+    home: Path, mine: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "claims.txt").write_text(f"{CLAIM}\n")
+    arguments = ("batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / "out.jsonl"))
+    run = esoteric(home, *arguments, "--recipe", str(mine))
+    assert run.returncode == 0, run.stderr
+    assert json.loads((tmp_path / "out.jsonl").read_text())["recipe"] == "mine"
+    assert (tmp_path / "out.jsonl.recipe.yaml").read_text() == mine.read_text()
+    mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
+    said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
+    assert "another recipe named mine" in said
+
+
+def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
+    home: Path, mine: Path, tmp_path: Path
+) -> None:
+    gold = {"claim": CLAIM, "label": "SUPPORTS", "evidence": [[["Skerrow Light", 0]]]}
+    (tmp_path / "claims.jsonl").write_text(json.dumps(gold) + "\n")
+    out = tmp_path / "out"
+    arguments = ("evaluate", "--claims", str(tmp_path / "claims.jsonl"), "--out", str(out))
+    run = esoteric(home, *arguments, "--recipe", f"fer,{mine}")
+    assert run.returncode == 0, run.stderr
+    assert [line.partition(":")[0] for line in run.stdout.splitlines()] == ["fer", "mine"]
+    assert (out / "mine" / "recipe.yaml").read_text() == mine.read_text()
+    # What was measured before stays in the results,
+    run = esoteric(home, *arguments, "--recipe", "fer")
+    assert set(json.loads((out / "results.json").read_text())["recipes"]) == {"fer", "mine"}
+    # and is not continued with another recipe of the same name.
+    mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
+    said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
+    assert "another recipe named mine" in said
+
+
 def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path) -> None:
     said = error_line(esoteric(tmp_path, "check", CLAIM, "--json"))
     assert "esoteric index build --source vital" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -283,7 +284,10 @@ def test_a_ready_worker_reports_its_corpus(house: House) -> None:
     house.start_worker()
     house.wait_until_ready()
     corpus = worker_health(house.store).corpus
-    assert corpus == SearchedCorpus("Almanac", "vital", 1, BUILT_AT)
+    assert corpus is not None
+    assert replace(corpus, recipes=None) == SearchedCorpus("Almanac", "vital", 1, BUILT_AT)
+    assert corpus.recipes is not None
+    assert (corpus.recipes.usual, list(corpus.recipes.problems)) == ("combined", ["report"])
 
 
 def test_an_unexpected_error_fails_the_claim_in_plain_words_and_is_logged(

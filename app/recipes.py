@@ -1,0 +1,66 @@
+"""The recipes that can run over the served index, and why others cannot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.corpus import searched_corpus
+from app.schema import RecipeItem, Recipes
+from app.services import services
+from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
+from retrieval.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.runnable import Runnable
+
+# Until an index is known, claims are accepted and wait.
+UNKNOWN = Runnable(DEFAULT_RECIPE, {})
+_NO_INDEX = Problem(
+    "index_unavailable",
+    "There is no index yet that can be searched.",
+    "The answer of /readyz says what is missing.",
+)
+
+
+def recipe_to_run(asked: str | None) -> str:
+    """Return the name of the recipe that checks a claim: the one that is asked for, or the usual.
+
+    Raises:
+        UnknownRecipe: no recipe has this name.
+        RecipeUnavailable: it cannot run here.
+        StoreUnavailable: the database cannot be read.
+    """
+    here = _runnable() or UNKNOWN
+    name = here.usual if asked is None else recipe_named(asked, services().recipes).name
+    if name in here.problems:
+        problem = here.problems[name]
+        message = f"The recipe {name} cannot run here. {problem.message}"
+        raise RecipeUnavailable(problem.code, message, problem.hint)
+    return name
+
+
+def listed_recipes() -> Recipes:
+    """Return all recipes; none can run while there is no index.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    recipes = services().recipes
+    here = _runnable() or Runnable(DEFAULT_RECIPE, dict.fromkeys(recipes, _NO_INDEX))
+    return Recipes(
+        recipes=tuple(
+            RecipeItem(
+                **asdict(recipe),
+                default=recipe.name == here.usual,
+                can_run=recipe.name not in here.problems,
+                problem=here.problems.get(recipe.name),
+            )
+            for recipe in recipes.values()
+        )
+    )
+
+
+def _runnable() -> Runnable | None:
+    """Return which recipes can run, or ``None`` if no index is known."""
+    try:
+        return searched_corpus(services()).recipes
+    except IndexUnavailable:
+        return None
