@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from celery import Celery
@@ -12,7 +15,7 @@ from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes import recipe_named
 from settings import EMBEDDED_BROKER, Settings
-from worker.jobs import Job, JobStore
+from worker.jobs import Job, JobStore, StoreUnavailable
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -25,9 +28,11 @@ REDIS_ANSWER_SECONDS = 1.5
 # reaper is much faster, so this only cleans up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
 
+logger = logging.getLogger(__name__)
+
 
 class BrokerUnavailable(EsotericError):
-    """The broker accepts no message; the claim is stored and sent when it does again."""
+    """The broker accepts no message, so no new claim either; accepted claims are kept."""
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -94,17 +99,27 @@ def reach_broker(settings: Settings) -> None:
     Raises:
         BrokerUnavailable: it does not answer.
     """
-    celery = make_celery(settings)
+    with _channel(make_celery(settings), settings) as channel:
+        channel.queue_declare(QUEUE)
+
+
+@contextmanager
+def _channel(celery: Celery, settings: Settings) -> Iterator[Any]:
+    """Yield a channel of a new connection.
+
+    Raises:
+        BrokerUnavailable: the broker does not answer.
+    """
     try:
         with celery.connection_for_write() as connection:
             # Opening a channel creates the embedded queue's folders, or sends a command to Redis.
-            connection.default_channel.queue_declare(QUEUE)
+            yield connection.default_channel
     except _broker_errors(celery) as error:
         raise _unavailable(settings, error) from error
 
 
 class Queue:
-    """The web process submits and cancels claims here."""
+    """The web process submits and cancels claims here; the reapers keep the messages few."""
 
     def __init__(self, settings: Settings, store: JobStore) -> None:
         self._settings = settings
@@ -120,14 +135,33 @@ class Queue:
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
-            BrokerUnavailable: the job is stored, but no worker gets it for now.
+            BrokerUnavailable: no worker can get the job; nothing is stored.
             StoreUnavailable: the database cannot be used; nothing is stored.
         """
-        claim = read_claim(text, anyway).original
-        job, new = self._store.submit(claim, recipe_named(recipe).name)
-        if new:
-            self.send(job.id)
-        return job
+        claim, name = read_claim(text, anyway).original, recipe_named(recipe).name
+        while True:
+            job, new = self._store.submit(claim, name)
+            # A job that another request has just stored may still be withdrawn by it.
+            if not new and self._store.accepted(job.id):
+                return job
+            try:
+                self.send(job.id)
+            except BrokerUnavailable:
+                self._store.withdraw(job.id)
+                if not self._store.accepted(job.id):
+                    raise
+                return job  # another request could send it
+            if self._accepted(job.id):
+                return job
+
+    def _accepted(self, job_id: str) -> bool:
+        """Record that a message was sent. False: another request has withdrawn the job."""
+        try:
+            return self._store.dispatched(job_id)
+        except StoreUnavailable as error:
+            # The job is stored and has its message, so it is checked.
+            logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
+            return True
 
     def close(self) -> None:
         """Close the connections to the broker."""
@@ -158,7 +192,24 @@ class Queue:
             )
         except _broker_errors(self._celery) as error:
             raise _unavailable(self._settings, error) from error
-        self._store.dispatched(job_id)
+
+    def waiting(self) -> int:
+        """Return how many messages wait in the broker.
+
+        Raises:
+            BrokerUnavailable: the broker does not answer.
+        """
+        with _channel(self._celery, self._settings) as channel:
+            return int(channel.queue_declare(QUEUE).message_count)
+
+    def empty(self) -> None:
+        """Remove all messages from the broker; the reapers send those of queued claims again.
+
+        Raises:
+            BrokerUnavailable: the broker does not answer.
+        """
+        with _channel(self._celery, self._settings) as channel:
+            channel.queue_purge(QUEUE)
 
 
 def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
@@ -167,7 +218,7 @@ def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
 
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
-    kept = "Submitted claims are stored and will be checked later."
+    kept = "New claims are refused; accepted ones are kept and checked later."
     if settings.broker_url == EMBEDDED_BROKER:
         return BrokerUnavailable(
             "broker_unavailable",

@@ -94,6 +94,7 @@ CLAIMS = Table(
     Column("pending", String(64), unique=True),
     Column("state", String(16), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    # When the broker last took a message for it; NULL: the claim is not accepted yet.
     Column("dispatched_at", UtcDateTime),
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Empty
@@ -57,6 +58,18 @@ def test_messages_are_delivered_once_and_oldest_first(celery: Celery) -> None:
         send(celery, f"id{number}")
     assert take(celery) == [f"id{number}" for number in range(20)]
     assert take(celery) == []
+
+
+def test_a_queue_ten_times_as_long_is_read_in_about_ten_times_the_time(celery: Celery) -> None:
+    """If the folder is sorted for each message, it takes a hundred times as long."""
+    seconds = []
+    for number in (200, 2000):
+        for message in range(number):
+            send(celery, f"id{message}")
+        began = time.perf_counter()
+        assert len(take(celery)) == number
+        seconds.append(time.perf_counter() - began)
+    assert seconds[1] < 30 * seconds[0]
 
 
 def test_messages_remain_after_all_processes_ended(tmp_path: Path) -> None:
