@@ -9,10 +9,12 @@ from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.corpus import read_corpus
+from app.disk import disk_problem
 from app.openapi import describe
 from app.schema import LanguageModel, NotReady, Ready, Status, answer
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
+from worker.broker import BrokerUnavailable
 from worker.health import WorkerHealth, worker_health
 from worker.jobs import AskedModel, StoreUnavailable
 
@@ -30,6 +32,8 @@ def healthz() -> Response:
 @describe(HTTP_200=(Ready, "Yes"), HTTP_503=(NotReady, "No: what is missing, and how to fix it"))
 def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, and if not, what is missing.
+
+    Asks for the index, the database, the disk, the queue and the workers.
 
     ``degraded`` lists problems that do not stop claims from being checked: if a language model
     fails, the verdict is the verifier's.
@@ -62,7 +66,10 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
 
     Problems with an index on a server are reported by the worker.
     """
-    problems: list[Problem] = []
+    store, queue = services().store, services().queue
+    folders = [folder for folder in (store.folder, queue.folder) if folder is not None]
+    disk = disk_problem(folders)
+    problems = [] if disk is None else [disk]
     index = services().settings.store
     try:
         if isinstance(index, Path):
@@ -70,9 +77,14 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:
-        worker = worker_health(services().store)
+        store.reach()
+        worker = worker_health(store)
     except StoreUnavailable as error:
         return [error.problem, *problems], None
+    try:
+        queue.waiting()
+    except BrokerUnavailable as error:
+        problems.append(error.problem)
     if worker.problem is not None:
         problems.append(worker.problem)
     return problems, worker

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -68,7 +69,7 @@ def make_celery(settings: Settings) -> Celery:
 
 def _transport(settings: Settings) -> dict[str, Any]:
     if settings.broker_url == EMBEDDED_BROKER:
-        folder = settings.home / "queue"
+        folder = _folder(settings)
         return {
             "broker_url": "filesystem://localhost",
             "broker_transport": "worker.file_transport:Transport",
@@ -91,6 +92,10 @@ def _transport(settings: Settings) -> dict[str, Any]:
             "socket_keepalive": True,
         },
     }
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.home / "queue"
 
 
 def reach_broker(settings: Settings) -> None:
@@ -193,6 +198,11 @@ class Queue:
         except _broker_errors(self._celery) as error:
             raise _unavailable(self._settings, error) from error
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the embedded queue; ``None`` for a queue on a server."""
+        return _folder(self._settings) if self._settings.broker_url == EMBEDDED_BROKER else None
+
     def waiting(self) -> int:
         """Return how many messages wait in the broker.
 
@@ -222,7 +232,7 @@ def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
     if settings.broker_url == EMBEDDED_BROKER:
         return BrokerUnavailable(
             "broker_unavailable",
-            f"The embedded queue in {settings.home / 'queue'} cannot be written: {error}. {kept}",
+            f"The embedded queue in {_folder(settings)} cannot be written: {error}. {kept}",
             "Free some space and make the folder writable, or set ESOTERIC_HOME to another folder.",
         )
     return BrokerUnavailable(

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from sqlalchemy import (
+    URL,
     BigInteger,
     Column,
     Connection,
@@ -155,6 +156,16 @@ class Database:
         self._lock = Lock()
         self._engine: Engine | None = None
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the database's file; ``None`` if there is none.
+
+        Raises:
+            StoreUnavailable: the URL of the database cannot be used.
+        """
+        file = _file(self._parsed())
+        return None if file is None else file.parent
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Yield a connection in a transaction that only reads.
@@ -166,13 +177,15 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, busy_seconds: float = BUSY_SECONDS) -> Iterator[Connection]:
         """Yield a connection in a transaction that is committed at the end of the block.
+
+        ``busy_seconds``: how long to wait for another writer; SQLite only.
 
         Raises:
             StoreUnavailable: the database cannot be used; the hint says how to fix it.
         """
-        with self._transaction(writes=True) as connection:
+        with self._transaction(writes=True, busy_seconds=busy_seconds) as connection:
             yield connection
 
     def close(self) -> None:
@@ -183,9 +196,13 @@ class Database:
             engine.dispose()
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+    def _transaction(
+        self, *, writes: bool, busy_seconds: float = BUSY_SECONDS
+    ) -> Iterator[Connection]:
         try:
-            connection = self._opened().connect().execution_options(writes=writes)
+            connection = (
+                self._opened().connect().execution_options(writes=writes, busy_seconds=busy_seconds)
+            )
             with connection, connection.begin():
                 yield connection
         except IntegrityError:
@@ -207,21 +224,24 @@ class Database:
                 self._engine = engine
             return self._engine
 
-    def _connect(self) -> Engine:
+    def _parsed(self) -> URL:
         try:
-            url = make_url(self._url)
+            return make_url(self._url)
+        except ArgumentError as error:
+            raise _unusable_url(error) from error
+
+    def _connect(self) -> Engine:
+        url = self._parsed()
+        try:
             arguments: dict[str, Any] = {}
             if url.get_backend_name() == "sqlite":
                 arguments["timeout"] = BUSY_SECONDS
-                if url.database and url.database != ":memory:":
-                    Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            file = _file(url)
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
             engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
-            raise StoreUnavailable(
-                "database_url",
-                f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
-            ) from error
+            raise _unusable_url(error) from error
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
@@ -294,6 +314,21 @@ class Database:
         return engine.url.render_as_string(hide_password=True)
 
 
+def _file(url: URL) -> Path | None:
+    """Return the file of a database of SQLite, unless it is given as a URI with options."""
+    name = url.database or ":memory:"
+    in_file = url.get_backend_name() == "sqlite" and not name.startswith((":memory:", "file:"))
+    return Path(name) if in_file else None
+
+
+def _unusable_url(error: Exception) -> StoreUnavailable:
+    return StoreUnavailable(
+        "database_url",
+        f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
+        "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
+    )
+
+
 def _write_ahead(cursor: Any) -> None:
     """Turn on write-ahead logging; SQLite does not wait here for locks, so this does."""
     give_up = time.monotonic() + BUSY_SECONDS
@@ -321,5 +356,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
+    options = connection.get_execution_options()
+    writes = options.get("writes", False)
+    milliseconds = int(options.get("busy_seconds", BUSY_SECONDS) * 1000)
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {milliseconds}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -18,6 +18,7 @@ import secrets
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -34,6 +35,7 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
+    false,
     func,
     insert,
     literal,
@@ -75,6 +77,8 @@ __all__ = [
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
+# How long a check of readiness waits for another writer.
+REACH_SECONDS = 1.0
 PENDING: tuple[State, State] = ("queued", "running")
 WorkerState: TypeAlias = Literal["loading", "ready", "broken"]
 _Kept = TypeVar("_Kept")
@@ -244,6 +248,17 @@ class JobStore:
 
     def __init__(self, database_url: str) -> None:
         self._database = Database(database_url)
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the database's file; ``None`` for a database on a server."""
+        return self._database.folder
+
+    def reach(self) -> None:
+        """Find out within about a second whether the database can be written."""
+        with self._database.writing(REACH_SECONDS) as connection:
+            # SQLite notices only at a statement that writes that the file is read-only.
+            connection.execute(delete(WORKERS).where(false()))
 
     def close(self) -> None:
         """Close the connections."""
