@@ -44,6 +44,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
+from retrieval.private_files import make_private_file, make_private_folder
 
 SCHEMA_VERSION = 6
 # The statement that upgrades each version to the next one.
@@ -238,14 +239,15 @@ class Database:
                 arguments["timeout"] = BUSY_SECONDS
             file = _file(url)
             if file is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
+                make_private_folder(file.parent)
+                make_private_file(file)  # SQLite gives its other files the same mode
             engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
             raise _unusable_url(error) from error
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
-                f"The folder of the database cannot be made: {error}.",
+                f"The database or its folder cannot be made: {error}.",
                 "Set ESOTERIC_HOME to a folder that can be written.",
             ) from error
         if engine.dialect.name == "sqlite":

@@ -30,6 +30,8 @@ from typing import Any
 
 from kombu.transport import filesystem
 
+from retrieval.private_files import make_private_folder
+
 # Celery checks between two waits whether it should stop.
 LONGEST_WAIT_SECONDS = 0.25
 
@@ -41,7 +43,7 @@ class Channel(filesystem.Channel):
         super().__init__(connection, **kwargs)  # type: ignore[no-untyped-call]
         self._listed: defaultdict[str, deque[Path]] = defaultdict(deque)
         for folder in (self.data_folder_in, self.processed_folder, self.control_folder):
-            Path(folder).mkdir(parents=True, exist_ok=True)
+            make_private_folder(Path(folder))
 
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +104,16 @@ def test_a_message_is_absent_or_complete(celery: Celery, tmp_path: Path) -> None
     (file,) = (tmp_path / "queue" / "messages").iterdir()
     assert file.name.endswith(f".{QUEUE}.msg")
     assert list((tmp_path / "queue").rglob("*.partial")) == []
+
+
+def test_only_this_user_can_read_the_messages(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        send(celery_in(tmp_path / "home"), "id")
+    finally:
+        os.umask(before)
+    for folder in (tmp_path / "home", *(tmp_path / "home" / "queue").iterdir()):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_damaged_message_is_dropped_and_the_next_one_is_delivered(
