@@ -41,7 +41,8 @@ def readyz() -> tuple[Response, HTTPStatus]:
     problems, worker = _problems()
     if not problems:
         return answer(_ready(worker.language_model if worker else None)), HTTPStatus.OK
-    body = NotReady(error=problems[0], problems=tuple(problems))
+    shown = tuple(map(_shown, problems))
+    body = NotReady(error=shown[0], problems=shown)
     return answer(body), HTTPStatus.SERVICE_UNAVAILABLE
 
 
@@ -57,7 +58,7 @@ def _ready(model: AskedModel | None) -> Ready:
     if model is None:
         return ready
     asked = {"language_model": LanguageModel(model=model.model, host=model.host or None)}
-    degraded = {"degraded": (model.problem,)} if model.problem else {}
+    degraded = {"degraded": (_shown(model.problem),)} if model.problem else {}
     return ready.model_copy(update=asked | degraded)
 
 
@@ -88,3 +89,7 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     if worker.problem is not None:
         problems.append(worker.problem)
     return problems, worker
+
+
+def _shown(problem: Problem) -> Problem:
+    return services().paths.hidden_in_problem(problem)

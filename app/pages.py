@@ -79,7 +79,7 @@ def submit() -> BaseResponse:
 def claim(job_id: str) -> str:
     """Show the progress of a claim, or its result once there is one."""
     store = services().store
-    job = store.get(job_id)
+    job = services().job(job_id)
     if job.state == "done":
         assert job.result is not None  # a job that is done has one
         permalink = url_for(".claim", job_id=job.id, _external=True)
@@ -89,7 +89,10 @@ def claim(job_id: str) -> str:
         asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
-        return render(progress_page(job, events, health.problem, asked, follow=follow))
+        problem = health.problem
+        if problem is not None:
+            problem = services().paths.hidden_in_problem(problem)
+        return render(progress_page(job, events, problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -145,7 +148,7 @@ def _home(text: str, problem: Problem | None) -> str:
     try:
         corpus = corpus_item(searched_corpus(services().settings, services().store))
     except IndexUnavailable as error:
-        corpus_problem = error.problem
+        corpus_problem = services().paths.hidden_in_problem(error.problem)
     return render(
         HomePage(
             claim=text,

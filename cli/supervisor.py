@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from retrieval.private_files import open_privately
+from retrieval.private_files import make_private_file
 from settings import CHECKOUT
 
 LOG_BYTES = 5_000_000
@@ -41,7 +41,8 @@ class LogFile(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         # Also each new file after the size is reached.
-        return open(self.baseFilename, self.mode, encoding="utf-8", opener=open_privately)
+        make_private_file(Path(self.baseFilename))
+        return super()._open()
 
     def handleError(self, record: LogRecord) -> None:  # noqa: N802 - logging's name
         """Drop the line: a full disk must not end the program or fill its output with errors."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 _FOLDER, _FILE = 0o700, 0o600
@@ -27,8 +26,3 @@ def make_private_file(file: Path) -> None:
     """
     if not file.exists():
         file.touch(_FILE)
-
-
-def open_privately(path: str, flags: int) -> int:
-    """Open a file; a new one is for this user alone (an ``opener`` of ``open``)."""
-    return os.open(path, flags, _FILE)
