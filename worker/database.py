@@ -159,12 +159,11 @@ class Database:
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the database's file; ``None`` if there is none.
-
-        Raises:
-            StoreUnavailable: the URL of the database cannot be used.
-        """
-        file = _file(self._parsed())
+        """Folder of the database's file; ``None`` if there is none."""
+        try:
+            file = _file(make_url(self._url))
+        except ArgumentError:
+            return None  # the first call of a method reports it
         return None if file is None else file.parent
 
     @contextmanager
@@ -225,15 +224,9 @@ class Database:
                 self._engine = engine
             return self._engine
 
-    def _parsed(self) -> URL:
-        try:
-            return make_url(self._url)
-        except ArgumentError as error:
-            raise _unusable_url(error) from error
-
     def _connect(self) -> Engine:
-        url = self._parsed()
         try:
+            url = make_url(self._url)
             arguments: dict[str, Any] = {}
             if url.get_backend_name() == "sqlite":
                 arguments["timeout"] = BUSY_SECONDS
@@ -243,7 +236,11 @@ class Database:
                 make_private_file(file)  # SQLite gives its other files the same mode
             engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
-            raise _unusable_url(error) from error
+            raise StoreUnavailable(
+                "database_url",
+                f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
+                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
+            ) from error
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
@@ -321,14 +318,6 @@ def _file(url: URL) -> Path | None:
     name = url.database or ":memory:"
     in_file = url.get_backend_name() == "sqlite" and not name.startswith((":memory:", "file:"))
     return Path(name) if in_file else None
-
-
-def _unusable_url(error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(
-        "database_url",
-        f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-        "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
-    )
 
 
 def _write_ahead(cursor: Any) -> None:
