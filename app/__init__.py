@@ -15,6 +15,7 @@ from app.errors import install_error_handlers
 from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
 from app.openapi import description
+from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from retrieval.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
@@ -43,9 +44,15 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     store = JobStore(settings.database_url)
     metrics = Metrics(store)
-    install_services(
-        app, Services(settings, store, Queue(settings, store, recipes), metrics, recipes)
+    services = Services(
+        settings=settings,
+        store=store,
+        queue=Queue(settings, store, recipes),
+        metrics=metrics,
+        recipes=recipes,
+        paths=ServerPaths(settings),
     )
+    install_services(app, services)
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)

@@ -7,18 +7,11 @@ import signal
 import sys
 from types import FrameType
 
-import waitress
-
 from app import create_app
+from app.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
-
-# Requests mostly wait for the database, so there may be more threads than cores.
-THREADS = 8
-# The application refuses bodies above 64 KiB with an error in JSON or as a page. Waitress refuses
-# bodies above this size itself, in plain text.
-MOST_BYTES_READ = 8 * 1024 * 1024
 
 logger = logging.getLogger(__name__)
 
@@ -33,15 +26,7 @@ def main() -> int:
     try:
         settings = Settings.from_environment()
         app = create_app(settings)
-        server = waitress.create_server(
-            app,
-            host=settings.host,
-            port=settings.port,
-            threads=THREADS,
-            ident=None,
-            max_request_body_size=MOST_BYTES_READ,
-            clear_untrusted_proxy_headers=True,
-        )
+        server = listening_server(app, settings)
     except (BadSetting, BadRecipe) as error:
         logger.critical("%s", error)
         return 1

@@ -55,7 +55,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 @describe(HTTP_200=(Job, "The claim"), HTTP_404=_NO_CLAIM)
 def claim(job_id: str) -> Response:
     """Return the claim with its result or its error."""
-    return answer(services().store.get(job_id))
+    return answer(services().job(job_id))
 
 
 @blueprint.get("/claims/<job_id>/progress")
@@ -94,7 +94,7 @@ def progress(job_id: str) -> Response:
 )
 def cancel(job_id: str) -> Response:
     """Cancel the claim if it is pending, and return it."""
-    return answer(services().queue.cancel(job_id))
+    return answer(services().paths.hidden_in_job(services().queue.cancel(job_id)))
 
 
 @blueprint.get("/claims/<job_id>/export")
@@ -117,7 +117,7 @@ def export_claim(job_id: str) -> Response:
                 f"Use one of: {', '.join(EXPORTS)}.",
             ),
         )
-    job = services().store.get(job_id)
+    job = services().job(job_id)
     if job.result is None:
         raise RequestRefused(
             HTTPStatus.CONFLICT,

@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.contexts import ErrorPage, render
 from app.schema import Error, answer
+from app.services import services_of
 from retrieval.errors import (
     EsotericError,
     IndexUnavailable,
@@ -84,7 +85,11 @@ def install_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(EsotericError)
     def on_known(error: EsotericError) -> Response:
-        return error_response(error.problem, status_of(error))
+        status = status_of(error)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            # The answer has no paths of the server; the log has them.
+            logger.error("%s %s: %s", request.method, request.path, error)
+        return error_response(services_of(app).paths.hidden_in_problem(error.problem), status)
 
     @app.errorhandler(RequestRefused)
     def on_refused(error: RequestRefused) -> Response:

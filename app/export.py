@@ -29,6 +29,9 @@ _BEST, _WORST = 5, 1
 _RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
 # All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
+# JSON-LD is made to be put into a page, where HTML would end it at a "</script>". These characters
+# occur only in strings of JSON, and are the same strings if they are escaped.
+_FOR_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
@@ -268,7 +271,7 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
         "reviewRating": rating,
         "citation": [_citation(item, sources.get(item.document)) for item in result.selected],
     }
-    return json.dumps(review, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(review, ensure_ascii=False, indent=2).translate(_FOR_SCRIPT) + "\n"
 
 
 def _citation(item: Evidence, credit: str | None) -> dict[str, Any]:

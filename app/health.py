@@ -9,10 +9,12 @@ from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.corpus import read_corpus
+from app.disk import disk_problem
 from app.openapi import describe
 from app.schema import LanguageModel, NotReady, Ready, Status, answer
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
+from worker.broker import BrokerUnavailable
 from worker.health import WorkerHealth, worker_health
 from worker.jobs import AskedModel, StoreUnavailable
 
@@ -31,13 +33,16 @@ def healthz() -> Response:
 def readyz() -> tuple[Response, HTTPStatus]:
     """Say whether a claim submitted now would be checked, and if not, what is missing.
 
+    Asks for the index, the database, the disk, the queue and the workers.
+
     ``degraded`` lists problems that do not stop claims from being checked: if a language model
     fails, the verdict is the verifier's.
     """
     problems, worker = _problems()
     if not problems:
         return answer(_ready(worker.language_model if worker else None)), HTTPStatus.OK
-    body = NotReady(error=problems[0], problems=tuple(problems))
+    shown = tuple(map(_shown, problems))
+    body = NotReady(error=shown[0], problems=shown)
     return answer(body), HTTPStatus.SERVICE_UNAVAILABLE
 
 
@@ -53,7 +58,7 @@ def _ready(model: AskedModel | None) -> Ready:
     if model is None:
         return ready
     asked = {"language_model": LanguageModel(model=model.model, host=model.host or None)}
-    degraded = {"degraded": (model.problem,)} if model.problem else {}
+    degraded = {"degraded": (_shown(model.problem),)} if model.problem else {}
     return ready.model_copy(update=asked | degraded)
 
 
@@ -62,17 +67,28 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
 
     Problems with an index on a server are reported by the worker.
     """
-    problems: list[Problem] = []
-    settings = services().settings
+    store, queue, settings = services().store, services().queue, services().settings
+    folders = [folder for folder in (store.folder, queue.folder) if folder is not None]
+    disk = disk_problem(folders)
+    problems = [] if disk is None else [disk]
     try:
         if isinstance(settings.store, Path):
             read_corpus(settings.store, settings.report_models, services().recipes)
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:
-        worker = worker_health(services().store)
+        store.reach()
+        worker = worker_health(store)
     except StoreUnavailable as error:
         return [error.problem, *problems], None
+    try:
+        queue.waiting()
+    except BrokerUnavailable as error:
+        problems.append(error.problem)
     if worker.problem is not None:
         problems.append(worker.problem)
     return problems, worker
+
+
+def _shown(problem: Problem) -> Problem:
+    return services().paths.hidden_in_problem(problem)

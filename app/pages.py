@@ -95,7 +95,7 @@ def submit() -> BaseResponse:
 def claim(job_id: str) -> str:
     """Show the progress of a claim, or its result once there is one."""
     store = services().store
-    job = store.get(job_id)
+    job = services().job(job_id)
     if job.state == "done":
         assert job.result is not None  # a job that is done has one
         permalink = url_for(".claim", job_id=job.id, _external=True)
@@ -105,9 +105,12 @@ def claim(job_id: str) -> str:
         asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
+        problem = health.problem
+        if problem is not None:
+            problem = services().paths.hidden_in_problem(problem)
         # A recipe may have been removed since the claim was submitted; the worker will report it.
         recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
-        return render(progress_page(job, recipe, events, health.problem, asked, follow=follow))
+        return render(progress_page(job, recipe, events, problem, asked, follow=follow))
     return render(
         StoppedPage(
             claim=job.claim,
@@ -172,7 +175,7 @@ def _home(
         corpus = corpus_item(searched)
         here = searched.recipes or UNKNOWN
     except IndexUnavailable as error:
-        corpus_problem = error.problem
+        corpus_problem = services().paths.hidden_in_problem(error.problem)
     return render(
         HomePage(
             claim=text,

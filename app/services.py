@@ -9,10 +9,11 @@ from typing import cast
 from flask import Flask, current_app
 
 from app.metrics import Metrics
+from app.server_paths import ServerPaths
 from retrieval.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
-from worker.jobs import JobStore
+from worker.jobs import Job, JobStore
 
 _EXTENSION = "esoteric"
 
@@ -29,6 +30,15 @@ class Services:
     queue: Queue
     metrics: Metrics
     recipes: Mapping[str, Recipe]
+    paths: ServerPaths
+
+    def job(self, job_id: str) -> Job:
+        """Return the job as it is shown.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        return self.paths.hidden_in_job(self.store.get(job_id))
 
     def close(self) -> None:
         """Close every connection."""

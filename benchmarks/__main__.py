@@ -2,9 +2,9 @@
 
 The table is written to docs/benchmarks.md; figures with a target are written to the README too. To
 run a single suite: ``python -m benchmarks claims`` (or ``splitting``, ``index``, ``update``,
-``comparisons``, ``commands``, ``service``, ``wiring``, ``networks``, ``verifiers``,
-``first_run``). Quote medians and ratios, not single times. If ``ESOTERIC_STORE`` is on
-Elasticsearch, ``update`` measures that too.
+``comparisons``, ``commands``, ``service``, ``connections``, ``wiring``, ``networks``,
+``verifiers``, ``first_run``). Quote medians and ratios, not single times. If ``ESOTERIC_STORE`` is
+on Elasticsearch, ``update`` measures that too.
 
 ``ESOTERIC_CPU=avx2 make bench`` measures as on a processor with AVX2 and nothing newer; it needs a
 processor with CPUID faulting (``processor``).
@@ -21,6 +21,7 @@ from benchmarks import (
     claims,
     commands,
     comparisons,
+    connections,
     first_run,
     index,
     networks,
@@ -42,6 +43,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "comparisons": comparisons.measure,
     "commands": commands.measure,
     "service": service.measure,
+    "connections": connections.measure,
     "wiring": wiring.measure,
     "networks": networks.measure,
     "verifiers": verifiers.measure,

@@ -15,6 +15,7 @@ from typing import IO
 
 from retrieval.errors import EsotericError
 from retrieval.fixes import esoteric_command
+from retrieval.private_files import make_private_folder
 
 _LOCK = "up.lock"
 # ``address_of_running`` takes the lock for a moment, so ``running`` tries more than once.
@@ -48,7 +49,7 @@ def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
         CannotStart: another service uses it, or the folder cannot be used.
     """
     try:
-        (home / "logs").mkdir(parents=True, exist_ok=True)
+        make_private_folder(home / "logs")
         lock = (home / _LOCK).open("a+")
     except OSError as error:
         raise CannotStart(

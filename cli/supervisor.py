@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from io import TextIOWrapper
 from logging import Formatter, LogRecord, makeLogRecord
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Thread
 from typing import IO
 
+from retrieval.private_files import make_private_file
 from settings import CHECKOUT
 
 LOG_BYTES = 5_000_000
@@ -31,11 +33,16 @@ class GivenUp(Exception):
 
 
 class LogFile(RotatingFileHandler):
-    """A file of limited size that lines are appended to."""
+    """A file of limited size that lines are appended to; only this user can read it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
         self.setFormatter(Formatter("%(message)s"))
+
+    def _open(self) -> TextIOWrapper:
+        # Also each new file after the size is reached.
+        make_private_file(Path(self.baseFilename))
+        return super()._open()
 
     def handleError(self, record: LogRecord) -> None:  # noqa: N802 - logging's name
         """Drop the line: a full disk must not end the program or fill its output with errors."""

@@ -15,6 +15,7 @@ FIRST: Mapping[str, Vectors | None] = {
     "spans": None,
     "spans:wikineural": None,
     "titles": None,
+    "titles:spacy": None,
     "texts": None,
     "questions": None,
     "questions:t5": None,

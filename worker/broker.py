@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -13,7 +16,7 @@ from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
-from worker.jobs import Job, JobStore
+from worker.jobs import Job, JobStore, StoreUnavailable
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -26,9 +29,11 @@ REDIS_ANSWER_SECONDS = 1.5
 # reaper is much faster, so this only cleans up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
 
+logger = logging.getLogger(__name__)
+
 
 class BrokerUnavailable(EsotericError):
-    """The broker accepts no message; the claim is stored and sent when it does again."""
+    """The broker accepts no message, so no new claim either; accepted claims are kept."""
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -64,7 +69,7 @@ def make_celery(settings: Settings) -> Celery:
 
 def _transport(settings: Settings) -> dict[str, Any]:
     if settings.broker_url == EMBEDDED_BROKER:
-        folder = settings.home / "queue"
+        folder = _folder(settings)
         return {
             "broker_url": "filesystem://localhost",
             "broker_transport": "worker.file_transport:Transport",
@@ -89,23 +94,37 @@ def _transport(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _folder(settings: Settings) -> Path:
+    return settings.home / "queue"
+
+
 def reach_broker(settings: Settings) -> None:
     """Connect to the broker once.
 
     Raises:
         BrokerUnavailable: it does not answer.
     """
-    celery = make_celery(settings)
+    with _channel(make_celery(settings), settings) as channel:
+        channel.queue_declare(QUEUE)
+
+
+@contextmanager
+def _channel(celery: Celery, settings: Settings) -> Iterator[Any]:
+    """Yield a channel of a new connection.
+
+    Raises:
+        BrokerUnavailable: the broker does not answer.
+    """
     try:
         with celery.connection_for_write() as connection:
             # Opening a channel creates the embedded queue's folders, or sends a command to Redis.
-            connection.default_channel.queue_declare(QUEUE)
+            yield connection.default_channel
     except _broker_errors(celery) as error:
         raise _unavailable(settings, error) from error
 
 
 class Queue:
-    """The web process submits and cancels claims here."""
+    """The web process submits and cancels claims here; the reapers keep the messages few."""
 
     def __init__(
         self, settings: Settings, store: JobStore, recipes: Mapping[str, Recipe] = RECIPES
@@ -125,14 +144,34 @@ class Queue:
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
-            BrokerUnavailable: the job is stored, but no worker gets it for now.
+            BrokerUnavailable: no worker can get the job; nothing is stored.
             StoreUnavailable: the database cannot be used; nothing is stored.
         """
         claim = read_claim(text, anyway).original
-        job, new = self._store.submit(claim, recipe_named(recipe, self._recipes).name)
-        if new:
-            self.send(job.id)
-        return job
+        name = recipe_named(recipe, self._recipes).name
+        while True:
+            job, new = self._store.submit(claim, name)
+            # A job that another request has just stored may still be withdrawn by it.
+            if not new and self._store.accepted(job.id):
+                return job
+            try:
+                self.send(job.id)
+            except BrokerUnavailable:
+                self._store.withdraw(job.id)
+                if not self._store.accepted(job.id):
+                    raise
+                return job  # another request could send it
+            if self._accepted(job.id):
+                return job
+
+    def _accepted(self, job_id: str) -> bool:
+        """Record that a message was sent. False: another request has withdrawn the job."""
+        try:
+            return self._store.dispatched(job_id)
+        except StoreUnavailable as error:
+            # The job is stored and has its message, so it is checked.
+            logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
+            return True
 
     def close(self) -> None:
         """Close the connections to the broker."""
@@ -163,7 +202,29 @@ class Queue:
             )
         except _broker_errors(self._celery) as error:
             raise _unavailable(self._settings, error) from error
-        self._store.dispatched(job_id)
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the embedded queue; ``None`` for a queue on a server."""
+        return _folder(self._settings) if self._settings.broker_url == EMBEDDED_BROKER else None
+
+    def waiting(self) -> int:
+        """Return how many messages wait in the broker.
+
+        Raises:
+            BrokerUnavailable: the broker does not answer.
+        """
+        with _channel(self._celery, self._settings) as channel:
+            return int(channel.queue_declare(QUEUE).message_count)
+
+    def empty(self) -> None:
+        """Remove all messages from the broker; the reapers send those of queued claims again.
+
+        Raises:
+            BrokerUnavailable: the broker does not answer.
+        """
+        with _channel(self._celery, self._settings) as channel:
+            channel.queue_purge(QUEUE)
 
 
 def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
@@ -172,11 +233,11 @@ def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
 
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
-    kept = "Submitted claims are stored and will be checked later."
+    kept = "New claims are refused; accepted ones are kept and checked later."
     if settings.broker_url == EMBEDDED_BROKER:
         return BrokerUnavailable(
             "broker_unavailable",
-            f"The embedded queue in {settings.home / 'queue'} cannot be written: {error}. {kept}",
+            f"The embedded queue in {_folder(settings)} cannot be written: {error}. {kept}",
             "Free some space and make the folder writable, or set ESOTERIC_HOME to another folder.",
         )
     return BrokerUnavailable(

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from sqlalchemy import (
+    URL,
     BigInteger,
     Column,
     Connection,
@@ -43,6 +44,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
+from retrieval.private_files import make_private_file, make_private_folder
 
 SCHEMA_VERSION = 6
 # The statement that upgrades each version to the next one.
@@ -94,6 +96,7 @@ CLAIMS = Table(
     Column("pending", String(64), unique=True),
     Column("state", String(16), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    # When the broker last took a message for it; NULL: the claim is not accepted yet.
     Column("dispatched_at", UtcDateTime),
     Column("started_at", UtcDateTime),
     Column("finished_at", UtcDateTime),
@@ -154,6 +157,15 @@ class Database:
         self._lock = Lock()
         self._engine: Engine | None = None
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the database's file; ``None`` if there is none."""
+        try:
+            file = _file(make_url(self._url))
+        except ArgumentError:
+            return None  # the first call of a method reports it
+        return None if file is None else file.parent
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Yield a connection in a transaction that only reads.
@@ -165,13 +177,15 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, busy_seconds: float = BUSY_SECONDS) -> Iterator[Connection]:
         """Yield a connection in a transaction that is committed at the end of the block.
+
+        ``busy_seconds``: how long to wait for another writer; SQLite only.
 
         Raises:
             StoreUnavailable: the database cannot be used; the hint says how to fix it.
         """
-        with self._transaction(writes=True) as connection:
+        with self._transaction(writes=True, busy_seconds=busy_seconds) as connection:
             yield connection
 
     def close(self) -> None:
@@ -182,9 +196,13 @@ class Database:
             engine.dispose()
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+    def _transaction(
+        self, *, writes: bool, busy_seconds: float = BUSY_SECONDS
+    ) -> Iterator[Connection]:
         try:
-            connection = self._opened().connect().execution_options(writes=writes)
+            connection = (
+                self._opened().connect().execution_options(writes=writes, busy_seconds=busy_seconds)
+            )
             with connection, connection.begin():
                 yield connection
         except IntegrityError:
@@ -212,8 +230,10 @@ class Database:
             arguments: dict[str, Any] = {}
             if url.get_backend_name() == "sqlite":
                 arguments["timeout"] = BUSY_SECONDS
-                if url.database and url.database != ":memory:":
-                    Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            file = _file(url)
+            if file is not None:
+                make_private_folder(file.parent)
+                make_private_file(file)  # SQLite gives its other files the same mode
             engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
             raise StoreUnavailable(
@@ -224,7 +244,7 @@ class Database:
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
-                f"The folder of the database cannot be made: {error}.",
+                f"The database or its folder cannot be made: {error}.",
                 "Set ESOTERIC_HOME to a folder that can be written.",
             ) from error
         if engine.dialect.name == "sqlite":
@@ -293,6 +313,13 @@ class Database:
         return engine.url.render_as_string(hide_password=True)
 
 
+def _file(url: URL) -> Path | None:
+    """Return the file of a database of SQLite, unless it is given as a URI with options."""
+    name = url.database or ":memory:"
+    in_file = url.get_backend_name() == "sqlite" and not name.startswith((":memory:", "file:"))
+    return Path(name) if in_file else None
+
+
 def _write_ahead(cursor: Any) -> None:
     """Turn on write-ahead logging; SQLite does not wait here for locks, so this does."""
     give_up = time.monotonic() + BUSY_SECONDS
@@ -320,5 +347,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
+    options = connection.get_execution_options()
+    writes = options.get("writes", False)
+    milliseconds = int(options.get("busy_seconds", BUSY_SECONDS) * 1000)
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {milliseconds}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -18,6 +18,7 @@ import secrets
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -34,8 +35,11 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
+    false,
     func,
     insert,
+    literal,
+    or_,
     select,
     update,
 )
@@ -45,7 +49,15 @@ from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult, Whole
 from retrieval.runnable import Runnable
 from retrieval.types import Label, Progress
-from worker.database import ANSWERS, CLAIMS, EVENTS, WORKERS, Database, StoreUnavailable
+from worker.database import (
+    ANSWERS,
+    CLAIMS,
+    EVENTS,
+    WORKERS,
+    Database,
+    StoreUnavailable,
+    UtcDateTime,
+)
 
 __all__ = [
     "STATES",
@@ -66,6 +78,8 @@ __all__ = [
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
+# How long a check of readiness waits for another writer.
+REACH_SECONDS = 1.0
 PENDING: tuple[State, State] = ("queued", "running")
 WorkerState: TypeAlias = Literal["loading", "ready", "broken"]
 _Kept = TypeVar("_Kept")
@@ -238,6 +252,17 @@ class JobStore:
     def __init__(self, database_url: str) -> None:
         self._database = Database(database_url)
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the database's file; ``None`` for a database on a server."""
+        return self._database.folder
+
+    def reach(self) -> None:
+        """Find out within about a second whether the database can be written."""
+        with self._database.writing(REACH_SECONDS) as connection:
+            # SQLite notices only at a statement that writes that the file is read-only.
+            connection.execute(delete(WORKERS).where(false()))
+
     def close(self) -> None:
         """Close the connections."""
         self._database.close()
@@ -360,28 +385,61 @@ class JobStore:
 
     # Messages in the broker
 
-    def dispatched(self, job_id: str) -> None:
-        """Record that the broker accepted a message for the job."""
+    def dispatched(self, job_id: str) -> bool:
+        """Record that the broker accepted a message for the job. False: the job was withdrawn."""
         with self._database.writing() as connection:
-            connection.execute(
+            sent = connection.execute(
                 update(CLAIMS).where(CLAIMS.c.id == job_id).values(dispatched_at=_now())
             )
+            return sent.rowcount == 1
 
-    def waiting_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
-        """Return queued jobs whose last message is at least this old, oldest first."""
+    def accepted(self, job_id: str) -> bool:
+        """Return whether the job is stored and has had a message, or needs none."""
         with self._database.reading() as connection:
-            return list(
+            needs_none = or_(CLAIMS.c.dispatched_at.is_not(None), CLAIMS.c.state != "queued")
+            return bool(
+                connection.scalar(select(exists().where(CLAIMS.c.id == job_id, needs_none)))
+            )
+
+    def withdraw(self, job_id: str) -> None:
+        """Remove a queued job that never had a message; any other job stays as it is."""
+        with self._database.writing() as connection:
+            connection.execute(
+                delete(CLAIMS).where(
+                    CLAIMS.c.id == job_id,
+                    CLAIMS.c.state == "queued",
+                    CLAIMS.c.dispatched_at.is_(None),
+                )
+            )
+
+    def queued(self) -> int:
+        """Return the number of queued jobs."""
+        with self._database.reading() as connection:
+            found = select(func.count()).where(CLAIMS.c.state == "queued")
+            return int(connection.scalar(found) or 0)
+
+    def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
+        """Return queued jobs whose last message is at least this old, oldest first.
+
+        They count as sent now, so that no two processes send the same one.
+        """
+        now = _now()
+        with self._database.writing() as connection:
+            ids = list(
                 connection.scalars(
                     select(CLAIMS.c.id)
                     .where(
                         CLAIMS.c.state == "queued",
                         func.coalesce(CLAIMS.c.dispatched_at, CLAIMS.c.created_at)
-                        <= _now() - for_at_least,
+                        <= now - for_at_least,
                     )
                     .order_by(CLAIMS.c.number)
                     .limit(limit)
+                    .with_for_update(skip_locked=True)
                 )
             )
+            connection.execute(update(CLAIMS).where(CLAIMS.c.id.in_(ids)).values(dispatched_at=now))
+        return ids
 
     # For the worker
 
@@ -402,6 +460,7 @@ class JobStore:
                     worker=worker,
                     lease_until=now + lease,
                     started_at=now,
+                    dispatched_at=func.coalesce(CLAIMS.c.dispatched_at, literal(now, UtcDateTime)),
                 )
             )
             if taken.rowcount != 1:
@@ -458,9 +517,12 @@ class JobStore:
         return [Run(row.id, row.token, row.attempts, row.claim, row.recipe) for row in rows]
 
     def take_back(self, run: Run) -> bool:
-        """Queue an overdue job again. False: it was meanwhile renewed, ended or queued."""
+        """Queue an overdue job again. False: it was meanwhile renewed, ended or queued.
+
+        It counts as sent now: the caller sends it.
+        """
         with self._database.writing() as connection:
-            return self._requeue(connection, _overdue(run))
+            return self._requeue(connection, _overdue(run), dispatched_at=_now())
 
     def give_up(self, run: Run, error: EsotericError) -> bool:
         """Fail an overdue job. False: it was meanwhile renewed, ended or queued."""
@@ -603,7 +665,6 @@ class JobStore:
                 worker=None,
                 lease_until=None,
                 started_at=None,
-                dispatched_at=None,
                 **values,
             )
         )

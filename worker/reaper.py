@@ -13,20 +13,24 @@ from worker.jobs import JobStore, StoreUnavailable
 
 LOOK_SECONDS = 2.0
 MOST_ATTEMPTS = 2
-# An idle worker has emptied the queue, so a claim that is still queued has lost its
-# message. A busy worker cannot know this, and checks rarely.
+# With fewer messages than queued claims, messages were lost: probably those of the oldest
+# claims, because the messages are read in order. An idle worker has read all of them. A busy one
+# cannot know this, and waits for longer: another worker may just have taken the message.
 PATIENCE_WHEN_IDLE = timedelta(seconds=2)
 PATIENCE_WHEN_BUSY = timedelta(seconds=60)
 MOST_SENT_AT_ONCE = 100
+# Messages of cancelled claims stay in the queue. With more messages than this for a queued claim,
+# all are removed, and those of the queued claims are sent again.
+MOST_MESSAGES_FOR_A_CLAIM = 2
 
 logger = logging.getLogger(__name__)
 
 
 class Reaper(Thread):
-    """Queues claims of lost workers again, once, and sends lost messages again.
+    """Queues claims of lost workers again, once, and keeps one or two messages for a queued claim.
 
     Every worker has one. They need no coordination: each step is a compare-and-set, and a
-    message that is sent twice does not check a claim twice.
+    message that is sent twice, or removed, does not check a claim twice, and loses none.
     """
 
     def __init__(self, store: JobStore, queue: Queue, heartbeat: Heartbeat, stop: Event) -> None:
@@ -55,24 +59,45 @@ class Reaper(Thread):
         """
         # After the machine slept, every lease has expired, also that of this worker.
         self._heartbeat.beat()
+        lost = self._taken_back()
+        try:
+            self._send(lost)
+            self._mend_messages()
+        except BrokerUnavailable as error:
+            if self._broker_answers:
+                logger.error("%s", error)
+            self._broker_answers = False
+        else:
+            self._broker_answers = True
+
+    def _taken_back(self) -> list[str]:
+        """Queue the claims of lost workers again, and return those that need a message."""
+        queued = []
         for run in self._store.overdue():
             if run.attempt >= MOST_ATTEMPTS:
                 if self._store.give_up(run, WorkerLost()):
                     logger.error("Claim %s lost its worker again and failed", run.job_id)
             elif self._store.take_back(run):
                 logger.warning("Claim %s lost its worker and is queued again", run.job_id)
-                self._send([run.job_id])
+                queued.append(run.job_id)
+        return queued
+
+    def _mend_messages(self) -> None:
+        """Send lost messages again, and remove those that are too many."""
         idle = self._heartbeat.idle_seconds() >= PATIENCE_WHEN_IDLE.total_seconds() / 2
         patience = PATIENCE_WHEN_IDLE if idle else PATIENCE_WHEN_BUSY
-        self._send(self._store.waiting_unsent(patience, MOST_SENT_AT_ONCE))
+        # A claim is stored before its message is sent, so the messages are counted first.
+        messages = self._queue.waiting()
+        queued = self._store.queued()
+        if messages > MOST_MESSAGES_FOR_A_CLAIM * queued:
+            self._queue.empty()
+            logger.info("%d messages for %d queued claims were removed", messages, queued)
+            messages, patience = 0, PATIENCE_WHEN_IDLE
+        if messages < queued:
+            most = min(MOST_SENT_AT_ONCE, queued - messages)
+            self._send(self._store.take_unsent(patience, most))
 
     def _send(self, job_ids: list[str]) -> None:
-        try:
-            for job_id in job_ids:
-                self._queue.send(job_id)
-                logger.info("Claim %s was sent again", job_id)
-                self._broker_answers = True
-        except BrokerUnavailable as error:
-            if self._broker_answers:
-                logger.error("%s", error)
-            self._broker_answers = False
+        for job_id in job_ids:
+            self._queue.send(job_id)
+            logger.info("Claim %s was sent again", job_id)

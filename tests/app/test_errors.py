@@ -117,15 +117,17 @@ def test_without_its_database_a_claim_is_refused_and_the_process_still_answers(
     assert "esoteric_database_up 0.0" in metrics.text
 
 
-def test_a_broker_that_does_not_answer_is_reported_within_seconds_and_the_claim_is_kept(
+def test_a_broker_that_does_not_answer_is_reported_within_seconds_and_no_claim_is_stored(
     without_broker: FlaskClient,
 ) -> None:
     began = time.monotonic()
     answer = without_broker.post("/claims", data={"claim": "Snow is white."})
     assert time.monotonic() - began < 8
     assert answer.status_code == 503
-    assert "does not answer. Submitted claims are stored" in answer.text
-    assert "Snow is white." in without_broker.get("/claims").text
+    assert "does not answer. New claims are refused" in answer.text
+    api = without_broker.post("/api/v1/claims", json={"claim": "Snow is white."})
+    assert api.status_code == 503
+    assert "Snow is white." not in without_broker.get("/claims").text
 
 
 def test_creating_the_application_opens_nothing(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -373,6 +374,43 @@ def test_claimreview_rates_the_claim(
         "Ida Holm",
         "Lighthouse of Varn",
     ]
+
+
+def test_claimreview_stays_within_the_script_element_that_it_is_put_into(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    hostile = "Tea </script><script>alert(1)</script> <!-- <script> & more"
+    result = claim_document(CLAIM)
+    result["claim"] = hostile
+    result["verdict"]["rationale"] = hostile
+    for item in result["evidence"]:
+        item |= {"sentence": hostile, "title": hostile, "url": "https://a.example/?a=1&b=</script>"}
+    text = fetch(client, done(store, worker, result), "claimreview").text
+    elements = Elements(f'<script type="application/ld+json">{text}</script><p>After</p>')
+    assert elements.names == ["script", "p"]
+    assert elements.scripts == [text]
+    review = json.loads(text)
+    assert review["claimReviewed"] == hostile
+    assert review["reviewRating"]["ratingExplanation"] == hostile
+    assert review["citation"][0]["text"] == hostile
+
+
+class Elements(HTMLParser):
+    """The names of the elements of a page, and the texts of its scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.names[-1] == "script":
+            self.scripts.append(data)
 
 
 def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(

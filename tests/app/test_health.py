@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -63,6 +68,76 @@ def test_it_lists_all_that_is_missing_with_what_to_fix_first(
     ]
     assert answer.json["error"] == answer.json["problems"][0]
     assert answer.json["error"]["hint"].endswith("esoteric index build --source vital")
+
+
+def readiness(settings: Settings) -> tuple[int, list[str], float]:
+    """Return the answer of an application with a ready worker: status, problems, seconds."""
+    app = create_app(settings)
+    services_of(app).store.beat("by-hand", datetime.now(UTC), "ready")
+    began = time.monotonic()
+    answer = app.test_client().get("/readyz")
+    services_of(app).close()
+    assert answer.json is not None
+    codes = [found["code"] for found in answer.json.get("problems", [])]
+    return answer.status_code, codes, time.monotonic() - began
+
+
+def test_it_is_not_ready_while_the_queue_cannot_be_written(settings: Settings) -> None:
+    (settings.home / "queue").write_text("in the way")
+    assert readiness(settings)[:2] == (503, ["broker_unavailable"])
+
+
+def test_it_is_not_ready_while_redis_refuses_or_hangs(settings: Settings) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+        for listens in (False, True):
+            if listens:
+                listener.listen(16)  # it accepts and never answers
+            status, codes, seconds = readiness(replace(settings, broker_url=address))
+            assert (status, codes) == (503, ["broker_unavailable"])
+            assert seconds < 8
+
+
+def test_it_is_not_ready_while_the_disk_of_the_queue_has_no_space(settings: Settings) -> None:
+    (settings.home / "queue").symlink_to("/proc")  # which has no free blocks, whoever asks
+    status, codes, _ = readiness(settings)
+    assert (status, codes[0]) == (503, "disk_full")
+
+
+def test_it_is_not_ready_while_the_database_is_read_only(settings: Settings) -> None:
+    store = JobStore(settings.database_url)
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    store.close()
+    url = f"sqlite:///file:{settings.home}/esoteric.db?mode=ro&uri=true"
+    app = create_app(replace(settings, database_url=url))
+    answer = app.test_client().get("/readyz")
+    services_of(app).close()
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert answer.json["error"]["code"] == "store_unavailable"
+    assert "readonly" in answer.json["error"]["message"]
+
+
+def test_it_is_not_ready_with_a_database_that_nobody_knows(settings: Settings) -> None:
+    app = create_app(replace(settings, database_url="no url"))
+    answer = app.test_client().get("/readyz")
+    services_of(app).close()
+    assert answer.status_code == 503
+    assert [found["code"] for found in answer.json["problems"]] == ["database_url"]  # type: ignore[index]
+
+
+def test_it_says_soon_that_the_database_is_locked_by_another_program(
+    client: FlaskClient, store: JobStore, settings: Settings
+) -> None:
+    store.beat("by-hand", datetime.now(UTC), "ready")
+    with closing(sqlite3.connect(settings.home / "esoteric.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        answer = client.get("/readyz")
+        assert time.monotonic() - began < 3
+    assert answer.status_code == 503
+    assert "locked" in answer.text
 
 
 def test_metrics_count_jobs_by_state_and_requests_by_route(

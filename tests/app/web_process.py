@@ -19,9 +19,9 @@ from worker.jobs import JobStore
 
 
 class WebProcess:
-    """``python -m app`` with its own home."""
+    """``python -m app`` with its own home, and, if given, few files that it may open."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, most_files: int | None = None) -> None:
         describe_index(home)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -32,8 +32,9 @@ class WebProcess:
         self.store = JobStore(self.settings.database_url)
         self.log = home / "web.log"
         with self.log.open("wb") as log:
+            limit = "" if most_files is None else f"ulimit -n {most_files};"
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "app"],
+                ["sh", "-c", f'{limit} exec "$0" -m app', sys.executable],
                 cwd=CHECKOUT,
                 env={**os.environ, "HOST": "", **environment},
                 stderr=log,
@@ -45,9 +46,14 @@ class WebProcess:
         return self.ask("GET", path)
 
     def ask(
-        self, method: str, path: str, body: bytes = b"", kind: str = "text/plain"
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        kind: str = "text/plain",
+        seconds: float = 10,
     ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
             connection.request(method, path, body, {"Content-Type": kind})
             answer = connection.getresponse()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.supervisor import GivenUp, Program, end_all, run
+from cli.home_lock import running
+from cli.supervisor import GivenUp, LogFile, Program, end_all, run
 from settings import CHECKOUT
 
 pytestmark = pytest.mark.server
@@ -49,6 +52,24 @@ def wait_until(true: Callable[[], bool], seconds: float = 15) -> None:
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with running(tmp_path / "home", 1, "127.0.0.1", 8000):
+            log = LogFile(tmp_path / "home" / "logs" / "kettle.log")
+        log.maxBytes = 1000
+        for _ in range(50):
+            log.handle(logging.makeLogRecord({"msg": "The kettle boils. " * 5}))
+        log.close()
+    finally:
+        os.umask(before)
+    logs = tmp_path / "home" / "logs"
+    assert len(list(logs.iterdir())) == 4
+    assert {stat.S_IMODE(file.stat().st_mode) for file in logs.iterdir()} == {0o600}
+    for folder in (logs, logs.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_program_that_ends_is_restarted_and_the_user_sees_a_message(tmp_path: Path) -> None:

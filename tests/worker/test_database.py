@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,6 +35,33 @@ def test_the_database_is_in_wal_mode_and_has_a_version(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
     store.close()
+
+
+def test_only_this_user_can_read_the_database_and_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "home" / "claims.db"
+    before = os.umask(0)
+    try:
+        store = JobStore(f"sqlite:///{file}")
+        store.submit("Tea is a drink.", "esoteric")
+        names = {part.name for part in file.parent.iterdir()}
+        assert names == {"claims.db", "claims.db-wal", "claims.db-shm"}
+        assert {stat.S_IMODE(part.stat().st_mode) for part in file.parent.iterdir()} == {0o600}
+        for folder in (file.parent, file.parent.parent):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        store.close()
+    finally:
+        os.umask(before)
+
+
+def test_the_mode_that_a_user_gave_to_the_database_and_its_folder_stays(tmp_path: Path) -> None:
+    file = tmp_path / "claims.db"
+    tmp_path.chmod(0o755)
+    file.touch()
+    file.chmod(0o640)
+    store = JobStore(f"sqlite:///{file}")
+    store.submit("Tea is a drink.", "esoteric")
+    store.close()
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (file, tmp_path)] == [0o640, 0o755]
 
 
 def test_a_damaged_file_is_named_with_how_to_fix_it(tmp_path: Path) -> None:

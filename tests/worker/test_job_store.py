@@ -270,9 +270,25 @@ def test_queued_jobs_without_a_recent_message_are_found_oldest_first(store: JobS
     start(store, jobs[0])
     store.dispatched(jobs[1].id)
     none = timedelta(0)
-    assert store.waiting_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
-    assert store.waiting_unsent(none, 2) == [jobs[1].id, jobs[2].id]
-    assert store.waiting_unsent(MINUTE, 10) == []
+    assert store.queued() == 3
+    assert store.take_unsent(MINUTE, 10) == []
+    assert store.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
+    assert store.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
+
+
+def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(store: JobStore) -> None:
+    refused, sent, given_back = (
+        store.submit(f"Claim {n} is made of tin.", "esoteric")[0] for n in range(3)
+    )
+    store.dispatched(sent.id)
+    assert store.give_back(start(store, given_back))
+    assert [store.accepted(job.id) for job in (refused, sent, given_back)] == [False, True, True]
+    for job in (refused, sent, given_back):
+        store.withdraw(job.id)
+    assert [listed.id for listed in store.recent(10)] == [given_back.id, sent.id]
+    assert not store.accepted(refused.id)
+    assert not store.dispatched(refused.id)
+    assert store.submit(refused.claim, "esoteric")[1]
 
 
 def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:

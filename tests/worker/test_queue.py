@@ -39,12 +39,30 @@ def test_cancelling_an_unknown_claim_is_an_error(house: House) -> None:
         house.queue.cancel("0123456789abcdef01234567")
 
 
-def test_an_embedded_queue_that_cannot_be_written_keeps_the_claim(house: House) -> None:
+def test_an_embedded_queue_that_cannot_be_written_refuses_the_claim(house: House) -> None:
     (house.home / "queue").write_text("in the way")
     with pytest.raises(BrokerUnavailable, match="ESOTERIC_HOME") as caught:
         house.queue.submit("Tea is a drink.", "esoteric")
     assert str(house.home / "queue") in caught.value.message
+    assert "New claims are refused" in caught.value.message
+    assert house.store.search("", 10, 0) == ([], 0)
+
+
+def test_a_claim_that_was_accepted_stays_while_the_queue_cannot_be_written(house: House) -> None:
+    job = house.queue.submit("Tea is a drink.", "esoteric")
+    (house.home / "queue").rename(house.home / "moved")
+    (house.home / "queue").write_text("in the way")
+    assert house.queue.submit("Tea is a drink.", "esoteric").id == job.id
     assert house.store.counts()["queued"] == 1
+
+
+def test_a_claim_that_another_request_stored_but_has_not_sent_is_sent(house: House) -> None:
+    """The other request may still fail and withdraw it."""
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    assert house.queue.submit("Tea is a drink.", "esoteric").id == job.id
+    assert len(messages(house)) == 1
+    house.store.withdraw(job.id)
+    assert house.store.get(job.id).state == "queued"
 
 
 def test_the_embedded_queue_is_reached_without_a_server(house: House) -> None:
@@ -76,7 +94,7 @@ def test_a_password_is_not_shown(redis_server: RedisServer, tmp_path: Path) -> N
 
 
 @pytest.mark.redis
-def test_without_redis_a_claim_is_kept_and_the_error_comes_at_once(
+def test_without_redis_a_claim_is_refused_at_once_and_not_stored(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     reach_broker(redis_house.settings)
@@ -86,8 +104,7 @@ def test_without_redis_a_claim_is_kept_and_the_error_comes_at_once(
         redis_house.queue.submit("Tea is a drink.", "esoteric")
     assert time.monotonic() - asked < 3
     assert redis_server.url in caught.value.message
-    (job,) = redis_house.store.recent(10)
-    assert (job.claim, job.state) == ("Tea is a drink.", "queued")
+    assert redis_house.store.recent(10) == []
 
 
 @pytest.mark.redis

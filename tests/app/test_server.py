@@ -1,0 +1,100 @@
+"""The web server while clients keep connections open, and while the database is locked."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from tests.app.web_process import WebProcess
+
+pytestmark = pytest.mark.server
+
+
+def is_answered(connection: socket.socket) -> bool:
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    answer = b""
+    while not answer.endswith(b'{"status":"ok"}\n'):
+        part = connection.recv(4096)
+        if not part:
+            return False
+        answer += part
+    return answer.startswith(b"HTTP/1.1 200")
+
+
+@contextmanager
+def idle_connections(web: WebProcess, number: int) -> Iterator[list[socket.socket]]:
+    """Open connections that have had one answer and ask nothing more."""
+    with ExitStack() as stack:
+        opened = []
+        for _ in range(number):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", web.port), 5))
+            assert is_answered(one)
+            opened.append(one)
+        yield opened
+
+
+def test_idle_connections_keep_nobody_out(web: WebProcess) -> None:
+    with idle_connections(web, 500):
+        began = time.monotonic()
+        assert web.get("/")[0] == 200
+        assert time.monotonic() - began < 2
+
+
+def test_200_clients_that_keep_their_connections_are_all_served(web: WebProcess) -> None:
+    all_served = Barrier(200)
+
+    def visit(_client: int) -> list[int]:
+        connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
+        with closing(connection):
+            statuses = []
+            for path in ("/", "/claims", "/"):
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                statuses.append(answer.status)
+            all_served.wait(30)
+            return statuses
+
+    with ThreadPoolExecutor(200) as clients:
+        assert set(map(tuple, clients.map(visit, range(200)))) == {(200, 200, 200)}
+
+
+def test_with_too_many_connections_the_longest_idle_one_makes_room(tmp_path: Path) -> None:
+    web = WebProcess(tmp_path, most_files=500)  # of these, 300 for connections
+    try:
+        with idle_connections(web, 1) as first, idle_connections(web, 400) as others:
+            assert web.get("/")[0] == 200
+            first[0].settimeout(5)
+            assert first[0].recv(100) == b""  # closed
+            assert is_answered(others[-1])
+    finally:
+        web.close()
+
+
+def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_database(
+    web: WebProcess,
+) -> None:
+    assert web.get("/claims")[0] == 200
+    with closing(sqlite3.connect(web.settings.home / "esoteric.db", isolation_level=None)) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(12) as clients:
+            waiting = [
+                clients.submit(web.ask, "POST", "/claims/none/cancel", seconds=30)
+                for _ in range(12)
+            ]
+            time.sleep(1)
+            began = time.monotonic()
+            assert web.get("/healthz")[0] == 200
+            assert time.monotonic() - began < 0.5
+            assert not any(one.done() for one in waiting)
+            lock.execute("ROLLBACK")
+            assert {one.result()[0] for one in waiting} == {404}
