@@ -174,7 +174,7 @@ def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
     arguments = ("evaluate", "--claims", str(tmp_path / "claims.jsonl"), "--out", str(out))
     run = esoteric(home, *arguments, "--recipe", f"fer,{mine}")
     assert run.returncode == 0, run.stderr
-    assert [line.partition(":")[0] for line in run.stdout.splitlines()] == ["fer", "mine"]
+    assert [line.partition(":")[0] for line in run.stdout.splitlines()[:2]] == ["fer", "mine"]
     assert (out / "mine" / "recipe.yaml").read_text() == mine.read_text()
     # What was measured before stays in the results,
     run = esoteric(home, *arguments, "--recipe", "fer")
