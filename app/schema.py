@@ -66,7 +66,7 @@ class RecipeItem(_Model):
     """What ends the search before `max_hops`."""
     max_hops: Whole
     """Most hops."""
-    settings: dict[str, float | None]
+    settings: dict[str, int | float | None]
     """Thresholds and limits of the stages."""
     vectors: Vectors
     """Which vectors the index must have."""

@@ -1,4 +1,4 @@
-"""The server of the application: waitress, set up so that no client keeps the others out.
+"""The server of the application: waitress, set up so that idle clients do not lock others out.
 
 * Connections that wait for their next request cost little, so there may be thousands. When there
   are too many, the one that has waited for longest is closed for the new one.
@@ -25,8 +25,8 @@ THREADS = 8
 # bodies above this size itself, in plain text.
 MOST_BYTES_READ = 8 * 1024 * 1024
 MOST_CONNECTIONS = 4000
-# Free places for new connections; their next ones make room in turn.
-SPARE_CONNECTIONS = 100
+# Share of the places that is free for new connections; their next ones make room in turn.
+SPARE_SHARE = 0.025
 # Open files beside the connections of clients: the database, the queue, logs, static files.
 OTHER_FILES = 200
 # How long a connection may wait for its next request, in seconds, and how often this is looked at.
@@ -78,7 +78,8 @@ def _allowed_connections() -> int:
     if allowed < wanted:
         allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
-    return min(allowed, wanted) - OTHER_FILES
+    files = min(allowed, wanted)
+    return max(files - OTHER_FILES, files // 2)
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]
@@ -86,7 +87,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
 
     def __init__(self, server: Any, sock: Any, addr: Any, adj: Any, map: Any) -> None:  # noqa: A002
         super().__init__(server, sock, addr, adj, map)
-        if len(map) > adj.connection_limit - SPARE_CONNECTIONS:
+        if len(map) > adj.connection_limit * (1 - SPARE_SHARE):
             channels = (one for one in map.values() if isinstance(one, _Channel))
             idle = [one for one in channels if not (one.requests or one.will_close)]
             # This one is among them, and the youngest.

@@ -16,7 +16,13 @@ from worker.jobs import Job
 # A path within quotation marks may contain spaces. Slashes in the middle of a word are no paths,
 # nor are those of the address of a server, but those of a database file in an SQLAlchemy URL are.
 _QUOTED = re.compile(r"(?<=['\"])/(?:[^/'\"]+/)+(?=[^/'\"]*['\"])")
-_PATH = re.compile(r"(?:(?<![\w/\]])|(?<=sqlite:///))/(?:[^/\s'\"]+/)+")
+_PATH = re.compile(r"(?:(?<![\w/\]])|(?<=sqlite:///)|(?<=file://))/(?:[^/\s'\"]+/)+")
+
+
+def _whole(folder: str) -> re.Pattern[str]:
+    """Return what finds a folder, but not one whose path only begins or ends like it."""
+    after = "" if folder.endswith("/") else r"(?![\w-])"
+    return re.compile(rf"(?<!\w){re.escape(folder)}{after}")
 
 
 class ServerPaths:
@@ -28,16 +34,18 @@ class ServerPaths:
             settings.bart: "ESOTERIC_BART",
             settings.verifier: "ESOTERIC_VERIFIER",
             settings.report_models: "ESOTERIC_REPORT_MODELS",
+            settings.recipes: "ESOTERIC_RECIPES",
         }
         shown = {str(folder): name for folder, name in named.items() if folder is not None}
         shown |= {f"{CHECKOUT}/": "", str(CHECKOUT): "the folder of ESOTERIC"}
-        # A folder may be inside another one.
-        self._shown = dict(sorted(shown.items(), key=lambda one: len(one[0]), reverse=True))
+        # A folder may be inside another one, so the longest come first.
+        longest_first = sorted(shown.items(), key=lambda one: len(one[0]), reverse=True)
+        self._shown = [(_whole(folder), name) for folder, name in longest_first]
 
     def hidden_in(self, text: str) -> str:
         """Return the text without paths of the server."""
-        for path, name in self._shown.items():
-            text = text.replace(path, name)
+        for folder, name in self._shown:
+            text = folder.sub(name, text)
         return _PATH.sub("", _QUOTED.sub("", text))
 
     def hidden_in_problem(self, problem: Problem) -> Problem:

@@ -82,8 +82,12 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
 
     folders = settings.model_folders
     chosen = chosen or _usual(settings)
-    if to_file and RECIPES.get(chosen.name) != chosen:
-        keep_recipe(output.with_name(f"{output.name}.recipe.yaml"), chosen)
+    if to_file:
+        kept = output.with_name(f"{output.name}.recipe.yaml")
+        if not lines.exists():
+            kept.unlink(missing_ok=True)  # of results that were moved away
+        if RECIPES.get(chosen.name) != chosen:
+            keep_recipe(kept, chosen)
     made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings))
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0

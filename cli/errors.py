@@ -18,7 +18,8 @@ R = TypeVar("R")
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
-_WRONG_USAGE_CODES = {"source_unknown", "store_unknown"}
+# The last one is the code of UnknownRecipe, as a running service answers it.
+_WRONG_USAGE_CODES = {"source_unknown", "store_unknown", "unknown_recipe"}
 
 
 def reports_errors(command: Callable[P, R]) -> Callable[P, R]:

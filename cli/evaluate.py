@@ -251,13 +251,14 @@ def _over_pages(
     others = ", ".join(name for name in systems if not searches_dpr(name, own))
     if vectors == DPR_ENCODER and others:
         raise click.UsageError(
-            f"--vectors {DPR_ENCODER} works only for the recipe {RECIPE}, not for {others}. Measure"
-            " these in another run, with other vectors and another folder --out."
+            f"--vectors {DPR_ENCODER} works only for recipes that search vectors of DPR, such as"
+            f" {RECIPE}; {others} search others. Measure these in another run, with other vectors"
+            " and another folder --out."
         )
     if vectors != DPR_ENCODER and of_dpr:
         raise click.UsageError(
-            f"The recipe {of_dpr} needs --vectors {DPR_ENCODER}, which works for no other."
-            f" Measure it in a separate run: --recipe {of_dpr} --vectors {DPR_ENCODER}"
+            f"Only --vectors {DPR_ENCODER} works for {of_dpr}. Measure that in a separate run,"
+            f" with --vectors {DPR_ENCODER} and another folder --out."
         )
     evaluation = Evaluation(
         wiki_pages=wiki_pages,

@@ -180,7 +180,8 @@ def vectors(run: Path, out: Path) -> None:
 def distilbert(data: Path, run: Path) -> None:
     """Train the relevance classifier of the ESOTERIC report, for the recipe report.
 
-    It is written to distilbert-relevance in ESOTERIC_REPORT_MODELS, in place of the published one.
+    It is written to distilbert-relevance in ESOTERIC_REPORT_MODELS. The published one must not be
+    there.
     distilbert-base-uncased, from which it is trained, is fetched into that folder too.
     """
     from retrieval.report import fetching

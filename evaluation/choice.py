@@ -71,7 +71,10 @@ class Choice:
 
     def described(self) -> str:
         """Return a sentence for reports; empty if every claim is asked, or the first ones."""
+        several = " that need several pages" if self.several_pages else ""
         if self.sample is not None:
             of = f" of the {self.half} half" if self.half else ""
-            return f"A sample of decided claims{of}, drawn with seed {self.seed}."
-        return f"Only the {self.half} half of the claims." if self.half else ""
+            return f"A sample of decided claims{of}{several}, drawn with seed {self.seed}."
+        if self.half or several:
+            return f"Only claims{f' of the {self.half} half' if self.half else ''}{several}."
+        return ""

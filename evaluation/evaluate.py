@@ -22,9 +22,9 @@ from evaluation.run import Outcome, has_answered, run_system
 from evaluation.systems import (
     BASELINES,
     Bench,
+    any_reads_report_models,
     folders_used,
     open_system,
-    reads_report_models,
     recipe_of,
     system_names,
 )
@@ -152,7 +152,7 @@ def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Rec
         judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
         for folder in dict.fromkeys(folders)
     ]
-    if reads_report_models(systems, own):
+    if any_reads_report_models(systems, own):
         folder = present_models(models.report)
         names += [ReportNetwork(folder, published).version for published in REPORT_MODELS]
     return names

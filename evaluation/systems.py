@@ -23,7 +23,7 @@ from retrieval.model_folders import ModelFolders
 from retrieval.open_index import IndexLocation, open_index
 from retrieval.recipes import RECIPES, Recipe
 from retrieval.report.models import present_models
-from retrieval.stage_names import reads_report_models as needs_report
+from retrieval.stage_names import reads_report_models
 from retrieval.types import Progress, Report
 
 
@@ -273,9 +273,11 @@ def searches_dpr(name: str, own: Mapping[str, Recipe]) -> bool:
     return name not in BASELINES and recipe_of(name, own).vectors == "dpr"
 
 
-def reads_report_models(names: Sequence[str], own: Mapping[str, Recipe] = _NONE) -> bool:
-    """Return whether a system of these names reads the models of the report."""
-    return any(name not in BASELINES and needs_report(recipe_of(name, own)) for name in names)
+def any_reads_report_models(names: Sequence[str], own: Mapping[str, Recipe] = _NONE) -> bool:
+    """Return whether one of these systems reads the models of the report."""
+    return any(
+        name not in BASELINES and reads_report_models(recipe_of(name, own)) for name in names
+    )
 
 
 def folders_used(
@@ -286,7 +288,7 @@ def folders_used(
     Raises:
         ModelUnavailable: a system needs models of the report, and some are missing.
     """
-    if reads_report_models(names, own):
+    if any_reads_report_models(names, own):
         present_models(folders.report)
         return folders
     return replace(folders, report=None)

@@ -15,8 +15,9 @@ class RetrievalConfig:
     """The settings of a recipe. Similarities are cosines, unless otherwise stated.
 
     Attributes:
-        title_limit: most titles that match, exact ones first, in the recipe ``report``.
-        disambiguation_cutoff: least similarity of a disambiguated title to the claim.
+        title_limit: most titles that match, exact ones first, in the stage ``titles:spacy``.
+        disambiguation_cutoff: least similarity of a disambiguated title to the claim; in
+            ``titles:spacy`` it must be above this.
         disambiguation_limit: most disambiguated titles kept.
         text_limit: most documents taken from text match (report, 3.3.7: 1000).
         word_limit: documents found by the claim's words; they are read without being ranked.

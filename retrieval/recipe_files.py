@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 import yaml
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from retrieval.config import RetrievalConfig
 from retrieval.errors import BadRecipe, BadSource
+from retrieval.files import write_whole
 from retrieval.recipes import RECIPES, Recipe, recipe_named, stage_of
 from retrieval.stage_names import AFTER, FIRST, HOP, NEXT
 
@@ -26,6 +28,8 @@ SUFFIXES = (".yaml", ".yml")
 # Names are also those of folders, and fit the database.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _MOST_BYTES = 100_000
+_LARGEST = 10**9  # a number
+_MOST_SHOWN = 80  # characters of a wrong value
 _STAGES = {"first": FIRST, "hop": HOP, "next": NEXT}
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -64,10 +68,17 @@ def recipes_with(folder: Path | None) -> dict[str, Recipe]:
     """Return the shipped recipes and those of the YAML files in a folder, by their names.
 
     Raises:
-        BadRecipe: a file cannot be used, or two files have the same name.
+        BadRecipe: the folder cannot be read, a file cannot be used, or two have the same name.
     """
     recipes = dict(RECIPES)
-    files = [] if folder is None else sorted(folder.iterdir())
+    try:
+        files = [] if folder is None else sorted(folder.iterdir())
+    except OSError as error:
+        raise BadRecipe(
+            "recipe_unreadable",
+            f"The folder of recipes {folder} cannot be read ({error.strerror}).",
+            "Set ESOTERIC_RECIPES to a folder that can be read, or unset it.",
+        ) from error
     places: dict[str, Path] = {}
     for path in files:
         if not is_recipe_file(path.name) or path.name.startswith("."):
@@ -88,17 +99,17 @@ def keep_recipe(file: Path, recipe: Recipe) -> None:
     """Write a recipe beside the results that it gives, or check that it gave those that are there.
 
     Raises:
-        BadSource: they are of a recipe with the same name but with other stages or settings.
+        BadSource: they are of another recipe.
         OSError: the file cannot be written.
     """
     if not file.exists():
-        file.write_text(as_yaml(recipe), encoding="utf-8")
+        write_whole(file, as_yaml(recipe).encode())
     elif not _same(read_recipe(file), recipe):
         raise BadSource(
             "other_recipe",
-            f"The results beside {file} are of another recipe named {recipe.name}, with other"
-            " stages or settings.",
-            "Give the changed recipe another name, or name another output.",
+            f"The results beside {file} are of the recipe in it, which has another name, other"
+            f" stages or other settings than the recipe {recipe.name} of now.",
+            "Name another output, or remove these results and this file.",
         )
 
 
@@ -173,7 +184,8 @@ class _Reader:
             node: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             line = (error.problem_mark or error.context_mark).line
-            self._fail_at(line, f"This is not YAML: {error.problem}.", "Correct this line.")
+            what = ", ".join(filter(None, (error.context, error.problem)))
+            self._fail_at(line, f"This is not one YAML document: {what}.", "Correct this line.")
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position)
             self._fail_at(line, "There is a control character.", "Remove it.")
@@ -189,7 +201,7 @@ class _Reader:
         """Return the nodes of a mapping's values, which may have these keys only."""
         names = [one.name for one in allowed]
         if not isinstance(node, MappingNode):
-            self._fail(node, f"{what.capitalize()} has lines such as “key: value”.", "Write these.")
+            self._fail(node, f"Here {what} must begin.", "Write lines such as “key: value”.")
         found: dict[str, Node] = {}
         for key, value in node.value:
             name = key.value if isinstance(key, ScalarNode) else ""
@@ -219,11 +231,11 @@ class _Reader:
         try:
             value = yaml.SafeLoader("").construct_document(node)
             value = TypeAdapter(kind, config=_STRICT).validate_python(value)
-        except (yaml.YAMLError, ValidationError, ValueError):
-            wrong = node.value if isinstance(node, ScalarNode) else "a list"
-            self._fail(node, f"{key!r} is {wrong!r}.", f"Write {_expected(kind)}.")
-        if kind is int and value < 0:
-            self._fail(node, f"{key!r} is {value}.", f"Write {_expected(kind)}.")
+        # An explicit tag, such as !!int for an empty text, makes PyYAML fail in any of these ways.
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, OverflowError):
+            self._fail(node, f"{key!r} is {_shown(node)}.", f"Write {_expected(kind)}.")
+        if isinstance(value, int | float) and not _within_bounds(kind, value):
+            self._fail(node, f"{key!r} is {_shown(node)}.", f"Write {_expected(kind)}.")
         return value
 
     def _check(self, recipe: Recipe, nodes: Mapping[str, Node]) -> None:
@@ -273,6 +285,18 @@ class _Reader:
         raise BadRecipe("bad_recipe", f"{self._path}, line {line + 1}: {what}", fix) from None
 
 
+def _shown(node: Node) -> str:
+    """Return a value as an error shows it, cut if it is long."""
+    if not isinstance(node, ScalarNode):
+        return "a list" if isinstance(node, SequenceNode) else "a mapping"
+    return repr(shorten(node.value, _MOST_SHOWN, placeholder=" …"))
+
+
+def _within_bounds(kind: Any, value: float) -> bool:
+    """Return whether the database and the API can take the number, and a count is not negative."""
+    return abs(value) <= _LARGEST and not (kind is int and value < 0)
+
+
 def _required(one: Field[Any]) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
@@ -284,7 +308,11 @@ def _expected(kind: Any) -> str:
     if type(None) in get_args(kind):
         return "a number such as 0.25, or null"
     # YAML reads 1e-3 as a text.
-    known = {bool: "true or false", int: "a whole number", float: "a number such as 0.001"}
+    known = {
+        bool: "true or false",
+        int: f"a whole number from 0 to {_LARGEST}",
+        float: "a number such as 0.001",
+    }
     return known.get(kind, "a text, in quotation marks if needed")
 
 

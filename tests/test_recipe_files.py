@@ -74,8 +74,13 @@ def test_the_names_are_those_of_the_table_of_stages() -> None:
         ("- sentences", "- sentences:dpr", 7, "searches vectors of dpr"),
         ("ending: decided", "ending: soon", 14, "one of: decided, proved, unchanged, never"),
         ("max_hops: 1", "max_hops: 0", 15, "There is no hop."),
-        ("max_hops: 1", "max_hops: yes", 15, "'max_hops' is 'yes'. Write a whole number."),
-        ("document_limit: 3", "document_limit: -3", 17, "Write a whole number."),
+        ("max_hops: 1", "max_hops: yes", 15, "'max_hops' is 'yes'. Write a whole number from 0"),
+        ("document_limit: 3", "document_limit: -3", 17, "Write a whole number from 0 to"),
+        ("max_hops: 1", "max_hops: !!bool maybe", 15, "'max_hops' is 'maybe'."),
+        ("max_hops: 1", "max_hops: !!int ''", 15, "'max_hops' is ''."),
+        ("max_hops: 1", "max_hops: !!timestamp soon", 15, "'max_hops' is 'soon'."),
+        ("max_hops: 1", "max_hops: {a: 1}", 15, "'max_hops' is a mapping."),
+        ("document_limit: 3", f"text_limit: {'9' * 400}", 17, "to 1000000000."),
         ("document_limit: 3", "document_limt: 3", 17, "Do you mean document_limit?"),
         ("document_limit: 3", "relevance_cutoff: 1e-3", 17, "a number such as 0.001"),
         ("document_limit: 3", "relevance_cutoff: .nan", 17, "a number such as 0.001"),
@@ -85,7 +90,7 @@ def test_the_names_are_those_of_the_table_of_stages() -> None:
         ("name: short", "name: esoteric", 1, "that is shipped has other stages or settings."),
         ("name: short\n", "", 1, "The key 'name' is missing."),
         ("ending: decided", "ends: decided", 14, "There is no key 'ends' in a recipe."),
-        ("ending: decided", "ending: ]", 14, "This is not YAML"),
+        ("ending: decided", "ending: ]", 14, "This is not one YAML document: "),
         ("first:", "first: &a", 17, "Aliases"),
     ],
 )
@@ -106,9 +111,9 @@ def test_what_is_wrong_is_named_with_file_and_line(
     ("content", "said"),
     [
         ("", "line 1: The file is empty."),
-        ("- a", "line 1: A recipe has lines such as"),
+        ("- a", "line 1: Here a recipe must begin."),
         ("a: \x07", "line 1: There is a control character."),
-        ("a: 1\n---\nb: 2", "line 2: This is not YAML"),
+        ("a: 1\n---\nb: 2", "a single document in the stream, but found another document."),
         (b"name: \xff", "is not in UTF-8."),
         ("# " + "x" * 100_000, "is larger than any recipe."),
         ("name: !!python/object:os.system x\n", "line 1: The key 'summary' is missing."),
@@ -145,5 +150,5 @@ def test_results_are_not_mixed_with_those_of_a_changed_recipe(tmp_path: Path) ->
     short = read_recipe(written(tmp_path, SHORT))
     keep_recipe(tmp_path / "kept.yaml", short)
     keep_recipe(tmp_path / "kept.yaml", replace(short, summary="in other words"))
-    with pytest.raises(BadSource, match="another recipe named short"):
+    with pytest.raises(BadSource, match="than the recipe short of now"):
         keep_recipe(tmp_path / "kept.yaml", replace(short, max_hops=2))

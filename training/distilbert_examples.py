@@ -48,14 +48,16 @@ def relevance_parts(claims: Sequence[AnnotatedClaim], pages: Iterable[Page], see
         if claim.evidence:
             gold.setdefault(claim.text, set()).update(claim.gold)
     cited = {page for keys in gold.values() for page, _ in keys}
-    told, others = _read(pages, cited, chance)
+    cited_pages, others = _read(pages, cited, chance)
     order = sorted(gold)
     chance.shuffle(order)
     drawn: list[list[Example]] = []
     for text in order:
-        evidence = sorted(key for key in gold[text] if _sentence(told, key))
+        evidence = sorted(key for key in gold[text] if _sentence(cited_pages, key))
         if evidence and len(drawn) < CLAIMS:
-            drawn.append(_pairs(text, chance.choice(evidence), gold[text], told, others, chance))
+            drawn.append(
+                _pairs(text, chance.choice(evidence), gold[text], cited_pages, others, chance)
+            )
     first, second = len(drawn) * 8 // 10, len(drawn) * 9 // 10
     parts = drawn[:first], drawn[first:second], drawn[second:]
     train, validation, test = ([pair for pairs in part for pair in pairs] for part in parts)
@@ -69,26 +71,26 @@ def _read(
 
     The release has 5.4 million pages, so no others are kept (reservoir sampling).
     """
-    told: dict[str, tuple[str, ...]] = {}
+    cited_pages: dict[str, tuple[str, ...]] = {}
     others: list[tuple[str, str]] = []
     seen = 0
     for page in pages:
         sentences, name = page.sentences or (), page_key(page.id)
         if name in cited:
-            told[name] = sentences
+            cited_pages[name] = sentences
         if any(sentences):
             seen += 1
             place = len(others) if len(others) < _OTHERS else chance.randrange(seen)
             if place < _OTHERS:
                 entry = name, chance.choice([sentence for sentence in sentences if sentence])
                 others[place : place + 1] = [entry]
-    return told, others
+    return cited_pages, others
 
 
-def _sentence(told: dict[str, tuple[str, ...]], key: SentenceKey) -> str:
+def _sentence(cited_pages: dict[str, tuple[str, ...]], key: SentenceKey) -> str:
     """Return the text of a sentence, "" if the pages lack it."""
     page, number = key
-    sentences = told.get(page, ())
+    sentences = cited_pages.get(page, ())
     return sentences[number] if number < len(sentences) else ""
 
 
@@ -96,17 +98,17 @@ def _pairs(
     claim: str,
     relevant: SentenceKey,
     gold: set[SentenceKey],
-    told: dict[str, tuple[str, ...]],
+    cited_pages: dict[str, tuple[str, ...]],
     others: list[tuple[str, str]],
     chance: random.Random,
 ) -> list[Example]:
     page = relevant[0]
-    same = [s for n, s in enumerate(told[page]) if s and (page, n) not in gold]
+    same = [s for n, s in enumerate(cited_pages[page]) if s and (page, n) not in gold]
     own = {name for name, _ in gold}
     anywhere = chance.sample(others, min(len(others), OTHER_PAGES + len(own)))
     elsewhere = [sentence for name, sentence in anywhere if name not in own]
     irrelevant = chance.sample(same, min(len(same), SAME_PAGE)) + elsewhere[:OTHER_PAGES]
     return [
-        Example(claim, _sentence(told, relevant), (0.0, 1.0)),
+        Example(claim, _sentence(cited_pages, relevant), (0.0, 1.0)),
         *(Example(claim, sentence, (1.0, 0.0)) for sentence in irrelevant),
     ]

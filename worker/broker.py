@@ -145,7 +145,8 @@ class Queue:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
             BrokerUnavailable: no worker can get the job; nothing is stored.
-            StoreUnavailable: the database cannot be used; nothing is stored.
+            StoreUnavailable: the database cannot be used. Nothing is stored, unless it failed when
+                the claim was to be withdrawn again.
         """
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
@@ -161,10 +162,10 @@ class Queue:
                 if not self._store.accepted(job.id):
                     raise
                 return job  # another request could send it
-            if self._accepted(job.id):
+            if self._mark_sent(job.id):
                 return job
 
-    def _accepted(self, job_id: str) -> bool:
+    def _mark_sent(self, job_id: str) -> bool:
         """Record that a message was sent. False: another request has withdrawn the job."""
         try:
             return self._store.dispatched(job_id)

@@ -62,10 +62,10 @@ class Channel(filesystem.Channel):
                 waiting.rename(taken)
             except FileNotFoundError:
                 continue  # another worker was faster, or the queue was emptied
-            text = taken.read_text("utf-8")
+            content = taken.read_bytes()
             taken.unlink()
             try:
-                return json.loads(text)
+                return json.loads(content)
             except ValueError:
                 continue  # damaged by a power failure: the reaper sends the claim again
 
@@ -93,5 +93,9 @@ class Transport(filesystem.Transport):
 def _write_whole(path: Path, content: Any) -> None:
     # No fsync: after a power failure the reaper sends lost messages again.
     partial = path.with_name(f".{uuid.uuid4()}.partial")
-    partial.write_text(json.dumps(content), "utf-8")
-    partial.replace(path)
+    try:
+        partial.write_text(json.dumps(content), "utf-8")
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)  # on a full disk, too
+        raise

@@ -41,6 +41,8 @@ CLAIM = "The Lighthouse of Varn was built by Ida Holm."
             "http://localhost:11434/v1/chat/completions",
             "http://localhost:11434/v1/chat/completions",
         ),
+        ("folder:file:///opt/texts/2024", "folder:file://2024"),
+        ("http://host/srv/home/x", "http://host/srv/home/x"),
         ("elasticsearch://[::1]:9200/a/b", "elasticsearch://[::1]:9200/a/b"),
         ("redis://127.0.0.1:6379/0 and/or 3 km/h", "redis://127.0.0.1:6379/0 and/or 3 km/h"),
     ],
@@ -51,9 +53,18 @@ def test_a_path_is_shown_by_its_setting_or_its_last_name(
     of_srv = replace(settings, home=Path("/srv/home"), verifier=Path("/srv/judge"))
     hidden = ServerPaths(of_srv).hidden_in(written)
     assert shown in hidden
-    assert "/srv" not in hidden
+    assert "/srv" not in hidden.replace("http://host/srv/home/x", "")
     assert "/var" not in hidden
     assert "/opt" not in hidden
+
+
+def test_a_folder_whose_name_begins_like_that_of_a_setting_is_another_one(
+    settings: Settings,
+) -> None:
+    paths = ServerPaths(replace(settings, home=Path("/srv/eso")))
+    assert paths.hidden_in("/srv/eso is full, /srv/esoteric-old/queue is not") == (
+        "ESOTERIC_HOME is full, queue is not"
+    )
 
 
 def problem_in(home: Path) -> Problem:

@@ -162,7 +162,11 @@ def test_batch_keeps_the_recipe_and_does_not_mix_it_with_a_changed_one(
     assert (tmp_path / "out.jsonl.recipe.yaml").read_text() == mine.read_text()
     mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
     said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
-    assert "another recipe named mine" in said
+    assert "than the recipe mine of now" in said
+    # Results that were moved away are of no recipe.
+    (tmp_path / "out.jsonl").rename(tmp_path / "older.jsonl")
+    assert esoteric(home, *arguments, "--recipe", str(mine)).returncode == 0
+    assert (tmp_path / "out.jsonl.recipe.yaml").read_text() == mine.read_text()
 
 
 def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
@@ -182,7 +186,7 @@ def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
     # and is not continued with another recipe of the same name.
     mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
     said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
-    assert "another recipe named mine" in said
+    assert "than the recipe mine of now" in said
 
 
 def test_without_an_index_check_names_the_command_that_builds_one(tmp_path: Path) -> None:

@@ -1,16 +1,24 @@
-"""A hub of models on this machine: the part of its API that a snapshot is fetched by."""
+"""A hub of models on this machine, and the command with models from it.
+
+The hub has the part of the API that a snapshot is fetched by.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote
+
+from settings import CHECKOUT
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -120,3 +128,19 @@ def running(folder: Path) -> Iterator[Hub]:
         finally:
             hub.shutdown()
             thread.join()
+
+
+def esoteric(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with these models of the report; ``hub``: where it may fetch models."""
+    url = hub if isinstance(hub, str) else hub.url
+    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(models.parent / "hf")}
+    environment |= {"ESOTERIC_HOME": str(models.parent / "home"), "NO_PROXY": "127.0.0.1"}
+    return subprocess.run(
+        [sys.executable, "-m", "cli", *arguments],
+        cwd=CHECKOUT,
+        env={**environment, "ESOTERIC_REPORT_MODELS": str(models)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

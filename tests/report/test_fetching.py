@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -22,8 +21,7 @@ from retrieval.report.models import (
     REPORT_MODELS,
 )
 from retrieval.report.pinned_files import LOCK
-from settings import CHECKOUT
-from tests.report.hub import COMMIT, Hub, running
+from tests.report.hub import COMMIT, Hub, esoteric, running
 
 pytestmark = pytest.mark.server
 
@@ -46,21 +44,6 @@ def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
 def models(tmp_path: Path) -> Path:
     """The folder of the models, which does not exist yet."""
     return tmp_path / "models"
-
-
-def esoteric(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    url = hub if isinstance(hub, str) else hub.url
-    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(models.parent / "hf")}
-    environment |= {"ESOTERIC_HOME": str(models.parent / "home"), "NO_PROXY": "127.0.0.1"}
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=CHECKOUT,
-        env={**environment, "ESOTERIC_REPORT_MODELS": str(models)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def fetch(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,11 @@ import pytest
 from retrieval.report.models import BASE, RELEVANCE
 from retrieval.report.networks import PairClassifier
 from retrieval.report.pinned_files import LOCK, verify
-from settings import CHECKOUT
+from tests.report.hub import esoteric
 
 pytestmark = pytest.mark.server
+
+NO_HUB = "http://127.0.0.1:9"
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ def data(tmp_path: Path) -> Path:
     (folder / "wiki-pages").mkdir(parents=True)
     claims, pages = [], []
     for number in range(10):
-        told = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
+        sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
         pages.append(
             {
                 "id": f"Light_{number}",
-                "text": " ".join(told),
-                "lines": "\n".join(f"{n}\t{text}" for n, text in enumerate(told)),
+                "text": " ".join(sentences),
+                "lines": "\n".join(f"{n}\t{text}" for n, text in enumerate(sentences)),
             }
         )
         claims.append(
@@ -55,18 +55,8 @@ def data(tmp_path: Path) -> Path:
 
 
 def train(models: Path, data: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9"}
-    environment |= {"ESOTERIC_HOME": str(models.parent / "home")}
-    arguments = ("train", "distilbert", "--data", str(data), "--run", str(models.parent / "run"))
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=CHECKOUT,
-        env={**environment, "ESOTERIC_REPORT_MODELS": str(models)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    run = str(models.parent / "run")
+    return esoteric(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
 
 
 def test_what_it_trains_is_locked_and_read_by_the_recipe_and_is_not_replaced(

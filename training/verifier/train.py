@@ -68,34 +68,25 @@ _FEW: Mapping[str, int] = {
     "negation": 200,
     "healthver": 300,
 }
+_EVERYTHING = Mix(
+    QUOTAS,
+    everyday=25_000,
+    fever=35_000,
+    misread=25_000,
+    by_rule=15_000,
+    composed=6_000,
+    assertions=2,
+)
 PHASES: Mapping[str, tuple[Recipe, Mix]] = {
-    "pairs": (
-        _START,
-        Mix(QUOTAS, everyday=10_000, fever=35_000, by_rule=15_000, composed=6_000, assertions=1),
-    ),
+    # No verifier was trained before, so none has misread anything.
+    "pairs": (_START, replace(_EVERYTHING, everyday=10_000, misread=0, assertions=1)),
     "retrieved": (
         replace(_START, learning_rate=4e-5, last_rate=2e-5, warmup=0.0, seed=1),
-        Mix(
-            QUOTAS,
-            everyday=25_000,
-            fever=35_000,
-            misread=25_000,
-            by_rule=15_000,
-            composed=6_000,
-            assertions=2,
-        ),
+        _EVERYTHING,
     ),
     "misread": (
         replace(_START, learning_rate=2e-5, last_rate=0.0, warmup=0.0, averaging=0.998, seed=2),
-        Mix(
-            _HALF,
-            everyday=25_000,
-            fever=35_000,
-            misread=25_000,
-            by_rule=15_000,
-            composed=6_000,
-            assertions=2,
-        ),
+        replace(_EVERYTHING, pairs=_HALF),
     ),
     "rounded": (
         replace(
