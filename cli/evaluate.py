@@ -252,7 +252,7 @@ def _over_pages(
     if vectors == DPR_ENCODER and others:
         raise click.UsageError(
             f"--vectors {DPR_ENCODER} works only for recipes that search vectors of DPR, such as"
-            f" {RECIPE}; {others} search others. Measure these in another run, with other vectors"
+            f" {RECIPE}, not for {others}. Measure these in another run, with other vectors"
             " and another folder --out."
         )
     if vectors != DPR_ENCODER and of_dpr:

@@ -282,9 +282,9 @@ def test_vectors_of_dpr_and_the_recipe_report_are_measured_alone(
     (tmp_path / "claims.jsonl").write_text("{}\n")
     pages = ["--wiki-pages", str(tmp_path), "--claims", str(tmp_path / "claims.jsonl")]
     for names, vectors, said in (
-        ("report,bm25", "minilm", "needs --vectors dpr, which works for no other"),
-        ("report,bm25", "dpr", "works only for the recipe report, not for bm25."),
-        ("esoteric", "dpr", "works only for the recipe report, not for esoteric."),
+        ("report,bm25", "minilm", "Only --vectors dpr works for report."),
+        ("report,bm25", "dpr", "such as report, not for bm25."),
+        ("esoteric", "dpr", "such as report, not for esoteric."),
     ):
         chosen = ["--recipe", names, "--vectors", vectors, "--out", str(tmp_path / "out")]
         run = esoteric(home, "evaluate", *pages, *chosen)
