@@ -52,6 +52,7 @@ STAGES = {
     "quantities": "Compare numbers, units and dates",
     "comparison": "Look up both sides of a comparison",
     "selection": "Select the evidence",
+    "bridge": "Look for what belongs to the best sentence",
     "verdict": "Give the verdict",
     "proof": "Prove the claim part by part",
     "next": "Look for what is missing",

@@ -134,6 +134,7 @@ ABLATIONS: dict[str, Recipe] = {
         "always-three": replace(_WHOLE, ending="never"),
         "without-proof": _WHOLE.without("proof", "selection:proved"),
         "without-hybrid": _instead(_WHOLE, "fusion:hybrid", "fusion"),
+        "without-bridge": _WHOLE.without("bridge"),
         "without-paths": _WHOLE.without("paths", "fusion:hybrid", "completion"),
         "without-questions": _WHOLE.without("titles", "texts", "questions", "ranking"),
         **{

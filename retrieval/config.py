@@ -49,6 +49,8 @@ class RetrievalConfig:
         selection_limit: most selected sentences.
         unproved_share: the same share for a sentence that no part of the proof uses.
         utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
+        bridge_documents: most documents that are opened once more because the best sentence names
+            them.
         lead_sentences: best sentences that the next hop starts from, selected or not.
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
@@ -106,6 +108,7 @@ class RetrievalConfig:
     selection_limit: int = 5
     unproved_share: float = 0.6
     utility_candidates: int = 10
+    bridge_documents: int = 8
     lead_sentences: int = 5
     expansion_limit: int = 12
     generation_beams: int = 5

@@ -91,7 +91,7 @@ def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[S
     was found.
     """
     spoken = _spoken(evidence)
-    missing = [span for span in spans if (words := _stems(span.text)) and not words & spoken]
+    missing = [span for span in spans if (words := stems(span.text)) and not words & spoken]
     return [
         span
         for span in missing
@@ -108,14 +108,14 @@ def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
     Words are compared as in ``missing_spans``.
     """
     spoken = _spoken(evidence)
-    return any(_stems(span.text) & spoken for span in spans)
+    return any(stems(span.text) & spoken for span in spans)
 
 
 def _spoken(evidence: Sequence[Evidence]) -> set[str]:
-    return {stem for item in evidence for stem in _stems(item.heading) | _stems(item.in_context)}
+    return {stem for item in evidence for stem in stems(item.heading) | stems(item.in_context)}
 
 
-def _stems(text: str) -> set[str]:
+def stems(text: str) -> set[str]:
     plain = unicodedata.normalize("NFKD", text).casefold()
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return {word[:_STEM] for word in _WORD.findall(plain) if word not in FUNCTION_WORDS}

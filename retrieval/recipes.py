@@ -93,6 +93,7 @@ RECIPES: dict[str, Recipe] = {
                 "selection",
                 "proof",
                 "selection:proved",
+                "bridge",
                 "verdict",
             ),
             next=("mentions", "generation", "dense"),

@@ -43,6 +43,7 @@ HOP: Mapping[str, Vectors | None] = {
     "selection:proved": None,
     "selection:utility": None,
     "proof": None,
+    "bridge": None,
     "verdict": None,
 }
 NEXT: Mapping[str, Vectors | None] = {"mentions": None, "generation": None, "dense": "minilm"}

@@ -40,7 +40,7 @@ class CrossEncoderRelevanceClassifier(Stage):
         self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
-        unread = [_unread(ranked, sentence) for ranked, sentence in sentences]
+        unread = [unread_evidence(ranked, sentence) for ranked, sentence in sentences]
         opinions = self._model.probabilities(
             [(claim, evidence_text(*item.as_read)) for item in unread]
         )
@@ -84,7 +84,7 @@ class DistilBertRelevanceClassifier(Stage):
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
         unread = [
-            replace(_unread(ranked, sentence), context_before=None, context_after=None)
+            replace(unread_evidence(ranked, sentence), context_before=None, context_after=None)
             for ranked, sentence in sentences
         ]
         relevance = self._model.probabilities([(claim, item.sentence.text) for item in unread])
@@ -95,7 +95,7 @@ class DistilBertRelevanceClassifier(Stage):
         return _most_relevant_first(read)
 
 
-def _unread(ranked: RankedDocument, sentence: Sentence) -> Evidence:
+def unread_evidence(ranked: RankedDocument, sentence: Sentence) -> Evidence:
     """Return a sentence with its context, before any model has read it."""
     document = ranked.document
     context = context_of(document, sentence)

@@ -32,6 +32,7 @@ from retrieval.models import (
 from retrieval.recipes import Recipe
 from retrieval.report.answers import AnswerExtractor
 from retrieval.report.models import present_models
+from retrieval.stages.bridge import BridgeReader
 from retrieval.stages.comparison import ComparisonReader
 from retrieval.stages.completion import PathCompletion
 from retrieval.stages.dense import DenseSentenceRetriever
@@ -182,6 +183,9 @@ STAGES: Mapping[str, _Maker] = {
         UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),
     "proof": lambda r, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
+    "bridge": lambda r, c: BridgeReader(
+        r.store, r.path_model, r.verifier, c.bridge_documents, c.selection_limit
+    ),
     "verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c),
 }
 
