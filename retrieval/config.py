@@ -51,6 +51,8 @@ class RetrievalConfig:
         utility_candidates: sentences that FER's selection chooses from (FER, 4.1: 25).
         bridge_documents: most documents that are opened once more because the best sentence names
             them.
+        bridge_cutoff: least score by the path model of the best sentence and one of another
+            document together, for that one to be selected too.
         lead_sentences: best sentences that the next hop starts from, selected or not.
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
@@ -109,6 +111,7 @@ class RetrievalConfig:
     unproved_share: float = 0.6
     utility_candidates: int = 10
     bridge_documents: int = 8
+    bridge_cutoff: float = 0.5
     lead_sentences: int = 5
     expansion_limit: int = 12
     generation_beams: int = 5

@@ -124,10 +124,18 @@ class ClaimState:
         return Retrieved(tuple(documents), self.passages)
 
     def documents_by_evidence(self) -> tuple[RankedDocument, ...]:
-        """Return the documents of the best sentences first, then the others as they were opened."""
+        """Return the documents of the selected sentences, then those that these led to.
+
+        Then those of other sentences, best first, and the rest as they were opened.
+        """
         rank: dict[str, int] = {}
-        for item in self.evidence:
-            rank.setdefault(item.sentence.document_id, len(rank))
-        return tuple(
-            sorted(self.documents, key=lambda ranked: rank.get(ranked.document.id, len(rank)))
-        )
+        for item in sorted(self.evidence, key=lambda item: not item.selected):
+            rank.setdefault(item.key.document_id, len(rank))
+        selected = {item.key for item in self.selected}
+        of_selected = {key.document_id for key in selected}
+
+        def place(ranked: RankedDocument) -> tuple[int, int]:
+            kind = 0 if ranked.document.id in of_selected else 1 if ranked.led_by in selected else 2
+            return kind, rank.get(ranked.document.id, len(rank))
+
+        return tuple(sorted(self.documents, key=place))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.ending import stems
@@ -18,18 +19,17 @@ from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, RankedDocument
 
-_NEEDED = 0.5  # more probable than not that both sentences together are evidence
 _SENTENCES = 6  # of each document that the best sentence names: the beginning
 
 
 class BridgeReader(Stage):
     """Looks once more, where a sentence settles the claim, for one of another document beside it.
 
-    "Arthur Dempster discovered uranium-235." settles a claim about uranium-235; the sentence of the
-    page on uranium-235 that names Dempster belongs to it. Such a sentence is hardly relevant alone,
-    and a search that ends with the first sentence that settles the claim does not look for it. The
-    two documents are linked by a name: the sentence names the other document, or the best one names
-    its document and it has a word of the claim that the best one lacks.
+    "Ann Lee planned the Rowan bridge." may settle a claim that a beekeeper planned it, together
+    with what the page of Ann Lee says. Such a second sentence is hardly relevant alone, and a
+    search that ends with the first sentence that settles the claim does not look for it. The two
+    documents are linked by a name: the second sentence names the first document, or the first names
+    the second document, which has a word of the claim that the first one lacks.
     """
 
     def __init__(
@@ -37,18 +37,15 @@ class BridgeReader(Stage):
         store: DocumentStore,
         model: CrossEncoder,
         verifier: EvidenceModel,
-        documents: int,
-        limit: int,
+        settings: RetrievalConfig,
     ) -> None:
-        """Read also ``documents`` unopened documents that the best sentence names, at most.
-
-        ``model``: the path model. ``limit``: most selected sentences.
-        """
+        """``model`` is the path model; it reads the pairs, and ``verifier`` the best of them."""
         self._store = store
-        self._named = MentionExpander(store, leads=1, limit=documents)
+        self._named = MentionExpander(store, leads=1, limit=settings.bridge_documents)
         self._model = model
         self._verifier = verifier
-        self._limit = limit
+        self._cutoff = settings.bridge_cutoff
+        self._limit = settings.selection_limit
 
     def warm_up(self) -> None:
         """Load the models."""
@@ -62,10 +59,8 @@ class BridgeReader(Stage):
         room = len(state.selected) < self._limit
         if best is None or best.path or best.stance == NOT_ENOUGH_INFO or not room:
             return Step(state, "")
-        named = self._documents_named(best, state)
-        linked = _linked(state.claim, best, (*_unselected(state), *_first_sentences(named)))
-        read_in = {item.key.document_id for item in linked}
-        opened = [ranked for ranked in named if ranked.document.id in read_in]
+        opened = self._documents_named(best, state)
+        linked = _linked(state.claim, best, (*_unselected(state), *_first_sentences(opened)))
         state = replace(state, documents=(*state.documents, *opened))
         bridge = self._completing(state.claim, best, linked)
         if bridge is None:
@@ -92,7 +87,7 @@ class BridgeReader(Stage):
         texts = [path_text(item.as_read, [best.as_read]) for item in linked]
         opinions = self._model.probabilities([(claim, text) for text in texts])
         undecided = min(opinions[:, 2], default=1.0)
-        if 1 - undecided < _NEEDED:
+        if 1 - undecided < self._cutoff:
             return None
         number = int(opinions[:, 2].argmin())
         supports, refutes, neither = self._verifier.probabilities([(claim, texts[number])])[0]

@@ -183,9 +183,7 @@ STAGES: Mapping[str, _Maker] = {
         UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
     ),
     "proof": lambda r, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
-    "bridge": lambda r, c: BridgeReader(
-        r.store, r.path_model, r.verifier, c.bridge_documents, c.selection_limit
-    ),
+    "bridge": lambda r, c: BridgeReader(r.store, r.path_model, r.verifier, c),
     "verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c),
 }
 
