@@ -279,8 +279,8 @@ class ClaimResult(_Part):
     evidence: tuple[Evidence, ...]
     """Sentences with their stance, best first."""
     documents: tuple[Document, ...]
-    """Documents that were read, those of the best sentences first, the others in the order of the
-    hops."""
+    """Documents that were opened: those of the selected sentences first, then those that these led
+    to, then those of other sentences, then the rest in the order of the hops."""
     questions: tuple[Question, ...] = ()
     """Questions that were made from the claim."""
     proof: tuple[Mutation, ...] = ()

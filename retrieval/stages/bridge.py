@@ -54,7 +54,7 @@ class BridgeReader(Stage):
         self._verifier.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Select one more of ``evidence``, in second place; add to ``documents``."""
+        """Select one more of ``evidence``; add to ``documents``."""
         best = next(iter(state.selected), None)
         room = len(state.selected) < self._limit
         if best is None or best.path or best.stance == NOT_ENOUGH_INFO or not room:
@@ -97,11 +97,12 @@ class BridgeReader(Stage):
 
 
 def with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimState:
-    """Return the state with the bridge after ``best``, which comes first."""
+    """Return the state with the bridge in its place by score, after ``best``."""
     others = [item for item in state.evidence if item.key not in (best.key, bridge.key)]
+    place = next((n for n, item in enumerate(others) if item.score < bridge.score), len(others))
     return replace(
         state,
-        evidence=(best, bridge, *others),
+        evidence=(best, *others[:place], bridge, *others[place:]),
         passages=tuple(dict.fromkeys((*state.passages, bridge.key))),
         readings={**state.readings, (bridge.path, bridge.key): bridge.opinion},
     )

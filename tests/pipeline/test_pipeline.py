@@ -145,13 +145,14 @@ def test_evidence_is_best_first_and_what_comes_near_the_best_is_selected(
 
 
 @every_recipe
-def test_documents_come_in_the_order_of_their_best_sentences(
+def test_documents_of_the_selected_sentences_come_first_in_their_order(
     retriever: Retriever, recipe: str
 ) -> None:
     report = check(retriever, "The designer of Skerrow Light was a Scottish engineer.", recipe)
-    told = list(dict.fromkeys(item.sentence.document_id for item in report.evidence))
+    selected = [item.sentence.document_id for item in report.evidence if item.selected]
+    told = list(dict.fromkeys(selected))
     documents = [ranked.document.id for ranked in report.documents]
-    assert len(told) > 1
+    assert len(documents) > len(told) > 0
     assert documents[: len(told)] == told
     assert len(set(documents)) == len(documents)
 

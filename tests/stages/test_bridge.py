@@ -143,3 +143,11 @@ def test_no_more_sentences_are_selected_than_the_limit() -> None:
 def test_a_copy_of_the_best_sentence_is_no_bridge() -> None:
     copy = evidence("Town hall", BEST.sentence.text, 0.9)
     assert selected(after(found(BEST, copy), Scripted(planned=(0.9, 0, 0.1)))) == ["Ann Lee"]
+
+
+def test_evidence_stays_in_the_order_of_its_scores() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    surer, lesser = evidence("Pier", "It is long.", 0.95), evidence("Lamp", "It is bright.", 0.2)
+    before = state_of(CLAIM, evidence=(BEST, surer, lesser), read=(BEST, hall))
+    state = after(before, Scripted(bees=(0.6, 0.0, 0.4)))
+    assert [item.title for item in state.evidence] == ["Ann Lee", "Pier", "Town hall", "Lamp"]
