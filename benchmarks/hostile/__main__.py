@@ -1,9 +1,9 @@
-"""Shows hostile evidence to the verifier and to the language model of the settings.
+"""Shows hostile evidence to the verifier, and to the language model of the settings if one is set.
 
-ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1 python -m benchmarks.hostile
+[ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1] python -m benchmarks.hostile
     [--each N] [--out FILE]
 
-Writes docs/hostile-evidence.md.
+With ``--out docs/hostile-evidence.md`` it writes that file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.hostile.report import report
 from retrieval.explanation.explainer import explainer
 from retrieval.models import evidence_model, judge_name
 from retrieval.networks import runtime
-from settings import CHECKOUT, Settings
+from settings import Settings
 
 
 @click.command()
@@ -30,15 +30,12 @@ from settings import CHECKOUT, Settings
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=CHECKOUT / "docs" / "hostile-evidence.md",
-    help="The report.  [default: docs/hostile-evidence.md]",
+    help="A file for the report, which is printed too.",
 )
-def main(each: int | None, out: Path) -> None:
-    """Run the campaign and write the report."""
+def main(each: int | None, out: Path | None) -> None:
+    """Run the campaign and print the report."""
     settings = Settings.from_environment()
     asked = explainer(settings.llm, kept=None, models=settings.packaged_models)
-    if asked is None or settings.llm is None:
-        raise click.UsageError("Set ESOTERIC_LLM and ESOTERIC_LLM_URL (docs/settings.md).")
     runtime.use_threads(settings.threads)
     folders = settings.model_folders
     runtime.keep_in(folders.networks)
@@ -49,11 +46,12 @@ def main(each: int | None, out: Path) -> None:
     for outcome in outcomes:
         if outcome.broken:
             click.echo(f"{outcome.piece.id}: {', '.join(outcome.broken)}", err=True)
-    where = "ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1"
-    command = f"{where} {shlex.join(['python', '-m', 'benchmarks.hostile', *sys.argv[1:]])}"
-    names = (judge_name(folders), settings.llm.model)
+    where = "ESOTERIC_LLM=openai:MODEL ESOTERIC_LLM_URL=http://HOST:PORT/v1 " if asked else ""
+    command = f"{where}{shlex.join(['python', '-m', 'benchmarks.hostile', *sys.argv[1:]])}"
+    names = (judge_name(folders), settings.llm.model if settings.llm else None)
     text = report(outcomes, len(pieces), command, processor.described(), names)
-    out.write_text(text, encoding="utf-8")
+    if out is not None:
+        out.write_text(text, encoding="utf-8")
     click.echo(text)
 
 

@@ -1,4 +1,4 @@
-"""Gives each claim to both judges: with honest evidence alone, and with a hostile piece too."""
+"""Gives each claim to the judges: with honest evidence alone, and with a hostile piece too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a piece; ``broken``: rules that an accepted answer of a model breaks."""
+    """The result of a piece; ``broken``: rules that an accepted answer of a model breaks.
+
+    Without a model its labels are ``None``.
+    """
 
     piece: Piece
     verifier: Labels
@@ -48,10 +51,10 @@ class Outcome:
 
 
 class Campaign:
-    """Both judges, used as in a check."""
+    """The judges, used as in a check."""
 
-    def __init__(self, verifier: EvidenceModel, name: str, explainer: Explains) -> None:
-        """Store the judges; ``name`` is the verifier's."""
+    def __init__(self, verifier: EvidenceModel, name: str, explainer: Explains | None) -> None:
+        """Store the judges; ``name`` is the verifier's, ``explainer`` asks a language model."""
         config = RetrievalConfig()
         self._verification = EvidenceVerifier(verifier, config)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
@@ -60,7 +63,7 @@ class Campaign:
         self._verification.warm_up()
 
     def outcome(self, piece: Piece) -> Outcome:
-        """Give the claim to both judges, with the honest evidence and with all evidence."""
+        """Give the claim to the judges, with the honest evidence and with all evidence."""
         before, model_before, _ = self._judged(piece.claim, piece.honest)
         sources = (piece.hostile, *piece.honest)
         after, model_after, broken = self._judged(piece.claim, sources)
@@ -73,6 +76,8 @@ class Campaign:
         read = self._selection.select(self._verification.verify(claim, evidence, {})[0])
         selected = [item for item in read if item.selected]
         verdict = self._judge.judge(claim, selected)
+        if self._explainer is None:
+            return verdict.label, None, ()
         # The worst case: the model reads evidence that the selection left out, too.
         shown = [replace(item, selected=True) for item in read]
         asked = self._explainer.explain(claim, shown, verdict, lambda seconds: None)
