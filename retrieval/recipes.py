@@ -95,7 +95,7 @@ RECIPES: dict[str, Recipe] = {
                 "selection:proved",
                 "verdict",
             ),
-            next=("mentions", "generation", "dense"),
+            next=("mentions", "dense"),
             ending="decided",
             max_hops=2,
         ),
@@ -140,6 +140,7 @@ RECIPES: dict[str, Recipe] = {
             next=("generation",),
             ending="proved",
             max_hops=3,
+            settings=RetrievalConfig(generation_joint=True),
         ),
         Recipe(
             "m3",

@@ -46,6 +46,8 @@ class ClaimState:
         candidates: documents to open next.
         opened: documents that this hop has opened.
         documents: documents that all hops have opened.
+        by_sets: ids of documents in the order of the sets that title generation scored, those of
+            the last hop first; empty if the recipe scores no sets.
         chosen: sentences of ``opened`` that are read, with their documents.
         read: every sentence that the relevance model has read alone, of all hops.
         relevant: those of this hop that are relevant to the claim.
@@ -76,6 +78,7 @@ class ClaimState:
     candidates: tuple[Candidate, ...] = ()
     opened: tuple[RankedDocument, ...] = ()
     documents: tuple[RankedDocument, ...] = ()
+    by_sets: tuple[str, ...] = ()
     chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()
     read: tuple[Evidence, ...] = ()
     relevant: tuple[Evidence, ...] = ()
@@ -123,9 +126,9 @@ class ClaimState:
         documents = ((ranked.document.id, ranked.found_by) for ranked in self.documents)
         return Retrieved(tuple(documents), self.passages)
 
-    def documents_by_evidence(self) -> tuple[RankedDocument, ...]:
-        """Return the documents of the best sentences first, then the others as they were opened."""
-        rank: dict[str, int] = {}
+    def ranked_documents(self) -> tuple[RankedDocument, ...]:
+        """Return the documents of the best sets, then of the best sentences, then as opened."""
+        rank = {document_id: place for place, document_id in enumerate(self.by_sets)}
         for item in self.evidence:
             rank.setdefault(item.sentence.document_id, len(rank))
         return tuple(

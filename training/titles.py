@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from retrieval.generation.decoding import Reading, generate
+from retrieval.generation.decoding import Reading, documents_alone, generate
 from retrieval.generation.inputs import IDENTIFIERS, MARKUP, MAX_TOKENS, PADDING, input_tokens
 from retrieval.generation.minilm import POSITIONS, MiniLMTitleModel
 from retrieval.index.store import DocumentStore
@@ -195,8 +195,9 @@ def search_figures(
 def generated(read: Read, titles: TitleTrie, search: TitleSearch) -> list[str]:
     """Return the pages whose titles a model generates."""
     reading = read(search.claim, [(sentence.title, sentence.text) for sentence in search.sentences])
-    found = generate(reading, MARKUP, titles, BEAMS, search.seen)
-    return [document.document_id for document in found]
+    sources = [sentence.page for sentence in search.sentences]
+    found = documents_alone(generate(reading, MARKUP, titles, BEAMS, sources, search.seen))
+    return [page for one in found for page in one.documents]
 
 
 def mentioned(expander: MentionExpander, search: TitleSearch) -> list[str]:

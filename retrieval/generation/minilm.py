@@ -181,7 +181,7 @@ class DecoderReading:
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> Array:
         """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         past, last = [], [FIRST]
-        if self._past:
+        if prefixes[0]:
             parents = [self._rows[prefix[:-1]] for prefix in prefixes]
             past = [(keys[parents], values[parents]) for keys, values in self._past]
             last = [prefix[-1] for prefix in prefixes]

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from retrieval.generation.decoding import Markup, Reading, generate
+from retrieval.config import RetrievalConfig
+from retrieval.generation.decoding import (
+    DocumentSet,
+    Markup,
+    Reading,
+    documents_alone,
+    generate,
+    joint_sets,
+)
 from retrieval.stages.next import Expander
 from retrieval.state import ClaimState
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Candidate, Evidence
 
-SENTENCES = 5  # that are read with the claim
+SENTENCES = 5  # that are read with the claim in training
 
 
 class TitleModel(Protocol):
@@ -45,15 +53,11 @@ class TitleGenerator(Expander):
     important for the claim.
     """
 
-    def __init__(self, model: TitleModel, titles: TitleTrie, beams: int, limit: int) -> None:
-        """``titles``: all titles, in the model's tokens; ``limit``: most documents returned.
-
-        ``beams``: sequences that the search follows at a time (AdMIRaL, A.2: 25).
-        """
+    def __init__(self, model: TitleModel, titles: TitleTrie, settings: RetrievalConfig) -> None:
+        """``titles``: all titles, in the model's tokens."""
         self._model = model
         self._titles = titles
-        self._beams = beams
-        self._limit = limit
+        self._settings = settings
 
     def warm_up(self) -> None:
         """Load the model."""
@@ -66,22 +70,33 @@ class TitleGenerator(Expander):
     def generate(
         self, claim: str, evidence: Sequence[Evidence], seen: Collection[str], hop: int
     ) -> list[Candidate]:
-        """Return documents not ``seen`` yet, most probable first; the score is the probability.
+        """Return documents, most probable first; the score is the probability.
 
-        The first five sentences of ``evidence`` are read. Without evidence there are none.
+        If sets are scored jointly (AdMIRaL, equation 1), these are the documents of the sets, those
+        of the best set first, also ``seen`` ones. Otherwise they are those not ``seen`` yet, each
+        scored alone. The first sentences of ``evidence`` are read; without any there is nothing.
         """
-        leads = evidence[:SENTENCES]
+        leads = evidence[: self._settings.generation_sentences]
         if not leads:
             return []
-        reading = self._model.read(claim, [(item.heading, item.sentence.text) for item in leads])
-        found = generate(reading, self._model.markup, self._titles, self._beams, seen)
-        return [
-            Candidate(
-                document.document_id,
-                ("generation",),
-                document.probability,
-                hop,
-                leads[document.sentences[0]].key if document.sentences else None,
-            )
-            for document in found[: self._limit]
-        ]
+        reading = self._model.read(claim, [(item.heading, self._text(item)) for item in leads])
+        candidates: dict[str, Candidate] = {}
+        for one in self._sets(reading, [item.sentence.document_id for item in leads], seen):
+            led_by = leads[one.sentences[0]].key if one.sentences else None
+            for document in one.documents:
+                found = Candidate(document, ("generation",), one.probability, hop, led_by)
+                candidates.setdefault(document, found)
+        return list(candidates.values())
+
+    def _sets(
+        self, reading: Reading, sources: Sequence[str], seen: Collection[str]
+    ) -> list[DocumentSet]:
+        joint, beams = self._settings.generation_joint, self._settings.generation_beams
+        unwanted = () if joint else seen
+        found = generate(reading, self._model.markup, self._titles, beams, sources, unwanted)
+        return joint_sets(found) if joint else documents_alone(found)
+
+    def _text(self, item: Evidence) -> str:
+        """Return the sentence, with the titles that it links to after it if these are read."""
+        links = item.sentence.links if self._settings.generation_links else ()
+        return " ".join((item.sentence.text, *links))

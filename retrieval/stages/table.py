@@ -187,9 +187,7 @@ STAGES: Mapping[str, _Maker] = {
 
 EXPANDERS: Mapping[str, Callable[[Resources, RetrievalConfig], Expander]] = {
     "mentions": lambda r, c: MentionExpander(r.store, c.lead_sentences, c.expansion_limit),
-    "generation": lambda r, c: TitleGenerator(
-        *r.title_generation, c.generation_beams, c.expansion_limit
-    ),
+    "generation": lambda r, c: TitleGenerator(*r.title_generation, c),
     "dense": _dense,
 }
 
