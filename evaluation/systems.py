@@ -208,6 +208,11 @@ VARIANTS: dict[str, Recipe] = {
             _set(_ADMIRAL, generation_joint=False),
         ),
         (
+            "admiral-without-named",
+            "titles that the sentences name get no search of their own (AdMIRaL, 3.1)",
+            _set(_ADMIRAL, generation_named_beams=0),
+        ),
+        (
             "admiral-hyperlinks",
             "titles are generated from sentences with their links, if the corpus has any"
             " (AdMIRaL, table 3)",

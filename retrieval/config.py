@@ -55,6 +55,8 @@ class RetrievalConfig:
         generation_sentences: best sentences that title generation reads (AdMIRaL, 4: 5).
         generation_joint: whether a document is scored together with those that lead to it, and all
             documents are ranked by these sets (AdMIRaL, equation 1), or alone.
+        generation_named_beams: the same of the search over the titles that the sentences link to or
+            name; 0 for none, as in the paper.
         generation_links: whether title generation reads the links of a sentence after it (AdMIRaL,
             6).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
@@ -116,6 +118,7 @@ class RetrievalConfig:
     generation_beams: int = 5
     generation_sentences: int = 5
     generation_joint: bool = False
+    generation_named_beams: int = 25
     generation_links: bool = False
     dense_limit: int = 20
     path_leads: int = 3

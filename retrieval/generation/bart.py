@@ -107,7 +107,7 @@ class BartTitleModel:
         self._model = model.train(False)
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
-        """Return the trie of all titles in BART's tokens, from (document id, title) pairs.
+        """Return the trie of these titles in BART's tokens, from (document id, title) pairs.
 
         Raises:
             ModelUnavailable: the tokenizer is damaged.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import exp
 from typing import Protocol
 
@@ -133,6 +134,12 @@ def generate(
         for sequence, documents in whole
         for document in documents
     ]
+
+
+def joined(*found: Sequence[Generated]) -> list[Generated]:
+    """Return what several searches of one reading generated, each sequence once."""
+    ways = {(one.sentences, one.documents): one for one in chain(*found)}
+    return sorted(ways.values(), key=lambda one: -one.probability)
 
 
 def joint_sets(generated: Iterable[Generated]) -> list[DocumentSet]:

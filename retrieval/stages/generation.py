@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from retrieval.config import RetrievalConfig
 from retrieval.generation.decoding import (
     DocumentSet,
+    Generated,
     Markup,
     Reading,
     documents_alone,
     generate,
+    joined,
     joint_sets,
 )
 from retrieval.stages.next import Expander
@@ -38,6 +40,10 @@ class TitleModel(Protocol):
         """
         ...
 
+    def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
+        """Return the trie of these titles, from (document id, title) pairs."""
+        ...
+
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
         """Read a claim and sentences, each with its document's title before it.
 
@@ -53,10 +59,21 @@ class TitleGenerator(Expander):
     important for the claim.
     """
 
-    def __init__(self, model: TitleModel, titles: TitleTrie, settings: RetrievalConfig) -> None:
-        """``titles``: all titles, in the model's tokens."""
+    def __init__(
+        self,
+        model: TitleModel,
+        titles: TitleTrie,
+        named: Callable[[Sequence[Evidence]], Sequence[tuple[str, str]]],
+        settings: RetrievalConfig,
+    ) -> None:
+        """``titles``: all titles, in the model's tokens.
+
+        ``named`` returns ids and titles of the documents that sentences link to or name. A narrow
+        search over all titles loses many of them early, so they get a search of their own.
+        """
         self._model = model
         self._titles = titles
+        self._named = named
         self._settings = settings
 
     def warm_up(self) -> None:
@@ -81,7 +98,7 @@ class TitleGenerator(Expander):
             return []
         reading = self._model.read(claim, [(item.heading, self._text(item)) for item in leads])
         candidates: dict[str, Candidate] = {}
-        for one in self._sets(reading, [item.sentence.document_id for item in leads], seen):
+        for one in self._sets(reading, leads, seen):
             led_by = leads[one.sentences[0]].key if one.sentences else None
             for document in one.documents:
                 found = Candidate(document, ("generation",), one.probability, hop, led_by)
@@ -89,12 +106,20 @@ class TitleGenerator(Expander):
         return list(candidates.values())
 
     def _sets(
-        self, reading: Reading, sources: Sequence[str], seen: Collection[str]
+        self, reading: Reading, leads: Sequence[Evidence], seen: Collection[str]
     ) -> list[DocumentSet]:
-        joint, beams = self._settings.generation_joint, self._settings.generation_beams
-        unwanted = () if joint else seen
-        found = generate(reading, self._model.markup, self._titles, beams, sources, unwanted)
-        return joint_sets(found) if joint else documents_alone(found)
+        joint = self._settings.generation_joint
+        sources = [item.sentence.document_id for item in leads]
+
+        def found(titles: TitleTrie, beams: int) -> list[Generated]:
+            unwanted = () if joint else seen
+            return generate(reading, self._model.markup, titles, beams, sources, unwanted)
+
+        ways = found(self._titles, self._settings.generation_beams)
+        if self._settings.generation_named_beams:
+            named = self._model.trie(self._named(leads))
+            ways = joined(ways, found(named, self._settings.generation_named_beams))
+        return joint_sets(ways) if joint else documents_alone(ways)
 
     def _text(self, item: Evidence) -> str:
         """Return the sentence, with the titles that it links to after it if these are read."""

@@ -57,6 +57,7 @@ CHANGES: dict[str, dict[str, tuple[Any, Any]]] = {
     "admiral-25-beams": {"generation_beams": (5, 25)},
     "admiral-top-1": {"generation_sentences": (5, 1)},
     "admiral-not-joint": {"generation_joint": (True, False)},
+    "admiral-without-named": {"generation_named_beams": (25, 0)},
     "admiral-hyperlinks": {"generation_links": (False, True)},
     "admiral-without-paths": {
         "hop": (

@@ -80,7 +80,9 @@ def test_what_it_remembers_of_a_prefix_changes_no_probability(
 
 def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> None:
     model = BartTitleModel(folder)
-    generator = TitleGenerator(model, model.trie(TITLES), RetrievalConfig(generation_beams=10))
+    generator = TitleGenerator(
+        model, model.trie(TITLES), lambda leads: TITLES[:1], RetrievalConfig(generation_beams=10)
+    )
     generator.warm_up()
     leads = [evidence("Lamp", "The lamp was made in Oslo.")]
     found = generator.generate("The lamp is red.", leads, {"lamp"}, 2)
