@@ -203,8 +203,7 @@ VARIANTS: dict[str, Recipe] = {
         ),
         (
             "admiral-not-joint",
-            "documents are scored alone and come after those found before"
-            " (AdMIRaL, table 3: Not-joint)",
+            "documents are scored alone, and no set ranks them (AdMIRaL, table 3: Not-joint)",
             _set(_ADMIRAL, generation_joint=False),
         ),
         (
@@ -214,8 +213,7 @@ VARIANTS: dict[str, Recipe] = {
         ),
         (
             "admiral-hyperlinks",
-            "titles are generated from sentences with their links, if the corpus has any"
-            " (AdMIRaL, table 3)",
+            "title generation reads links after their sentences, if there are any (AdMIRaL, 6)",
             _set(_ADMIRAL, generation_links=True),
         ),
         (

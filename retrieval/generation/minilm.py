@@ -69,7 +69,7 @@ class MiniLMTitleModel(TrainedModel):
         _ = self._decoder, self._titles
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
-        """Return the trie of these titles in the model's tokens, from (document id, title) pairs."""
+        """Return the trie of these titles in MiniLM's tokens, from (document id, title) pairs."""
         pairs = list(titles)
         tokens = self._titles.tokens([title for _, title in pairs])
         return TitleTrie.of(tokens, [document_id for document_id, _ in pairs])
