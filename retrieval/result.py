@@ -280,7 +280,7 @@ class ClaimResult(_Part):
     """Sentences with their stance, best first."""
     documents: tuple[Document, ...]
     """Documents that were read, those of the best sentences first, the others in the order of the
-    hops."""
+    hops. In `admiral`, those of the best sets of documents come before them."""
     questions: tuple[Question, ...] = ()
     """Questions that were made from the claim."""
     proof: tuple[Mutation, ...] = ()
