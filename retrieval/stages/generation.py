@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from retrieval.config import RetrievalConfig
@@ -52,6 +52,18 @@ class TitleModel(Protocol):
         ...
 
 
+class Names(Protocol):
+    """Finds the titles that sentences link to or name."""
+
+    def warm_up(self) -> None:
+        """Load what it needs."""
+        ...
+
+    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+        """Return ids and titles of the documents."""
+        ...
+
+
 class TitleGenerator(Expander):
     """Generates the sentences that lead to other documents, and the titles of these documents.
 
@@ -63,22 +75,23 @@ class TitleGenerator(Expander):
         self,
         model: TitleModel,
         titles: TitleTrie,
-        named: Callable[[Sequence[Evidence]], Sequence[tuple[str, str]]],
+        names: Names,
         settings: RetrievalConfig,
     ) -> None:
         """``titles``: all titles, in the model's tokens.
 
-        ``named`` returns ids and titles of the documents that sentences link to or name. A narrow
-        search over all titles loses many of them early, so they get a search of their own.
+        A narrow search over all titles loses many of those that the sentences name (``names``)
+        early, so these get a search of their own.
         """
         self._model = model
         self._titles = titles
-        self._named = named
+        self._names = names
         self._settings = settings
 
     def warm_up(self) -> None:
-        """Load the model."""
+        """Load the model and what finds names."""
         self._model.warm_up()
+        self._names.warm_up()
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """See ``Expander.expand``."""
@@ -117,7 +130,7 @@ class TitleGenerator(Expander):
 
         ways = found(self._titles, self._settings.generation_beams)
         if self._settings.generation_named_beams:
-            named = self._model.trie(self._named(leads))
+            named = self._model.trie(self._names.titled(leads))
             ways = joined(ways, found(named, self._settings.generation_named_beams))
         return joint_sets(ways) if joint else documents_alone(ways)
 

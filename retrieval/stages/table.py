@@ -191,7 +191,7 @@ STAGES: Mapping[str, _Maker] = {
 
 EXPANDERS: Mapping[str, Callable[[Resources, RetrievalConfig], Expander]] = {
     "mentions": _mentions,
-    "generation": lambda r, c: TitleGenerator(*r.title_generation, _mentions(r, c).titled, c),
+    "generation": lambda r, c: TitleGenerator(*r.title_generation, _mentions(r, c), c),
     "dense": _dense,
 }
 

@@ -17,6 +17,7 @@ from retrieval.generation.decoding import Markup, generate
 from retrieval.stages.generation import TitleGenerator
 from tests.evidence import evidence
 from tests.generation.tiny_bart import write_tiny_bart
+from tests.stages.test_generation import Named
 
 TITLES = [("lamp", "Lamp"), ("lamp_song", "Lamp (song)"), ("oslo", "Oslo"), ("Oslo_2", "Oslo")]
 TEXTS = ["The lamp was made in Oslo.", "Lamp (song) is a song about a [red] lamp.", "Oslo"]
@@ -81,7 +82,7 @@ def test_what_it_remembers_of_a_prefix_changes_no_probability(
 def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> None:
     model = BartTitleModel(folder)
     generator = TitleGenerator(
-        model, model.trie(TITLES), lambda leads: TITLES[:1], RetrievalConfig(generation_beams=10)
+        model, model.trie(TITLES), Named("lamp"), RetrievalConfig(generation_beams=10)
     )
     generator.warm_up()
     leads = [evidence("Lamp", "The lamp was made in Oslo.")]

@@ -10,16 +10,28 @@ from retrieval.config import RetrievalConfig
 from retrieval.generation.decoding import Markup
 from retrieval.stages.generation import TitleGenerator
 from retrieval.titles.title_trie import TitleTrie
-from retrieval.types import Candidate, SentenceKey
+from retrieval.types import Candidate, Evidence, SentenceKey
 from tests.evidence import evidence
 from tests.generation.test_decoding import FIRST, MARKUP, SECOND, TITLES, TRIE, WAYS, Told
 
 CLAIM = "The lamp was made in a town."
-NAMED = [("oslo", "Oslo"), ("ann_lee", "Ann Lee")]
 LEADS = [
     evidence("Pier", "It has a lamp.", sentence_id=4),
     evidence("Lamp", "It was made in Oslo by Ann Lee.", sentence_id=2),
 ]
+
+
+class Named:
+    """Sentences that name these documents."""
+
+    def __init__(self, *documents: str) -> None:
+        self._documents = documents
+
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
+    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+        return [(document, document) for document in self._documents]
 
 
 class ScriptedModel:
@@ -45,7 +57,7 @@ class ScriptedModel:
 
 def generator(model: ScriptedModel, **settings: Any) -> TitleGenerator:
     settings = {"generation_beams": 10, "generation_named_beams": 0, **settings}
-    return TitleGenerator(model, TRIE, lambda leads: NAMED, RetrievalConfig(**settings))
+    return TitleGenerator(model, TRIE, Named("oslo", "ann_lee"), RetrievalConfig(**settings))
 
 
 def test_documents_come_with_their_probability_and_the_sentence_that_led_there() -> None:
