@@ -141,6 +141,8 @@ ABLATIONS: dict[str, Recipe] = {
             f"without-{name}": replace(_WHOLE, next=tuple(n for n in _WHOLE.next if n != name))
             for name in _WHOLE.next
         },
+        # It found no more than the others did, so it was left out (docs/recipes.md).
+        "with-generation": replace(_WHOLE, next=("mentions", "generation", "dense")),
     }.items()
 }
 
@@ -194,6 +196,26 @@ VARIANTS: dict[str, Recipe] = {
             "admiral-25-beams",
             "titles are generated with 25 beams (AdMIRaL, A.2)",
             _set(_ADMIRAL, generation_beams=25),
+        ),
+        (
+            "admiral-top-1",
+            "titles are generated from the best sentence alone (AdMIRaL, table 3: Top-1)",
+            _set(_ADMIRAL, generation_sentences=1),
+        ),
+        (
+            "admiral-not-joint",
+            "documents are scored alone, and no set ranks them (AdMIRaL, table 3: Not-joint)",
+            _set(_ADMIRAL, generation_joint=False),
+        ),
+        (
+            "admiral-without-named",
+            "titles that the sentences name get no search of their own (AdMIRaL, 3.1)",
+            _set(_ADMIRAL, generation_named_beams=0),
+        ),
+        (
+            "admiral-hyperlinks",
+            "title generation reads links after their sentences, if there are any (AdMIRaL, 6)",
+            _set(_ADMIRAL, generation_links=True),
         ),
         (
             "admiral-without-paths",

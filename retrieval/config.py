@@ -56,6 +56,13 @@ class RetrievalConfig:
         lead_sentences: best sentences that the next hop starts from, selected or not.
         expansion_limit: most documents that a hop after the first opens.
         generation_beams: beam of title generation (AdMIRaL, A.2: 25).
+        generation_sentences: best sentences that title generation reads (AdMIRaL, 4: 5).
+        generation_joint: whether a document is scored together with those that lead to it, and all
+            documents are ranked by these sets (AdMIRaL, equation 1), or alone.
+        generation_named_beams: the same of the search over the titles that the sentences link to or
+            name; 0 for none, as in the paper.
+        generation_links: whether title generation reads the links of a sentence after it (AdMIRaL,
+            6).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
         path_leads: best sentences that the path model reads together with others, and that dense
             retrieval starts from.
@@ -115,6 +122,10 @@ class RetrievalConfig:
     lead_sentences: int = 5
     expansion_limit: int = 12
     generation_beams: int = 5
+    generation_sentences: int = 5
+    generation_joint: bool = False
+    generation_named_beams: int = 25
+    generation_links: bool = False
     dense_limit: int = 20
     path_leads: int = 3
     path_neighbours: int = 7

@@ -190,7 +190,7 @@ class Pipeline:
             corpus=corpus.as_corpus(),
             verdict=verdict,
             evidence=state.evidence,
-            documents=state.documents_by_evidence(),
+            documents=state.ranked_documents(),
             questions=state.questions,
             proof=state.proof,
             hops=state.hops,

@@ -96,7 +96,7 @@ RECIPES: dict[str, Recipe] = {
                 "bridge",
                 "verdict",
             ),
-            next=("mentions", "generation", "dense"),
+            next=("mentions", "dense"),
             ending="decided",
             max_hops=2,
         ),
@@ -141,6 +141,7 @@ RECIPES: dict[str, Recipe] = {
             next=("generation",),
             ending="proved",
             max_hops=3,
+            settings=RetrievalConfig(generation_joint=True),
         ),
         Recipe(
             "m3",

@@ -280,7 +280,8 @@ class ClaimResult(_Part):
     """Sentences with their stance, best first."""
     documents: tuple[Document, ...]
     """Documents that were opened: those of the selected sentences first, then those that these led
-    to, then those of other sentences, then the rest in the order of the hops."""
+    to, then those of other sentences, then the rest in the order of the hops. In `admiral`, those
+    of the best sets of documents come before them."""
     questions: tuple[Question, ...] = ()
     """Questions that were made from the claim."""
     proof: tuple[Mutation, ...] = ()

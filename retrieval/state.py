@@ -46,6 +46,8 @@ class ClaimState:
         candidates: documents to open next.
         opened: documents that this hop has opened.
         documents: documents that all hops have opened.
+        by_sets: ids of documents in the order of the sets that title generation scored, those of
+            the last hop first; empty if the recipe scores no sets.
         chosen: sentences of ``opened`` that are read, with their documents.
         read: every sentence that the relevance model has read alone, of all hops.
         relevant: those of this hop that are relevant to the claim.
@@ -76,6 +78,7 @@ class ClaimState:
     candidates: tuple[Candidate, ...] = ()
     opened: tuple[RankedDocument, ...] = ()
     documents: tuple[RankedDocument, ...] = ()
+    by_sets: tuple[str, ...] = ()
     chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()
     read: tuple[Evidence, ...] = ()
     relevant: tuple[Evidence, ...] = ()
@@ -123,19 +126,24 @@ class ClaimState:
         documents = ((ranked.document.id, ranked.found_by) for ranked in self.documents)
         return Retrieved(tuple(documents), self.passages)
 
-    def documents_by_evidence(self) -> tuple[RankedDocument, ...]:
-        """Return the documents of the selected sentences, then those that these led to.
+    def ranked_documents(self) -> tuple[RankedDocument, ...]:
+        """Return the documents of the best sets, then those of the selected sentences.
 
-        Then those of other sentences, best first, and the rest as they were opened.
+        Then those that these led to, then those of other sentences, best first, and the rest as
+        they were opened.
         """
-        rank: dict[str, int] = {}
-        for item in sorted(self.evidence, key=lambda item: not item.selected):
-            rank.setdefault(item.key.document_id, len(rank))
+        in_sets = {document_id: place for place, document_id in enumerate(self.by_sets)}
         selected = {item.key for item in self.selected}
         of_selected = {key.document_id for key in selected}
+        in_evidence: dict[str, int] = {}
+        for item in sorted(self.evidence, key=lambda item: not item.selected):
+            in_evidence.setdefault(item.key.document_id, len(in_evidence))
 
         def place(ranked: RankedDocument) -> tuple[int, int]:
-            kind = 0 if ranked.document.id in of_selected else 1 if ranked.led_by in selected else 2
-            return kind, rank.get(ranked.document.id, len(rank))
+            name = ranked.document.id
+            if name in in_sets:
+                return 0, in_sets[name]
+            kind = 1 if name in of_selected else 2 if ranked.led_by in selected else 3
+            return kind, in_evidence.get(name, len(in_evidence))
 
         return tuple(sorted(self.documents, key=place))

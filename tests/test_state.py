@@ -20,5 +20,5 @@ def test_documents_of_selected_sentences_come_first_then_those_they_led_to() -> 
         documents=(ranked("Rest"), ranked("Lamp"), led_to("Ann Lee"), ranked("Pier")),
         evidence=(OTHER, SELECTED),
     )
-    titles = [document.document.title for document in state.documents_by_evidence()]
+    titles = [document.document.title for document in state.ranked_documents()]
     assert titles == ["Pier", "Ann Lee", "Lamp", "Rest"]

@@ -1,8 +1,9 @@
 """BART and GENRE, the models of the papers, from a folder with their weights (AdMIRaL, A.1).
 
 Neither is packaged here: they take 1.6 GB. GENRE (De Cao et al. 2021) is a BART that was trained to
-answer a text with a title, ``<s> title </s>``, without identifiers of sentences. This class
-generates the same form with any BART in the folder.
+answer a text with a title, ``<s>title</s>``. A BART that was trained as AdMIRaL's names the
+sentences that lead there first, by their numbers in the input: ``13<s>title</s>`` are the first and
+the third. Both forms are searched at once, and the probabilities of the model decide between them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 class BartTitleModel:
-    """Generates titles in BART's tokens, with a separate trie."""
+    """Generates numbers of sentences and titles in BART's tokens, with a separate trie."""
 
     def __init__(self, folder: Path) -> None:
         """Read the folder's ``config.json``; no weights are loaded yet.
@@ -106,7 +107,7 @@ class BartTitleModel:
         self._model = model.train(False)
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
-        """Return the trie of all titles in BART's tokens, from (document id, title) pairs.
+        """Return the trie of these titles in BART's tokens, from (document id, title) pairs.
 
         Raises:
             ModelUnavailable: the tokenizer is damaged.
@@ -124,11 +125,15 @@ class BartTitleModel:
         texts = [claim, *(f"[{title}] {sentence}" for title, sentence in sentences)]
         begin, end = self.markup.title_begin, self.markup.title_end
         tokens = [begin]
+        read = -1  # sentences of which the window has a part; the claim comes before them
         for part in self._tokens(texts):
+            read += len(tokens) < self._window - 1
             tokens += [*part, end]
         if len(tokens) > self._window:
             tokens = [*tokens[: self._window - 1], end]
-        return BartReading(self._model, tokens, self._start)
+        numbers = self._tokens([str(number) for number in range(1, min(read, 9) + 1)])
+        # The first token is that of the digit: BART's vocabulary has all ten.
+        return BartReading(self._model, tokens, self._start, [number[0] for number in numbers])
 
     def _numbered(
         self, titles: Iterable[tuple[str, str]], ids: list[str]
@@ -163,28 +168,36 @@ class BartTitleModel:
 class BartReading:
     """A text that BART has read; see ``decoding.Reading``."""
 
-    identifiers: Sequence[int] = ()
-
     def __init__(
-        self, model: BartForConditionalGeneration, tokens: Sequence[int], start: int
+        self,
+        model: BartForConditionalGeneration,
+        tokens: Sequence[int],
+        start: int,
+        identifiers: Sequence[int],
     ) -> None:
-        """Encode the tokens; ``start`` is the token that generation starts with."""
-        import torch
-        from transformers import DynamicCache, EncoderDecoderCache
+        """Encode the tokens; ``start`` is the token that generation starts with.
 
+        ``identifiers``: the tokens that stand for the sentences.
+        """
+        import torch
+
+        self.identifiers = identifiers
         self._model: Any = model
         self._start = start
         with torch.inference_mode():
             self._memory = self._model.get_encoder()(input_ids=torch.tensor([tokens]))[0]
-        self._past: Any = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        self._past: Any = None
         self._rows: dict[tuple[int, ...], int] = {}
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
         """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         import torch
+        from transformers import DynamicCache, EncoderDecoderCache
 
-        if self._rows:
+        if prefixes[0]:
             self._past.reorder_cache(torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes]))
+        else:
+            self._past = EncoderDecoderCache(DynamicCache(), DynamicCache())
         last = [[prefix[-1] if prefix else self._start] for prefix in prefixes]
         with torch.inference_mode():
             logits = self._model(

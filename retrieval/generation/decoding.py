@@ -1,14 +1,15 @@
 """Beam search over sentence identifiers and titles that exist (AdMIRaL, section 3.1).
 
 Markup tokens switch between two sets of allowed tokens: first the identifiers of the input's
-sentences, then the trie of all titles (dynamically constrained markup decoding: De Cao et al. 2021,
+sentences, then the trie of titles (dynamically constrained markup decoding: De Cao et al. 2021,
 "Autoregressive Entity Retrieval", section 3.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import exp
 from typing import Protocol
 
@@ -34,33 +35,40 @@ class Reading(Protocol):
 
     @property
     def identifiers(self) -> Sequence[int]:
-        """The identifiers of the sentences that were read, in their order.
-
-        None for a model without identifiers.
-        """
+        """The identifiers of the sentences that were read, in their order."""
         ...
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
         """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``.
 
-        The first call is for the empty prefix. In every later call each prefix is one of the
-        previous call and one more token.
+        A call for the empty prefix alone begins a search. In every later call each prefix is one of
+        the previous call and one more token.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A document that was generated, with its probability.
+    """Sentences and the document that they lead to, with their probability (equation 2).
 
-    Equation 1 sums over the sentences of one set of documents. This sums over all sentences that
-    lead to the title, since it does not matter which of them did.
-
-    ``sentences``: positions of the sentences that most probably led there together, the more
-    probable one first.
+    ``sentences``: positions, ascending; none if the model named none. ``documents``: those of the
+    sentences by their ids, each once, and then the one that they lead to.
     """
 
-    document_id: str
+    sentences: tuple[int, ...]
+    documents: tuple[str, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSet:
+    """A document with those that led to it, and the probability of the set.
+
+    ``documents``: the one that was generated is the last. ``sentences``: positions of those that
+    most probably led there together, the more probable one first.
+    """
+
+    documents: tuple[str, ...]
     probability: float
     sentences: tuple[int, ...]
 
@@ -84,14 +92,17 @@ def generate(
     markup: Markup,
     titles: TitleTrie,
     beams: int,
+    sources: Sequence[str],
     unwanted: Collection[str] = (),
 ) -> list[Generated]:
-    """Return documents, most probable first; equal ones by id.
+    """Return what was generated, most probable first.
 
     The search keeps the ``beams`` best beginnings and ends when none of them can still reach the
-    ``beams`` best complete sequences. A sequence is the identifiers of one or two sentences, in
-    ascending order, and a title. Its probability is the model's (equation 2); it is not normalised
-    over the allowed tokens. ``unwanted`` documents are skipped, so that others take their places.
+    ``beams`` best complete sequences. A sequence is the identifiers of up to two sentences, in
+    ascending order, and a title; a model that was trained without identifiers, such as GENRE, names
+    no sentence. Its probability is the model's (equation 2); it is not normalised over the allowed
+    tokens. ``sources`` has the document of each sentence; none leads to itself. ``unwanted``
+    documents are skipped, so that others take their places.
     """
     live = [_Sequence((), (), None, 0.0)]
     whole: list[tuple[_Sequence, list[str]]] = []
@@ -99,7 +110,8 @@ def generate(
         scores = reading.next_tokens([sequence.tokens for sequence in live])
         longer: list[_Sequence] = []
         for sequence, following in zip(live, scores, strict=True):
-            documents = _ended(sequence, titles, unwanted)
+            named = [sources[position] for position in sequence.sentences]
+            documents = _ended(sequence, titles, {*unwanted, *named})
             if documents:
                 log_probability = sequence.log_probability + float(following[markup.title_end])
                 end = _Sequence(sequence.tokens, sequence.sentences, None, log_probability)
@@ -113,7 +125,55 @@ def generate(
         if len(whole) >= beams:
             least = whole[beams - 1][0].log_probability
             live = [sequence for sequence in live if sequence.log_probability > least]
-    return _documents(whole)
+    return [
+        Generated(
+            sequence.sentences,
+            (*sorted({sources[position] for position in sequence.sentences}), document),
+            exp(sequence.log_probability),
+        )
+        for sequence, documents in whole
+        for document in documents
+    ]
+
+
+def joined(*found: Sequence[Generated]) -> list[Generated]:
+    """Return what several searches of one reading generated, each sequence once."""
+    ways = {(one.sentences, one.documents): one for one in chain(*found)}
+    return sorted(ways.values(), key=lambda one: -one.probability)
+
+
+def joint_sets(generated: Iterable[Generated]) -> list[DocumentSet]:
+    """Return sets of documents, scored as equation 1 says, most probable first.
+
+    The probability of a set is summed over all sentences of its documents that lead to its last
+    one.
+    """
+    return _summed((one.documents, one) for one in generated)
+
+
+def documents_alone(generated: Iterable[Generated]) -> list[DocumentSet]:
+    """Return each document as a set of one, whichever sentences led to it ("Not-joint", table 3).
+
+    Its probability given claim and sentences is summed over all sequences that end with it.
+    """
+    return _summed((one.documents[-1:], one) for one in generated)
+
+
+def _summed(generated: Iterable[tuple[tuple[str, ...], Generated]]) -> list[DocumentSet]:
+    """Sum the probabilities of each set's sequences, which come best first."""
+    ways_to: dict[tuple[str, ...], list[Generated]] = {}
+    for documents, one in generated:
+        ways_to.setdefault(documents, []).append(one)
+    sets = []
+    for documents, ways in ways_to.items():
+        shares: dict[int, float] = {}
+        for way in ways:
+            for position in way.sentences:
+                shares[position] = shares.get(position, 0.0) + way.probability
+        sentences = sorted(ways[0].sentences, key=lambda position: (-shares[position], position))
+        probability = sum(way.probability for way in ways)
+        sets.append(DocumentSet(documents, probability, tuple(sentences)))
+    return sorted(sets, key=lambda one: (-one.probability, one.documents[::-1]))
 
 
 def _ended(sequence: _Sequence, titles: TitleTrie, unwanted: Collection[str]) -> list[str]:
@@ -141,8 +201,7 @@ def _continued(
         for token in _best(titles.children(sequence.node), following, beams):
             yield longer(token, named, titles.step(sequence.node, token))
         return
-    if named or not identifiers:
-        yield longer(markup.title_begin, named, titles.root())
+    yield longer(markup.title_begin, named, titles.root())
     if len(named) < MOST_SENTENCES:
         for position in range(named[-1] + 1 if named else 0, len(identifiers)):
             yield longer(identifiers[position], (*named, position), None)
@@ -154,22 +213,3 @@ def _best(tokens: NDArray[np.uint16], following: NDArray[np.float32], count: int
         least = np.partition(scores, -count)[-count]
         tokens = tokens[scores >= least]
     return [int(token) for token in tokens]
-
-
-def _documents(whole: Sequence[tuple[_Sequence, list[str]]]) -> list[Generated]:
-    """Sum the probabilities of each document's sequences; ``sequences`` come best first."""
-    of_document: dict[str, list[_Sequence]] = {}
-    for sequence, documents in whole:
-        for document in documents:
-            of_document.setdefault(document, []).append(sequence)
-    generated = []
-    for document, sequences in of_document.items():
-        shares: dict[int, float] = {}
-        for sequence in sequences:
-            for position in sequence.sentences:
-                share = shares.get(position, 0.0) + exp(sequence.log_probability)
-                shares[position] = share
-        best = sorted(sequences[0].sentences, key=lambda position: (-shares[position], position))
-        probability = sum(exp(sequence.log_probability) for sequence in sequences)
-        generated.append(Generated(document, probability, tuple(best)))
-    return sorted(generated, key=lambda found: (-found.probability, found.document_id))

@@ -8,7 +8,7 @@ to copy is found by the token before it. ``training/networks/titles.py`` trains 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from retrieval.networks.minilm import MiniLM
 from retrieval.networks.network import word_embeddings
 from retrieval.networks.weights import Array, gelu, linear, normed, softmax, standardised
 from retrieval.titles.title_tokenizer import TitleTokenizer
+from retrieval.titles.title_trie import TitleTrie
 from retrieval.trained.trained_model import TrainedModel
 
 KeysAndValues: TypeAlias = tuple[Array, Array]
@@ -66,6 +67,12 @@ class MiniLMTitleModel(TrainedModel):
         """
         super().warm_up()
         _ = self._decoder, self._titles
+
+    def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
+        """Return the trie of these titles in MiniLM's tokens, from (document id, title) pairs."""
+        pairs = list(titles)
+        tokens = self._titles.tokens([title for _, title in pairs])
+        return TitleTrie.of(tokens, [document_id for document_id, _ in pairs])
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> DecoderReading:
         """Read a claim and (title, sentence) pairs; the end is cut to the model's window."""
@@ -181,7 +188,7 @@ class DecoderReading:
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> Array:
         """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
         past, last = [], [FIRST]
-        if self._past:
+        if prefixes[0]:
             parents = [self._rows[prefix[:-1]] for prefix in prefixes]
             past = [(keys[parents], values[parents]) for keys, values in self._past]
             last = [prefix[-1] for prefix in prefixes]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
-from retrieval.generation.decoding import Markup, Reading, generate
+from retrieval.config import RetrievalConfig
+from retrieval.generation.decoding import (
+    DocumentSet,
+    Generated,
+    Markup,
+    Reading,
+    documents_alone,
+    generate,
+    joined,
+    joint_sets,
+)
 from retrieval.stages.next import Expander
 from retrieval.state import ClaimState
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Candidate, Evidence
 
-SENTENCES = 5  # that are read with the claim
+SENTENCES = 5  # that are read with the claim in training
 
 
 class TitleModel(Protocol):
@@ -30,11 +40,27 @@ class TitleModel(Protocol):
         """
         ...
 
+    def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
+        """Return the trie of these titles, from (document id, title) pairs."""
+        ...
+
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
         """Read a claim and sentences, each with its document's title before it.
 
         The end of a text that does not fit the model's window is cut.
         """
+        ...
+
+
+class Names(Protocol):
+    """Finds the titles that sentences link to or name."""
+
+    def warm_up(self) -> None:
+        """Load what it needs."""
+        ...
+
+    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+        """Return ids and titles of the documents."""
         ...
 
 
@@ -45,19 +71,27 @@ class TitleGenerator(Expander):
     important for the claim.
     """
 
-    def __init__(self, model: TitleModel, titles: TitleTrie, beams: int, limit: int) -> None:
-        """``titles``: all titles, in the model's tokens; ``limit``: most documents returned.
+    def __init__(
+        self,
+        model: TitleModel,
+        titles: TitleTrie,
+        names: Names,
+        settings: RetrievalConfig,
+    ) -> None:
+        """``titles``: all titles, in the model's tokens.
 
-        ``beams``: sequences that the search follows at a time (AdMIRaL, A.2: 25).
+        A narrow search over all titles loses many of those that the sentences name (``names``)
+        early, so these get a search of their own.
         """
         self._model = model
         self._titles = titles
-        self._beams = beams
-        self._limit = limit
+        self._names = names
+        self._settings = settings
 
     def warm_up(self) -> None:
-        """Load the model."""
+        """Load the model and what finds names."""
         self._model.warm_up()
+        self._names.warm_up()
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """See ``Expander.expand``."""
@@ -66,22 +100,41 @@ class TitleGenerator(Expander):
     def generate(
         self, claim: str, evidence: Sequence[Evidence], seen: Collection[str], hop: int
     ) -> list[Candidate]:
-        """Return documents not ``seen`` yet, most probable first; the score is the probability.
+        """Return documents, most probable first; the score is the probability.
 
-        The first five sentences of ``evidence`` are read. Without evidence there are none.
+        If sets are scored jointly (AdMIRaL, equation 1), these are the documents of the sets, those
+        of the best set first, also ``seen`` ones. Otherwise they are those not ``seen`` yet, each
+        scored alone. The first sentences of ``evidence`` are read; without any there is nothing.
         """
-        leads = evidence[:SENTENCES]
+        leads = evidence[: self._settings.generation_sentences]
         if not leads:
             return []
-        reading = self._model.read(claim, [(item.heading, item.sentence.text) for item in leads])
-        found = generate(reading, self._model.markup, self._titles, self._beams, seen)
-        return [
-            Candidate(
-                document.document_id,
-                ("generation",),
-                document.probability,
-                hop,
-                leads[document.sentences[0]].key if document.sentences else None,
-            )
-            for document in found[: self._limit]
-        ]
+        reading = self._model.read(claim, [(item.heading, self._text(item)) for item in leads])
+        candidates: dict[str, Candidate] = {}
+        for one in self._sets(reading, leads, seen):
+            led_by = leads[one.sentences[0]].key if one.sentences else None
+            for document in one.documents:
+                found = Candidate(document, ("generation",), one.probability, hop, led_by)
+                candidates.setdefault(document, found)
+        return list(candidates.values())
+
+    def _sets(
+        self, reading: Reading, leads: Sequence[Evidence], seen: Collection[str]
+    ) -> list[DocumentSet]:
+        joint = self._settings.generation_joint
+        sources = [item.sentence.document_id for item in leads]
+
+        def found(titles: TitleTrie, beams: int) -> list[Generated]:
+            unwanted = () if joint else seen
+            return generate(reading, self._model.markup, titles, beams, sources, unwanted)
+
+        ways = found(self._titles, self._settings.generation_beams)
+        if self._settings.generation_named_beams:
+            named = self._model.trie(self._names.titled(leads))
+            ways = joined(ways, found(named, self._settings.generation_named_beams))
+        return joint_sets(ways) if joint else documents_alone(ways)
+
+    def _text(self, item: Evidence) -> str:
+        """Return the sentence, with the titles that it links to after it if these are read."""
+        links = item.sentence.links if self._settings.generation_links else ()
+        return " ".join((item.sentence.text, *links))

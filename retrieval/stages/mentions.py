@@ -83,6 +83,11 @@ class MentionExpander(Expander):
                     )
         return list(found.values())[: self._limit]
 
+    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+        """Return ids and titles of the documents that the evidence links to or mentions."""
+        found = [one.document_id for one in self.mentioned((), evidence, (), 0)]
+        return [(document.id, document.title) for document in self._store.documents(found)]
+
     def _unclaimed_names(self, item: Evidence, claimed: Collection[str]) -> list[str]:
         """Return the names in the evidence that are not in the claim, longer ones first."""
         names = (n for n in self._names(item.sentence.text) if n.casefold() not in claimed)

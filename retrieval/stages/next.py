@@ -21,7 +21,10 @@ class Expander(Protocol):
         return
 
     def expand(self, state: ClaimState) -> list[Candidate]:
-        """Return documents that were not opened yet, best first, for the hop after this one."""
+        """Return documents for the hop after this one, best first.
+
+        An expander that ranks sets of documents returns those of its sets, also opened ones.
+        """
         ...
 
 
@@ -39,16 +42,20 @@ class NextHop(Stage):
             expander.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``candidates``, to be opened in the next hop."""
-        found = interleaved([expander.expand(state) for expander in self._expanders], self._limit)
+        """Find ``candidates``, to be opened in the next hop, and rank the documents by sets."""
+        proposed = interleaved([expander.expand(state) for expander in self._expanders])
+        found = [one for one in proposed if one.document_id not in state.seen][: self._limit]
+        ids = [one.document_id for one in proposed]
+        ranked = () if state.seen.isdisjoint(ids) else ids
+        by_sets = tuple(dict.fromkeys((*ranked, *state.by_sets)))
         words = ", ".join(f"“{state.claim[start:end]}”" for start, end in missing(state))
         reason = f"Still missing: {words}" if words else "Not sufficient"
         message = f"{reason}; {count(len(found), 'document')} to read next"
-        return Step(replace(state, candidates=tuple(found)), message)
+        return Step(replace(state, candidates=tuple(found), by_sets=by_sets), message)
 
 
-def interleaved(lists: Sequence[Sequence[Candidate]], limit: int | None = None) -> list[Candidate]:
-    """Return ``limit`` candidates at most: the first of every list, the second of every list, …
+def interleaved(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+    """Return all candidates: the first of every list, the second of every list, …
 
     Each list comes best first; scores of two lists cannot be compared. A document that is in
     several lists is returned once, with all stages that found it and the score and lead of the
@@ -62,4 +69,4 @@ def interleaved(lists: Sequence[Sequence[Candidate]], limit: int | None = None) 
             first = merged.setdefault(candidate.document_id, candidate)
             found_by = tuple(dict.fromkeys((*first.found_by, *candidate.found_by)))
             merged[candidate.document_id] = replace(first, found_by=found_by)
-    return list(merged.values())[:limit]
+    return list(merged.values())

@@ -135,6 +135,10 @@ def _verification(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
     return EvidenceVerifier(resources.verifier, c)
 
 
+def _mentions(resources: Resources, c: RetrievalConfig) -> MentionExpander:
+    return MentionExpander(resources.store, c.lead_sentences, c.expansion_limit)
+
+
 _Maker: TypeAlias = Callable[[Resources, RetrievalConfig], Stage]
 
 STAGES: Mapping[str, _Maker] = {
@@ -188,10 +192,8 @@ STAGES: Mapping[str, _Maker] = {
 }
 
 EXPANDERS: Mapping[str, Callable[[Resources, RetrievalConfig], Expander]] = {
-    "mentions": lambda r, c: MentionExpander(r.store, c.lead_sentences, c.expansion_limit),
-    "generation": lambda r, c: TitleGenerator(
-        *r.title_generation, c.generation_beams, c.expansion_limit
-    ),
+    "mentions": _mentions,
+    "generation": lambda r, c: TitleGenerator(*r.title_generation, _mentions(r, c), c),
     "dense": _dense,
 }
 

@@ -55,6 +55,10 @@ CHANGES: dict[str, dict[str, tuple[Any, Any]]] = {
     "esoteric-one-hop": {"max_hops": (2, 1)},
     "admiral-most-probable": {"independence_cutoff": (0.25, None)},
     "admiral-25-beams": {"generation_beams": (5, 25)},
+    "admiral-top-1": {"generation_sentences": (5, 1)},
+    "admiral-not-joint": {"generation_joint": (True, False)},
+    "admiral-without-named": {"generation_named_beams": (25, 0)},
+    "admiral-hyperlinks": {"generation_links": (False, True)},
     "admiral-without-paths": {
         "hop": (
             (

@@ -10,12 +10,14 @@ import pytest
 import torch
 from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
+from retrieval.config import RetrievalConfig
 from retrieval.errors import ModelUnavailable
 from retrieval.generation.bart import BartTitleModel, weight_files
-from retrieval.generation.decoding import Markup
+from retrieval.generation.decoding import Markup, generate
 from retrieval.stages.generation import TitleGenerator
 from tests.evidence import evidence
 from tests.generation.tiny_bart import write_tiny_bart
+from tests.stages.test_generation import Named
 
 TITLES = [("lamp", "Lamp"), ("lamp_song", "Lamp (song)"), ("oslo", "Oslo"), ("Oslo_2", "Oslo")]
 TEXTS = ["The lamp was made in Oslo.", "Lamp (song) is a song about a [red] lamp.", "Oslo"]
@@ -79,15 +81,58 @@ def test_what_it_remembers_of_a_prefix_changes_no_probability(
 
 def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> None:
     model = BartTitleModel(folder)
-    generator = TitleGenerator(model, model.trie(TITLES), beams=10, limit=10)
+    generator = TitleGenerator(
+        model, model.trie(TITLES), Named("lamp"), RetrievalConfig(generation_beams=10)
+    )
     generator.warm_up()
     leads = [evidence("Lamp", "The lamp was made in Oslo.")]
     found = generator.generate("The lamp is red.", leads, {"lamp"}, 2)
     assert {candidate.document_id for candidate in found} == {"lamp_song", "oslo", "Oslo_2"}
-    # It names no sentence that led there.
-    assert {candidate.led_by for candidate in found} == {None}
     of_oslo = [candidate.score for candidate in found if "slo" in candidate.document_id]
     assert of_oslo[0] == of_oslo[1]
+
+
+def test_it_decodes_the_numbers_of_sentences_and_the_title_together(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.generation.bart._fastest_precision", lambda: torch.float32)
+    model = BartTitleModel(folder)
+    pairs = [("Lamp", "The lamp was made in Oslo."), ("Pier", "It is red.")]
+    reading = model.read("The lamp is red.", pairs)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    one, two = tokenizer.convert_tokens_to_ids(["1", "2"])
+    assert list(reading.identifiers) == [one, two]
+    titles = model.trie([("oslo", "Oslo")])
+    found = generate(reading, model.markup, titles, 50, ("lamp", "pier"))
+    # Each sentence, both, and none: the form of GENRE.
+    assert {way.sentences: way.documents for way in found} == {
+        (): ("oslo",),
+        (0,): ("lamp", "oslo"),
+        (1,): ("pier", "oslo"),
+        (0, 1): ("lamp", "pier", "oslo"),
+    }
+    # The probability of "12<s>Oslo</s>" is that of its tokens, one by one (equation 2).
+    text = [BEGIN]
+    for part in ("The lamp is red.", *(f"[{title}] {sentence}" for title, sentence in pairs)):
+        text += [*tokenizer(part, add_special_tokens=False).input_ids, END]
+    oslo = tokenizer("Oslo", add_special_tokens=False).input_ids
+    target = [one, two, BEGIN, *oslo, END]
+    steps = [whole_read(folder, text, target[:n])[target[n]] for n in range(len(target))]
+    (both,) = [way.probability for way in found if way.sentences == (0, 1)]
+    assert both == pytest.approx(float(np.exp(np.sum(steps))), rel=1e-3)
+
+
+def test_a_reading_can_be_searched_twice(folder: Path) -> None:
+    model = BartTitleModel(folder)
+    titles = model.trie(TITLES)
+    reading = model.read("The lamp is red.", [("Pier", "It is red.")])
+    once, again = (generate(reading, model.markup, titles, 5, ("pier",)) for _ in range(2))
+    assert once == again
+
+
+def test_sentences_beyond_its_window_have_no_number(folder: Path) -> None:
+    pairs = [("Lamp", "It is red. " * 100), ("Pier", "It is long.")]
+    assert len(BartTitleModel(folder).read("The lamp is red.", pairs).identifiers) == 1
 
 
 def test_evidence_longer_than_its_window_is_cut(folder: Path) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval.generation.decoding import LONGEST, Generated, Markup, generate
+from retrieval.generation.decoding import (
+    LONGEST,
+    DocumentSet,
+    Generated,
+    Markup,
+    documents_alone,
+    generate,
+    joint_sets,
+)
 from retrieval.titles.title_trie import TitleTrie
 
 FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
@@ -50,8 +58,23 @@ class Told:
         return np.log(scores).astype(np.float32)
 
 
-def of(found: list[Generated]) -> dict[str, float]:
-    return {document.document_id: document.probability for document in found}
+def sequences(
+    told: Told, beams: int, unwanted: Collection[str] = (), titles: TitleTrie = TRIE
+) -> list[Generated]:
+    """What is generated; the first two sentences are of the pages "pier" and "quay"."""
+    return generate(told, MARKUP, titles, beams, ("pier", "quay", "pier"), unwanted)
+
+
+def alone(told: Told, beams: int, unwanted: Collection[str] = ()) -> list[DocumentSet]:
+    return documents_alone(sequences(told, beams, unwanted))
+
+
+def of(found: list[DocumentSet]) -> dict[str, float]:
+    return {document.documents[-1]: document.probability for document in found}
+
+
+def names(found: list[DocumentSet]) -> list[str]:
+    return [document.documents[-1] for document in found]
 
 
 # Three ways to Oslo, by the first sentence, the second and both; one to each of the others.
@@ -76,14 +99,8 @@ WAYS = {
 
 
 def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> None:
-    found = generate(Told(WAYS), MARKUP, TRIE, beams=10)
-    assert [document.document_id for document in found] == [
-        "oslo",
-        "ann_lee",
-        "ann_lee_2",
-        "lamp",
-        "lamp_song",
-    ]
+    found = alone(Told(WAYS), beams=10)
+    assert names(found) == ["oslo", "ann_lee", "ann_lee_2", "lamp", "lamp_song"]
     told = of(found)
     # 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both
     assert told["oslo"] == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
@@ -92,8 +109,35 @@ def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> 
     assert told["lamp_song"] == pytest.approx(0.5 * 0.8 * 0.6 * 0.5 * 0.5, rel=1e-5)
 
 
+def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None:
+    found = joint_sets(sequences(Told(WAYS), beams=10))
+    told = {one.documents: one.probability for one in found}
+    # To Oslo lead the first sentence, the second, and both; each is another set.
+    assert told["pier", "oslo"] == pytest.approx(0.5 * 0.8 * 0.3, rel=1e-5)
+    assert told["quay", "oslo"] == pytest.approx(0.4 * 0.5, rel=1e-5)
+    assert told["pier", "quay", "oslo"] == pytest.approx(0.5 * 0.2 * 0.9, rel=1e-5)
+    assert [one.documents for one in found][:3] == [
+        ("quay", "oslo"),  # 0.2
+        ("quay", "ann_lee"),  # 0.18
+        ("quay", "ann_lee_2"),
+    ]
+    assert {one.documents for one in found[3:5]} == {("pier", "lamp"), ("pier", "oslo")}  # 0.12
+    # If both sentences are of one page, its three ways are one set.
+    (best, *_) = joint_sets(generate(Told(WAYS), MARKUP, TRIE, 10, ("pier", "pier")))
+    assert best.documents == ("pier", "oslo")
+    assert best.probability == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
+    assert best.sentences == (1,)
+
+
+def test_a_document_does_not_lead_to_itself() -> None:
+    found = generate(Told(WAYS), MARKUP, TRIE, 10, ("oslo", "ann_lee"))
+    documents = {one.documents for one in found}
+    assert {("oslo", "lamp"), ("ann_lee", "oslo"), ("ann_lee", "ann_lee_2")} <= documents
+    assert not {("oslo", "oslo"), ("ann_lee", "ann_lee")} & documents
+
+
 def test_the_returned_sentences_are_those_of_the_most_probable_set() -> None:
-    found = {d.document_id: d.sentences for d in generate(Told(WAYS), MARKUP, TRIE, beams=10)}
+    found = {d.documents[-1]: d.sentences for d in alone(Told(WAYS), beams=10)}
     assert found["oslo"] == (1,)
     assert found["lamp"] == (0,)
 
@@ -109,39 +153,39 @@ def test_of_two_sentences_the_one_with_the_greater_part_comes_first() -> None:
         (FIRST, SECOND, BEGIN, OSLO): {END: 1.0},
         (SECOND, BEGIN, OSLO): {END: 1.0},
     }
-    found = generate(Told(both), MARKUP, TRIE, beams=2)[0]
+    found = alone(Told(both), beams=2)[0]
     # The first has 0.72 of it, the second 0.72 and 0.2.
-    assert (found.document_id, found.sentences) == ("oslo", (1, 0))
+    assert (found.documents, found.sentences) == (("oslo",), (1, 0))
     assert found.probability == pytest.approx(0.92, rel=1e-5)
 
 
 def test_a_narrow_search_follows_the_best_beginnings_alone() -> None:
-    found = generate(Told(WAYS), MARKUP, TRIE, beams=1)
+    found = alone(Told(WAYS), beams=1)
     # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
-    assert [document.document_id for document in found] == ["lamp"]
+    assert names(found) == ["lamp"]
     assert found[0].probability == pytest.approx(0.12, rel=1e-5)
 
 
 def test_the_search_ends_when_nothing_better_can_come() -> None:
     reading = Told(WAYS)
-    generate(reading, MARKUP, TRIE, beams=1)
+    sequences(reading, beams=1)
     # After "Lamp" ended with 0.12, "Lamp (" has 0.12 too and can only become less.
     assert [len(prefixes[0]) for prefixes in reading.asked] == [0, 1, 2, 3]
 
 
 def test_documents_that_were_read_before_make_room_for_others() -> None:
-    found = generate(Told(WAYS), MARKUP, TRIE, beams=1, unwanted={"lamp"})
-    assert [document.document_id for document in found] == ["lamp_song"]
-    found = generate(Told(WAYS), MARKUP, TRIE, beams=10, unwanted={"oslo", "ann_lee"})
-    assert [document.document_id for document in found] == ["ann_lee_2", "lamp", "lamp_song"]
+    assert names(alone(Told(WAYS), 1, unwanted={"lamp"})) == ["lamp_song"]
+    found = alone(Told(WAYS), 10, unwanted={"oslo", "ann_lee"})
+    assert names(found) == ["ann_lee_2", "lamp", "lamp_song"]
 
 
 def test_sentences_come_in_ascending_order_and_two_at_most() -> None:
     reading = Told({}, identifiers=(FIRST, SECOND, THIRD))
-    generate(reading, MARKUP, TRIE, beams=1000)
+    sequences(reading, beams=1000)
     asked = {prefix for prefixes in reading.asked for prefix in prefixes}
     named = {prefix[: prefix.index(BEGIN)] for prefix in asked if BEGIN in prefix}
     assert named == {
+        (),
         (FIRST,),
         (SECOND,),
         (THIRD,),
@@ -153,7 +197,7 @@ def test_sentences_come_in_ascending_order_and_two_at_most() -> None:
 
 def test_only_titles_that_exist_follow_the_sentences() -> None:
     reading = Told({}, identifiers=(FIRST,))
-    generate(reading, MARKUP, TRIE, beams=1000)
+    sequences(reading, beams=1000)
     asked = {prefix for prefixes in reading.asked for prefix in prefixes}
     titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked if BEGIN in prefix}
     beginnings = {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
@@ -167,9 +211,10 @@ def test_a_model_that_names_no_sentences_begins_with_the_title() -> None:
         (BEGIN, OSLO): {END: 1.0},
         (BEGIN, LAMP): {END: 1.0},
     }
-    found = generate(Told(told, identifiers=()), MARKUP, TRIE, beams=2)
-    assert [(d.document_id, d.sentences) for d in found] == [("oslo", ()), ("lamp", ())]
-    assert of(found)["oslo"] == pytest.approx(0.7, rel=1e-5)
+    for identifiers in ((), (FIRST, SECOND)):
+        found = alone(Told(told, identifiers), beams=2)
+        assert [(d.documents, d.sentences) for d in found] == [(("oslo",), ()), (("lamp",), ())]
+        assert of(found)["oslo"] == pytest.approx(0.7, rel=1e-5)
 
 
 def test_equally_probable_documents_come_in_order_of_their_ids() -> None:
@@ -180,19 +225,18 @@ def test_equally_probable_documents_come_in_order_of_their_ids() -> None:
         (FIRST, BEGIN, OSLO): {END: 1.0},
         (FIRST, BEGIN, LAMP): {END: 1.0},
     }
-    found = generate(Told(told, identifiers=(FIRST,)), MARKUP, TRIE, beams=3)
-    assert [document.document_id for document in found][:2] == ["lamp", "oslo"]
+    assert names(alone(Told(told, identifiers=(FIRST,)), beams=3))[:2] == ["lamp", "oslo"]
 
 
 def test_where_there_are_no_titles_nothing_is_generated() -> None:
     empty = TitleTrie.of([], [])
-    assert generate(Told(WAYS), MARKUP, empty, beams=5) == []
+    assert sequences(Told(WAYS), beams=5, titles=empty) == []
 
 
 def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
     titles = [[OSLO], [LAMP] * (LONGEST + 5)]
     trie = TitleTrie.of(titles, ["o", "l"])
     reading = Told({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
-    found = generate(reading, MARKUP, trie, beams=10)
-    assert [document.document_id for document in found] == ["o"]
+    found = sequences(reading, beams=10, titles=trie)
+    assert {one.documents for one in found} == {("o",)}
     assert len(reading.asked) == LONGEST + 1

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from retrieval.errors import ModelUnavailable
-from retrieval.generation.decoding import generate
+from retrieval.generation.decoding import documents_alone, generate
 from retrieval.generation.inputs import MARKUP, input_tokens
 from retrieval.generation.minilm import MiniLMTitleModel
 from retrieval.titles.title_tokenizer import TitleTokenizer
@@ -67,8 +67,10 @@ def test_a_shipped_model_generates_titles_that_exist(
     model = shipped(network, tmp_path)
     tokens = tokenizer.tokens(TITLES)
     trie = TitleTrie.of(tokens, TITLES)
-    found = generate(model.read(CLAIM, SENTENCES), model.markup, trie, beams=20)
-    assert {document.document_id for document in found} == set(TITLES)
+    sources = ("about Lamp", "about Pier")
+    reading = model.read(CLAIM, SENTENCES)
+    found = documents_alone(generate(reading, model.markup, trie, 20, sources))
+    assert {document.documents for document in found} == {(title,) for title in TITLES}
     probabilities = [document.probability for document in found]
     assert probabilities == sorted(probabilities, reverse=True)
     assert 0 < sum(probabilities) <= 1.001

@@ -101,3 +101,12 @@ def test_the_number_of_documents_is_bounded() -> None:
     expander = MentionExpander(STORE, leads=5, limit=1)
     found = expander.mentioned([], [evidence("Lamp", "Ann Lee left Oslo.")], (), 3)
     assert [candidate.document_id for candidate in found] == ["Ann_Lee"]
+
+
+def test_title_generation_gets_the_titles_of_all_that_is_linked_or_named() -> None:
+    item = evidence("Lamp", "It was shown in Rowan.")
+    linked = replace(item, sentence=replace(item.sentence, links=("Oslo",)))
+    assert MentionExpander(STORE, leads=5, limit=10).titled([linked]) == [
+        ("Oslo", "Oslo"),
+        ("Rowan", "Rowan (film)"),
+    ]

@@ -260,7 +260,7 @@ class NetworkReading:
 
     def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
         """Return log-probabilities of the token after each prefix, ``(prefixes, vocabulary)``."""
-        if self._past:
+        if prefixes[0]:
             parents = torch.tensor([self._rows[prefix[:-1]] for prefix in prefixes])
             past = [(keys[parents], values[parents]) for keys, values in self._past]
             tokens = torch.tensor([[prefix[-1]] for prefix in prefixes])
