@@ -55,7 +55,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--out",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for predictions, results.json, report.md and plots.",
+    help="Folder for predictions, results.json, report.md, table.tex and plots.",
 )
 @click.option(
     "--recipe",
@@ -201,7 +201,7 @@ def _over_corpus(
         say_where_claims_go(settings.llm.receiver)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
-    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         shown = {
             "label accuracy": recipe["label_accuracy"],
@@ -275,7 +275,7 @@ def _over_pages(
     )
     with _progress_bars() as (on_pages, on_claims):
         results = evaluate(evaluation, on_pages, on_claims)
-    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         click.echo(_line(name, recipe))
     _show_tables(results["recipes"])

@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.choice import Choice
 from evaluation.claims import FeverClaim, read_fever_claims
+from evaluation.latex import latex_of
 from evaluation.own_recipes import with_kept
 from evaluation.plots import draw
 from evaluation.provenance import Provenance, claim_folder, provenance_of
@@ -240,3 +241,4 @@ def _write(
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
     (out / "results.json").write_text(text + "\n", encoding="utf-8")
     (out / "report.md").write_text(report_of(results, plots), encoding="utf-8")
+    (out / "table.tex").write_text(latex_of(results), encoding="utf-8")
