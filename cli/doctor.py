@@ -12,6 +12,7 @@ import click
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
 from retrieval.explanation.packaged_weights import QWEN
+from retrieval.named_model import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -59,6 +60,8 @@ def _findings() -> list[Finding]:
     except BadSetting as error:
         return [Finding("settings", False, str(error), "")]
     checks = dict(_CHECKS)
+    for model in settings.named_models:
+        checks[model.variable] = _named_model(model)
     if settings.report_models is not None:
         checks["models of the report"] = _report_models
     if settings.recipes is not None:
@@ -137,6 +140,10 @@ def _verifier(settings: Settings) -> str:
             f" Run: {calibrate_command(settings.verifier)}"
         )
     return found
+
+
+def _named_model(model: NamedModel) -> Callable[[Settings], str]:
+    return lambda _: model.version()
 
 
 def _report_models(settings: Settings) -> str:

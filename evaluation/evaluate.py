@@ -39,7 +39,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import BuildProgress, IndexInfo
 from retrieval.model_folders import ModelFolders
-from retrieval.models import VERIFIER, judge_name, reading_models
+from retrieval.models import RELEVANCE_MODEL, VERIFIER, judge_name, reading_models
 from retrieval.networks.mpnet_weights import mpnet_folder
 from retrieval.on_all_cores import processes_for
 from retrieval.recipes import Recipe
@@ -149,14 +149,20 @@ def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Rec
         for name in systems
         for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name, own)))
     ]
-    names = [
-        judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
-        for folder in dict.fromkeys(folders)
-    ]
+    names = [_version(folder, models) for folder in dict.fromkeys(folders)]
     if any_reads_report_models(systems, own):
         folder = present_models(models.report)
         names += [ReportNetwork(folder, published).version for published in REPORT_MODELS]
     return names
+
+
+def _version(folder: Path, models: ModelFolders) -> str:
+    """Return the version of a shipped model, or of the user's in its place."""
+    if folder == VERIFIER:
+        return judge_name(models)
+    if folder == RELEVANCE_MODEL and models.reranker is not None:
+        return models.reranker.version()
+    return version_of(read_config(folder))
 
 
 def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:

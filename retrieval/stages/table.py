@@ -9,6 +9,7 @@ from typing import TypeAlias
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.cross_encoders.reranker import Reranker
 from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.encoder import TextEncoder
@@ -51,6 +52,7 @@ from retrieval.stages.ranking import (
 from retrieval.stages.relevance import (
     CrossEncoderRelevanceClassifier,
     DistilBertRelevanceClassifier,
+    ScoredRelevance,
 )
 from retrieval.stages.selection import ProvedSelector, RelativeSelector, UtilitySelector
 from retrieval.stages.semantic import SemanticSentenceRanker, SimilaritySentenceRanker
@@ -125,6 +127,12 @@ def _dense(resources: Resources, c: RetrievalConfig) -> DenseSentenceRetriever:
     return DenseSentenceRetriever(resources.store, resources.queries, c.dense_limit, c.path_leads)
 
 
+def _relevance(resources: Resources, c: RetrievalConfig) -> Stage:
+    if resources.folders.reranker is not None:
+        return ScoredRelevance(Reranker(resources.folders.reranker), c.relevance_cutoff)
+    return CrossEncoderRelevanceClassifier(resources.relevance_model, c.relevance_cutoff)
+
+
 def _paths(resources: Resources, c: RetrievalConfig) -> PathReader:
     nearness = Nearness(resources.store, resources.queries)
     return PathReader(resources.path_model, nearness, c.path_leads, c.path_neighbours)
@@ -159,9 +167,7 @@ STAGES: Mapping[str, _Maker] = {
     "sentences": lambda r, c: SentencePreranker(r.store, r.encoder, c),
     "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.dpr, c),
     "sentences:dense": lambda r, c: DenseSentenceReader(r.store, r.encoder, r.queries, c),
-    "relevance": lambda r, c: CrossEncoderRelevanceClassifier(
-        r.relevance_model, c.relevance_cutoff
-    ),
+    "relevance": _relevance,
     "relevance:distilbert": lambda r, c: DistilBertRelevanceClassifier(
         present_models(r.folders.report), c.relevance_cutoff
     ),
