@@ -114,6 +114,15 @@ TABLE: tuple[Setting, ...] = (
         " instead of the shipped verifier.",
     ),
     Setting(
+        "ESOTERIC_ENCODER",
+        "none",
+        "Bi-encoder of sentence-transformers, such as sentence-transformers/all-mpnet-base-v2: a"
+        " folder, or a name on the Hugging Face hub. It then makes the vectors of indexes, and of"
+        " claims, instead of MiniLM and M3's query encoder, and only an index with its vectors can"
+        " be searched (esoteric index encode). Claims and texts get the same prompt, if any;"
+        " thresholds are fitted to MiniLM.",
+    ),
+    Setting(
         "ESOTERIC_RERANKER",
         "none",
         "Cross-encoder of sentence-transformers with one score, such as"
@@ -189,6 +198,7 @@ class Settings:
     recipes: Path | None
     verifier: Path | None
     report_models: Path | None
+    encoder: NamedModel | None
     reranker: NamedModel | None
     llm: LanguageModelChoice | None
     threads: int
@@ -220,6 +230,7 @@ class Settings:
             recipes=_existing_folder(environment, "ESOTERIC_RECIPES"),
             verifier=_existing_folder(environment, "ESOTERIC_VERIFIER"),
             report_models=report_models,
+            encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
@@ -243,13 +254,18 @@ class Settings:
     @property
     def named_models(self) -> list[NamedModel]:
         """The models of sentence-transformers that are named."""
-        return [model for model in (self.reranker,) if model is not None]
+        return [model for model in (self.encoder, self.reranker) if model is not None]
 
     @property
     def model_folders(self) -> ModelFolders:
         """Every folder outside the checkout that models are read from."""
         return ModelFolders(
-            self.packaged_models, self.bart, self.verifier, self.report_models, self.reranker
+            self.packaged_models,
+            self.bart,
+            self.verifier,
+            self.report_models,
+            self.encoder,
+            self.reranker,
         )
 
 

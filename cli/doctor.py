@@ -161,14 +161,13 @@ def _recipes(settings: Settings) -> str:
 
 
 def _index(settings: Settings) -> str:
-    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of, text_encoder
     from retrieval.open_index import open_index
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(None).info()
     if settings.report_models is None or choice_of(info.encoder) != DPR_ENCODER:
-        index.open(MiniLMEncoder.name)
+        index.open(text_encoder(settings.model_folders).name)
     index.diagnose()
     vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
     return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"

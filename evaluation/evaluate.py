@@ -92,7 +92,7 @@ def evaluate(
     corpus = FeverCorpus(evaluation.wiki_pages)
     if evaluation.folders.verifier is None:
         mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
-    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders.report)
+    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders)
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),

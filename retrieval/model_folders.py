@@ -16,14 +16,15 @@ class ModelFolders:
     BART or GENRE, which then generate titles instead of the shipped model. ``verifier``: a
     sequence-classification model of Hugging Face, which then labels evidence instead of the
     shipped verifier. ``report``: the models of the ESOTERIC report, for the recipe of this name.
-    ``reranker``: a cross-encoder of sentence-transformers, which then takes the relevance model's
-    place.
+    ``encoder`` and ``reranker``: a bi-encoder and a cross-encoder of sentence-transformers, which
+    then take the places of MiniLM and of the relevance model.
     """
 
     unpacked: Path
     bart: Path | None = None
     verifier: Path | None = None
     report: Path | None = None
+    encoder: NamedModel | None = None
     reranker: NamedModel | None = None
 
     @property

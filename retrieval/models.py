@@ -120,8 +120,8 @@ def models_digest(folders: ModelFolders) -> str:
     if folders.verifier:
         files = read_classifier(folders.verifier)
         digest.update(f"{files.digest} {read_calibration(files)}".encode())
-    if folders.reranker:
-        digest.update(folders.reranker.digest().encode())
+    for model in filter(None, (folders.encoder, folders.reranker)):
+        digest.update(f"{model.variable} {model.digest()}".encode())
     if folders.report and (folders.report / LOCK).is_file():
         digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

@@ -13,7 +13,8 @@ from retrieval.cross_encoders.reranker import Reranker
 from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.encoder import TextEncoder
-from retrieval.encoders.query_encoder import QueryEncoder
+from retrieval.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
+from retrieval.encoders.query_encoder import PathEncoder, QueryEncoder
 from retrieval.errors import UnknownRecipe
 from retrieval.generation.bart import BartTitleModel
 from retrieval.generation.minilm import MiniLMTitleModel
@@ -85,8 +86,10 @@ class Resources:
         return EnglishParser()
 
     @cached_property
-    def queries(self) -> QueryEncoder:
+    def queries(self) -> PathEncoder:
         """Encodes claims and paths, to be compared with sentences of the index."""
+        if isinstance(self.encoder, OwnEncoder):
+            return OwnQueryEncoder(self.encoder)
         return QueryEncoder(DENSE)
 
     @cached_property
