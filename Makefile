@@ -33,7 +33,7 @@ lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff format .
 
 compose-config: $(INSTALLED_TESTS) ## check the Compose files without a container engine
-	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.elasticsearch.yml compose.language-model.yml
+	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.language-model.yml
 
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks

@@ -19,9 +19,11 @@ from urllib.parse import urlsplit
 from retrieval.elastic.location import ElasticLocation
 from retrieval.explanation.choice import LanguageModelChoice, Price
 from retrieval.model_folders import ModelFolders
+from retrieval.named_model import NamedModel
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 EMBEDDED_BROKER = "filesystem://"
 EMBEDDED_STORE = "embedded"
 _OF_LANGUAGE_MODELS = (
@@ -112,6 +114,23 @@ TABLE: tuple[Setting, ...] = (
         " instead of the shipped verifier.",
     ),
     Setting(
+        "ESOTERIC_ENCODER",
+        "none",
+        "Bi-encoder of sentence-transformers, such as sentence-transformers/all-mpnet-base-v2: a"
+        " folder, or a name on the Hugging Face hub. It then makes the vectors of indexes, and of"
+        " claims, instead of MiniLM and M3's query encoder, and only an index with its vectors can"
+        " be searched (esoteric index encode). Claims and texts get the same prompt, if any;"
+        " thresholds are fitted to MiniLM.",
+    ),
+    Setting(
+        "ESOTERIC_RERANKER",
+        "none",
+        "Cross-encoder of sentence-transformers with one score, such as"
+        " cross-encoder/ms-marco-MiniLM-L6-v2: a folder, or a name on the Hugging Face hub. It then"
+        " says how relevant sentences are, instead of the shipped relevance model; the verifier"
+        " still labels them. relevance_cutoff is fitted to the shipped model.",
+    ),
+    Setting(
         "ESOTERIC_LLM",
         "none",
         "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
@@ -179,6 +198,8 @@ class Settings:
     recipes: Path | None
     verifier: Path | None
     report_models: Path | None
+    encoder: NamedModel | None
+    reranker: NamedModel | None
     llm: LanguageModelChoice | None
     threads: int
 
@@ -209,6 +230,8 @@ class Settings:
             recipes=_existing_folder(environment, "ESOTERIC_RECIPES"),
             verifier=_existing_folder(environment, "ESOTERIC_VERIFIER"),
             report_models=report_models,
+            encoder=_model(environment, "ESOTERIC_ENCODER"),
+            reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=_language_model(environment),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
@@ -229,9 +252,21 @@ class Settings:
         return self.home / "models"
 
     @property
+    def named_models(self) -> list[NamedModel]:
+        """The models of sentence-transformers that are named."""
+        return [model for model in (self.encoder, self.reranker) if model is not None]
+
+    @property
     def model_folders(self) -> ModelFolders:
         """Every folder outside the checkout that models are read from."""
-        return ModelFolders(self.packaged_models, self.bart, self.verifier, self.report_models)
+        return ModelFolders(
+            self.packaged_models,
+            self.bart,
+            self.verifier,
+            self.report_models,
+            self.encoder,
+            self.reranker,
+        )
 
 
 def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
@@ -269,6 +304,22 @@ def _existing_folder(environment: Mapping[str, str], variable: str) -> Path | No
     if folder is not None and not folder.is_dir():
         raise _not_a(variable, folder, "folder")
     return folder
+
+
+def _model(environment: Mapping[str, str], variable: str) -> NamedModel | None:
+    """Return the model that is named; whether the hub has it is not known yet."""
+    name = environment.get(variable)
+    if not name:
+        return None
+    folder = _path(environment, variable, "folder")
+    if folder is not None and folder.is_dir():
+        return NamedModel(variable, str(folder))
+    if not _HUB_NAME.fullmatch(name):
+        raise BadSetting(
+            f"{variable} is {name!r}; set it to a folder that exists, or to OWNER/NAME of the"
+            " Hugging Face hub."
+        )
+    return NamedModel(variable, name)
 
 
 def _file(environment: Mapping[str, str], variable: str) -> str:

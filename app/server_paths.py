@@ -8,6 +8,7 @@ what is beside the code relative to it, and of any other path only its last name
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from retrieval.errors import Problem
 from settings import CHECKOUT, Settings
@@ -29,13 +30,14 @@ class ServerPaths:
     """The folders of one service, and how they are shown."""
 
     def __init__(self, settings: Settings) -> None:
-        named = {
+        named: dict[Path | str | None, str] = {
             settings.home: "ESOTERIC_HOME",
             settings.bart: "ESOTERIC_BART",
             settings.verifier: "ESOTERIC_VERIFIER",
             settings.report_models: "ESOTERIC_REPORT_MODELS",
             settings.recipes: "ESOTERIC_RECIPES",
         }
+        named |= {model.name: model.variable for model in settings.named_models}
         shown = {str(folder): name for folder, name in named.items() if folder is not None}
         shown |= {f"{CHECKOUT}/": "", str(CHECKOUT): "the folder of ESOTERIC"}
         # A folder may be inside another one, so the longest come first.

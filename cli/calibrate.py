@@ -72,19 +72,20 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     from cli.index_bar import IndexBar
     from evaluation.evaluate import index_of, indexed
     from retrieval.corpora.fever import FeverCorpus
-    from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS
+    from retrieval.encoders.document_encoders import DOCUMENT_ENCODERS, default_choice
     from retrieval.index.embedded_index import EmbeddedIndex
     from training.verifier.calibration import Claims, calibrate, claims_to_fit
 
     everyday, fever = claims_to_fit(data)
     _check_index(settings)  # an error is reported before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
-    index = index_of(pages, DEFAULT_ENCODER, settings.home / "evaluation")
+    encoder = default_choice(folders)
+    index = index_of(pages, encoder, settings.home / "evaluation")
     with closing(IndexBar("Indexing FEVER's pages")) as bar:
         indexed(
             pages,
             EmbeddedIndex(index, settings.threads),
-            DOCUMENT_ENCODERS[DEFAULT_ENCODER](None),
+            DOCUMENT_ENCODERS[encoder](folders),
             bar.show,
         )
     return calibrate(
@@ -97,10 +98,10 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
 
 def _check_index(settings: Settings) -> None:
     """Raise ``IndexUnavailable`` if the served index cannot be searched."""
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.encoders.document_encoders import text_encoder
     from retrieval.open_index import open_index
 
-    open_index(settings.store, settings.snapshots).open(MiniLMEncoder.name)
+    open_index(settings.store, settings.snapshots).open(text_encoder(settings.model_folders).name)
 
 
 def _show(figures: dict[str, float]) -> None:

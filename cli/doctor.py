@@ -12,6 +12,7 @@ import click
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
 from retrieval.explanation.packaged_weights import QWEN
+from retrieval.named_model import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -59,6 +60,8 @@ def _findings() -> list[Finding]:
     except BadSetting as error:
         return [Finding("settings", False, str(error), "")]
     checks = dict(_CHECKS)
+    for model in settings.named_models:
+        checks[model.variable] = _named_model(model)
     if settings.report_models is not None:
         checks["models of the report"] = _report_models
     if settings.recipes is not None:
@@ -139,6 +142,10 @@ def _verifier(settings: Settings) -> str:
     return found
 
 
+def _named_model(model: NamedModel) -> Callable[[Settings], str]:
+    return lambda _: model.version()
+
+
 def _report_models(settings: Settings) -> str:
     from retrieval.report.models import present_models
 
@@ -154,14 +161,13 @@ def _recipes(settings: Settings) -> str:
 
 
 def _index(settings: Settings) -> str:
-    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of, text_encoder
     from retrieval.open_index import open_index
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(None).info()
     if settings.report_models is None or choice_of(info.encoder) != DPR_ENCODER:
-        index.open(MiniLMEncoder.name)
+        index.open(text_encoder(settings.model_folders).name)
     index.diagnose()
     vectors = f"vectors of {info.encoder}" if info.encoder else "no vectors"
     return f"{info.name}, {info.documents} documents, {vectors}, built {info.built_at[:10]}"

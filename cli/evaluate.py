@@ -15,7 +15,13 @@ from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
 from cli.language_model import say_where_claims_go
 from cli.long_work import LongWork
-from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DOCUMENT_ENCODERS, DPR_ENCODER
+from retrieval.encoders.document_encoders import (
+    DEFAULT_ENCODER,
+    DOCUMENT_ENCODERS,
+    DPR_ENCODER,
+    OWN_ENCODER,
+    default_choice,
+)
 from retrieval.recipes import DEFAULT_RECIPE
 from settings import Settings
 
@@ -55,7 +61,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--out",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for predictions, results.json, report.md and plots.",
+    help="Folder for predictions, results.json, report.md, table.tex and plots.",
 )
 @click.option(
     "--recipe",
@@ -90,7 +96,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
     help=f"The encoder of the wiki pages; {DPR_ENCODER} for the recipe report, and for no other."
-    f"  [default: {DEFAULT_ENCODER}]",
+    f"  [default: {DEFAULT_ENCODER}, or {OWN_ENCODER} where ESOTERIC_ENCODER is set]",
 )
 @reports_errors
 def command(
@@ -137,7 +143,7 @@ def command(
 
     choice = Choice(half, several_pages, sample, _SEED if seed is None else seed, limit)
     names = DEFAULT_RECIPE if names is None else names
-    vectors = DEFAULT_ENCODER if vectors is None else vectors
+    vectors = default_choice(settings.model_folders) if vectors is None else vectors
     if pairs is not None:
         _pairs(settings, pairs, out, settings.llm if with_llm else None)
     elif claims is not None and wiki_pages is None:
@@ -201,7 +207,7 @@ def _over_corpus(
         say_where_claims_go(settings.llm.receiver)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
-    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         shown = {
             "label accuracy": recipe["label_accuracy"],
@@ -275,7 +281,7 @@ def _over_pages(
     )
     with _progress_bars() as (on_pages, on_claims):
         results = evaluate(evaluation, on_pages, on_claims)
-    click.echo(printable(f"{out}/report.md, {out}/results.json"), err=True)
+    click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         click.echo(_line(name, recipe))
     _show_tables(results["recipes"])

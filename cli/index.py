@@ -21,6 +21,8 @@ from retrieval.encoders.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,
     NO_ENCODER,
+    OWN_ENCODER,
+    default_choice,
 )
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.open_index import IndexLocation, open_index
@@ -51,13 +53,13 @@ _FIELDS = click.option(
     " have other names, as id=_id,text=contents.",
 )
 
+_DEFAULT = f"[default: {DEFAULT_ENCODER}, or {OWN_ENCODER} where ESOTERIC_ENCODER is set]"
 _VECTORS = click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
-    default=DEFAULT_ENCODER,
-    show_default=True,
     help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
-    " report), none (no vectors yet; see: esoteric index encode).",
+    " report), own (ESOTERIC_ENCODER), none (no vectors yet; see: esoteric index encode)."
+    f" {_DEFAULT}",
 )
 
 _PASSWORD = click.option(
@@ -109,7 +111,7 @@ def command() -> None:
 def build(
     source: str,
     fields: str,
-    vectors: str,
+    vectors: str | None,
     password: str | None,
     location: IndexLocation,
     if_missing: bool,
@@ -144,7 +146,7 @@ def add(source: str, fields: str, password: str | None, location: IndexLocation)
     started = time.monotonic()
     corpus = open_corpus(source, Fields.read(fields), password)
     _warn_unless_english(corpus)
-    encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().report_models)
+    encoder = encoder_of(index.open(None).info().encoder, Settings.from_environment().model_folders)
     with _bar(f"Indexing {corpus.name}") as on_progress:
         info = index.add(corpus, encoder, on_progress)
     _print_info(info, location, started)
@@ -155,15 +157,13 @@ def add(source: str, fields: str, password: str | None, location: IndexLocation)
 @click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
-    default=DEFAULT_ENCODER,
-    show_default=True,
     help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
-    " report).",
+    f" report), own (ESOTERIC_ENCODER). {_DEFAULT}",
 )
 @_STORE
 @reports_errors
 @_at_the_store
-def encode(vectors: str, location: IndexLocation) -> None:
+def encode(vectors: str | None, location: IndexLocation) -> None:
     """Encode all documents, or encode them anew; the index stays in use meanwhile."""
     started = time.monotonic()
     with _bar("Vectors") as on_progress:
@@ -244,7 +244,7 @@ def info(as_json: bool, location: IndexLocation) -> None:
 def build_with_progress(
     source: str,
     location: IndexLocation,
-    vectors: str = DEFAULT_ENCODER,
+    vectors: str | None = None,
     fields: str = "",
     password: str | None = None,
 ) -> IndexInfo:
@@ -284,8 +284,9 @@ def _bar(label: str) -> Iterator[ProgressListener]:
         bar.close()
 
 
-def _encoder(vectors: str) -> DocumentEncoder:
-    return DOCUMENT_ENCODERS[vectors](Settings.from_environment().report_models)
+def _encoder(vectors: str | None) -> DocumentEncoder:
+    folders = Settings.from_environment().model_folders
+    return DOCUMENT_ENCODERS[vectors or default_choice(folders)](folders)
 
 
 def _index(location: IndexLocation) -> Index:

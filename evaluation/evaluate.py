@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.choice import Choice
 from evaluation.claims import FeverClaim, read_fever_claims
+from evaluation.latex import latex_of
 from evaluation.own_recipes import with_kept
 from evaluation.plots import draw
 from evaluation.provenance import Provenance, claim_folder, provenance_of
@@ -38,7 +39,7 @@ from retrieval.index.embedded_index import EmbeddedIndex
 from retrieval.index.embedded_store import EmbeddedStore
 from retrieval.index.store import BuildProgress, IndexInfo
 from retrieval.model_folders import ModelFolders
-from retrieval.models import VERIFIER, judge_name, reading_models
+from retrieval.models import RELEVANCE_MODEL, VERIFIER, judge_name, reading_models
 from retrieval.networks.mpnet_weights import mpnet_folder
 from retrieval.on_all_cores import processes_for
 from retrieval.recipes import Recipe
@@ -91,7 +92,7 @@ def evaluate(
     corpus = FeverCorpus(evaluation.wiki_pages)
     if evaluation.folders.verifier is None:
         mpnet_folder(evaluation.folders.unpacked)  # a missing model is reported before indexing
-    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders.report)
+    encoder = DOCUMENT_ENCODERS[evaluation.vectors](evaluation.folders)
     provenance = provenance_of(
         corpus.fingerprint(),
         digest_of(evaluation.claims),
@@ -148,14 +149,20 @@ def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Rec
         for name in systems
         for folder in ([VERIFIER] if name in BASELINES else reading_models(recipe_of(name, own)))
     ]
-    names = [
-        judge_name(models) if folder == VERIFIER else version_of(read_config(folder))
-        for folder in dict.fromkeys(folders)
-    ]
+    names = [_version(folder, models) for folder in dict.fromkeys(folders)]
     if any_reads_report_models(systems, own):
         folder = present_models(models.report)
         names += [ReportNetwork(folder, published).version for published in REPORT_MODELS]
     return names
+
+
+def _version(folder: Path, models: ModelFolders) -> str:
+    """Return the version of a shipped model, or of the user's in its place."""
+    if folder == VERIFIER:
+        return judge_name(models)
+    if folder == RELEVANCE_MODEL and models.reranker is not None:
+        return models.reranker.version()
+    return version_of(read_config(folder))
 
 
 def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:
@@ -240,3 +247,4 @@ def _write(
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
     (out / "results.json").write_text(text + "\n", encoding="utf-8")
     (out / "report.md").write_text(report_of(results, plots), encoding="utf-8")
+    (out / "table.tex").write_text(latex_of(results), encoding="utf-8")

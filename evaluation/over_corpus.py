@@ -14,6 +14,7 @@ from evaluation.choice import Choice
 from evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from evaluation.corpus_report import corpus_report
 from evaluation.json_lines import whole_lines, write_lines
+from evaluation.latex import corpus_latex_of
 from evaluation.measures.corpus import corpus_results
 from evaluation.measures.esoteric_table import esoteric_table
 from evaluation.measures.language_model import Judged, language_model_results
@@ -126,6 +127,7 @@ def evaluate_over_corpus(
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (evaluation.out / "report.md").write_text(f"{corpus_report(results)}\n", encoding="utf-8")
+    (evaluation.out / "table.tex").write_text(corpus_latex_of(results), encoding="utf-8")
     return results
 
 

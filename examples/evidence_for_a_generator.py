@@ -20,7 +20,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 
 from retrieval.assembly import pipeline_over, resources_over
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.encoders.document_encoders import text_encoder
 from retrieval.haystack.components import EvidenceRetriever
 from retrieval.networks import runtime
 from retrieval.open_index import open_index
@@ -38,7 +38,7 @@ def open_pipeline(url: str, model: str, settings: Settings) -> Pipeline:
     """Return a pipeline from a claim to an explanation of it."""
     runtime.use_threads(settings.threads)
     runtime.keep_in(settings.model_folders.networks)
-    encoder = MiniLMEncoder()
+    encoder = text_encoder(settings.model_folders)
     store = open_index(settings.store, settings.snapshots).open(encoder.name)
     resources = resources_over(store, encoder, settings.model_folders)
     pipeline = Pipeline()

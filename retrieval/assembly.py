@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval.encoders.document_encoders import text_encoder
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.mpnet_encoder import MPNetEncoder
 from retrieval.errors import EsotericError
 from retrieval.index.layout import other_encoder
@@ -144,8 +144,8 @@ class Retriever:
     def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
         """Return a view of the index, and the encoder that compares texts."""
         if vectors == "minilm":
-            minilm = MiniLMEncoder()
-            return index.open(minilm.name), minilm
+            encoder = text_encoder(self._folders)
+            return index.open(encoder.name), encoder
         folder = present_models(self._folders.report)
         questions = DprQuestionEncoder(folder).name
         store = index.open(questions)

@@ -104,8 +104,8 @@ def judge_name(folders: ModelFolders) -> str:
 def models_digest(folders: ModelFolders) -> str:
     """Return one SHA-256 of all shipped models and of those in ``folders``.
 
-    It is computed from the configurations, which contain the digests of the weights, and from the
-    lock of the report's models. No model is loaded.
+    It is computed from the configurations, which contain the digests of the weights, from the
+    lock of the report's models, and from the user's files. No model is loaded.
 
     Raises:
         ModelUnavailable: a model of the user cannot be used.
@@ -120,6 +120,8 @@ def models_digest(folders: ModelFolders) -> str:
     if folders.verifier:
         files = read_classifier(folders.verifier)
         digest.update(f"{files.digest} {read_calibration(files)}".encode())
+    for model in filter(None, (folders.encoder, folders.reranker)):
+        digest.update(f"{model.variable} {model.digest()}".encode())
     if folders.report and (folders.report / LOCK).is_file():
         digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
     return digest.hexdigest()

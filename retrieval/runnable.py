@@ -16,7 +16,12 @@ from retrieval.recipes import DEFAULT_RECIPE, Recipe
 from retrieval.report.models import present_models
 from retrieval.stage_names import reads_report_models
 
-_NAMES = {"minilm": "MiniLM", "static": "the static encoder", "dpr": "DPR"}
+_NAMES = {
+    "minilm": "MiniLM",
+    "static": "the static encoder",
+    "dpr": "DPR",
+    "own": "another encoder",
+}
 
 
 @dataclass(frozen=True, slots=True)

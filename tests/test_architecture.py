@@ -35,9 +35,11 @@ APP_IMPORTS = {
 # Where the service may import PyTorch: a fallback, models of the user, the models of the ESOTERIC
 # report, and the making of the static encoder.
 WITH_TORCH = {
+    "retrieval/cross_encoders/reranker.py",
     "retrieval/cross_encoders/sequence_classifier.py",
     "retrieval/encoders/static_encoder.py",
     "retrieval/generation/bart.py",
+    "retrieval/named_model.py",
     "retrieval/networks/base.py",
     "retrieval/networks/minilm.py",
     "retrieval/networks/mpnet.py",

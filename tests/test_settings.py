@@ -118,6 +118,19 @@ def test_the_users_own_verifier_is_a_folder(tmp_path: Path) -> None:
     assert Settings.from_environment({"ESOTERIC_VERIFIER": str(tmp_path)}).verifier == tmp_path
 
 
+def test_the_users_own_reranker_is_a_folder_or_a_name_on_the_hub(tmp_path: Path) -> None:
+    def named(value: str) -> str:
+        reranker = Settings.from_environment({"ESOTERIC_RERANKER": value}).reranker
+        assert reranker is not None
+        return reranker.name
+
+    assert Settings.from_environment({}).reranker is None
+    assert named(str(tmp_path)) == str(tmp_path)
+    assert named("cross-encoder/ms-marco-MiniLM-L6-v2") == "cross-encoder/ms-marco-MiniLM-L6-v2"
+    with pytest.raises(BadSetting, match="OWNER/NAME of the Hugging Face hub"):
+        named(str(tmp_path / "missing"))
+
+
 def test_the_models_of_the_report_need_not_be_there_yet(tmp_path: Path) -> None:
     assert Settings.from_environment({}).report_models is None
     folder = tmp_path / "report"

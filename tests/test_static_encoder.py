@@ -14,6 +14,7 @@ from retrieval.encoders.encoder import EncodableDocument
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.encoders.static_encoder import StaticEncoder, WordTokens, word_pieces
 from retrieval.errors import IndexUnavailable, ModelUnavailable
+from retrieval.model_folders import ModelFolders
 from retrieval.models import STATIC
 
 pytestmark = pytest.mark.models
@@ -78,15 +79,16 @@ def test_weights_that_are_not_those_of_the_configuration_are_refused(tmp_path: P
         StaticEncoder(tmp_path).encode_documents([SOUP])
 
 
-def test_an_index_names_an_encoder_that_is_found_again() -> None:
+def test_an_index_names_an_encoder_that_is_found_again(tmp_path: Path) -> None:
+    folders = ModelFolders(tmp_path)
     for name in ("minilm", "static"):
-        encoder = DOCUMENT_ENCODERS[name](None)
-        found = encoder_of(encoder.name, None)
+        encoder = DOCUMENT_ENCODERS[name](folders)
+        found = encoder_of(encoder.name, folders)
         assert found is not None
         assert found.name == encoder.name
-    assert encoder_of("", None) is None
+    assert encoder_of("", folders) is None
     with pytest.raises(IndexUnavailable, match="which this version does not have") as refused:
-        encoder_of("static MiniLM 0 of yesterday", None)
+        encoder_of("static MiniLM 0 of yesterday", folders)
     assert refused.value.hint.endswith("index encode --vectors static")
 
 

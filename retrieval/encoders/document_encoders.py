@@ -3,48 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.fixes import esoteric_command
+from retrieval.model_folders import ModelFolders
 
 if TYPE_CHECKING:
-    from retrieval.encoders.encoder import DocumentEncoder
+    from retrieval.encoders.encoder import DocumentEncoder, TextEncoder
+    from retrieval.encoders.own_encoder import OwnEncoder
 
 DEFAULT_ENCODER = "minilm"
 NO_ENCODER = "none"
 DPR_ENCODER = "dpr"
+OWN_ENCODER = "own"
 _STATIC = "static"
 
 
-def _minilm(_: Path | None) -> DocumentEncoder:
+def _minilm(_: ModelFolders) -> DocumentEncoder:
     from retrieval.encoders.minilm_encoder import MiniLMEncoder
 
     return MiniLMEncoder()
 
 
-def _static(_: Path | None) -> DocumentEncoder:
+def _static(_: ModelFolders) -> DocumentEncoder:
     from retrieval.encoders.static_encoder import StaticEncoder
     from retrieval.models import STATIC
 
     return StaticEncoder(STATIC)
 
 
-def _dpr(report: Path | None) -> DocumentEncoder:
+def _dpr(folders: ModelFolders) -> DocumentEncoder:
     from retrieval.encoders.dpr_encoder import DprDocumentEncoder
     from retrieval.report.models import named_folder
 
-    return DprDocumentEncoder(named_folder(report))
+    return DprDocumentEncoder(named_folder(folders.report))
 
 
-# Each is made with the folder of the ESOTERIC report's models, and raises ``ModelUnavailable``
-# if its own model is missing or damaged.
-DOCUMENT_ENCODERS: dict[str, Callable[[Path | None], DocumentEncoder]] = {
+def _own(folders: ModelFolders) -> OwnEncoder:
+    from retrieval.encoders.own_encoder import OwnEncoder
+
+    if folders.encoder is None:
+        raise ModelUnavailable(
+            "encoder_unset",
+            "ESOTERIC_ENCODER names no encoder.",
+            "Set it to a model of sentence-transformers (docs/settings.md).",
+        )
+    return OwnEncoder(folders.encoder, f"{OWN_ENCODER} ")
+
+
+# Each raises ``ModelUnavailable`` if its own model is missing or damaged.
+DOCUMENT_ENCODERS: dict[str, Callable[[ModelFolders], DocumentEncoder]] = {
     DEFAULT_ENCODER: _minilm,
     _STATIC: _static,
     DPR_ENCODER: _dpr,
+    OWN_ENCODER: _own,
 }
+
+
+def default_choice(folders: ModelFolders) -> str:
+    """Return the encoder of an index that is built without another choice."""
+    return DEFAULT_ENCODER if folders.encoder is None else OWN_ENCODER
+
+
+def text_encoder(folders: ModelFolders) -> TextEncoder:
+    """Return what compares texts: the user's encoder if there is one, otherwise MiniLM.
+
+    Raises:
+        ModelUnavailable: the user's cannot be had.
+    """
+    if folders.encoder is not None:
+        return _own(folders)
+    from retrieval.encoders.minilm_encoder import MiniLMEncoder
+
+    return MiniLMEncoder()
 
 
 def choice_of(name: str) -> str:
@@ -57,13 +89,12 @@ def choice_of(name: str) -> str:
         return NO_ENCODER
     if name.startswith(f"{DPR_ENCODER}-"):
         return DPR_ENCODER
-    return _STATIC if name.startswith(f"{_STATIC} ") else DEFAULT_ENCODER
+    prefixed = (choice for choice in (_STATIC, OWN_ENCODER) if name.startswith(f"{choice} "))
+    return next(prefixed, DEFAULT_ENCODER)
 
 
-def encoder_of(name: str, report: Path | None) -> DocumentEncoder | None:
+def encoder_of(name: str, folders: ModelFolders) -> DocumentEncoder | None:
     """Return the encoder that ``IndexInfo.encoder`` names; no weights are loaded.
-
-    ``report`` is the folder of the ESOTERIC report's models, if there is one.
 
     Raises:
         IndexUnavailable: its vectors are of an encoder that this version does not have.
@@ -71,11 +102,13 @@ def encoder_of(name: str, report: Path | None) -> DocumentEncoder | None:
     """
     if not name:
         return None
-    encoder = DOCUMENT_ENCODERS[choice_of(name)](report)
+    encoder = DOCUMENT_ENCODERS[choice_of(name)](folders)
     if encoder.name == name:
         return encoder
     raise IndexUnavailable(
         "encoder_unknown",
-        f"The index has vectors of {name}, which this version does not have.",
+        f"The index has vectors of {name}, which this version does not have."
+        if choice_of(name) != OWN_ENCODER
+        else f"The index has vectors of {name}, and ESOTERIC_ENCODER names {encoder.name}.",
         f"Run: {esoteric_command(f'index encode --vectors {choice_of(name)}')}",
     )

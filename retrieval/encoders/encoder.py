@@ -23,7 +23,11 @@ class TextEncoder(Protocol):
     """Turns texts into unit vectors whose dot product is their similarity."""
 
     name: str
-    dimension: int
+
+    @property
+    def dimension(self) -> int:
+        """The numbers of a vector."""
+        ...
 
     def warm_up(self) -> None:
         """Load the weights; cheap if they are loaded already."""
@@ -41,8 +45,12 @@ class DocumentEncoder(Protocol):
     """
 
     name: str
-    dimension: int
     meets: str
+
+    @property
+    def dimension(self) -> int:
+        """The numbers of a vector."""
+        ...
 
     def encode_documents(
         self, documents: Sequence[EncodableDocument]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,24 @@ Query: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 _BATCH = 8  # queries in a batch; in larger ones more padding is computed
 
 
-class QueryEncoder(TrainedModel):
+class PathEncoder(Protocol):
     """Turns claims with their paths into unit vectors to search the sentence vectors with."""
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        ...
+
+    def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        """Return unit vectors, one for each query, in their order."""
+        ...
+
+
+class QueryEncoder(TrainedModel):
+    """M3's encoder; see ``PathEncoder``."""
 
     dimension = 384
 

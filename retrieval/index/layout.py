@@ -32,7 +32,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retrieval.encoders.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, choice_of
+from retrieval.encoders.document_encoders import (
+    DEFAULT_ENCODER,
+    DPR_ENCODER,
+    OWN_ENCODER,
+    choice_of,
+)
 from retrieval.errors import IndexUnavailable
 from retrieval.files import digest_of
 from retrieval.fixes import esoteric_command
@@ -208,7 +213,8 @@ def not_opened(error: Exception, version: Path, fix: str) -> IndexUnavailable:
 
 def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     """Return the error of an index that has vectors of another encoder."""
-    vectors = f" --vectors {DPR_ENCODER}" if choice_of(wanted) == DPR_ENCODER else ""
+    choice = choice_of(wanted)
+    vectors = f" --vectors {choice}" if choice in (DPR_ENCODER, OWN_ENCODER) else ""
     instead = "Use --recipe report, or run" if choice_of(has) == DPR_ENCODER else "Run"
     return IndexUnavailable(
         "index_encoder",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from retrieval.encoders.query_encoder import Query, QueryEncoder
+from retrieval.encoders.query_encoder import PathEncoder, Query
 from retrieval.index.store import DocumentStore
 from retrieval.stages.next import interleaved
 from retrieval.stages.stage import Stage, Step, count
@@ -20,7 +20,7 @@ class DenseSentenceRetriever(Stage):
     pages.
     """
 
-    def __init__(self, store: DocumentStore, encoder: QueryEncoder, limit: int, leads: int) -> None:
+    def __init__(self, store: DocumentStore, encoder: PathEncoder, limit: int, leads: int) -> None:
         """Find ``limit`` sentences of unread documents for each path.
 
         After the first hop the paths are those to the ``leads`` best sentences.

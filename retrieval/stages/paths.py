@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.encoders.query_encoder import Query, QueryEncoder
+from retrieval.encoders.query_encoder import PathEncoder, Query
 from retrieval.index.store import DocumentStore
 from retrieval.language.model_texts import path_text
 from retrieval.stages.stage import Stage, Step, count
@@ -17,7 +17,7 @@ from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
 class Nearness:
     """Compares claims and paths with the stored vectors of sentences of opened documents."""
 
-    def __init__(self, store: DocumentStore, encoder: QueryEncoder) -> None:
+    def __init__(self, store: DocumentStore, encoder: PathEncoder) -> None:
         """Compare with the sentence vectors of ``store``."""
         self._store = store
         self._encoder = encoder

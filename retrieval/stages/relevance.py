@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.language.context import context_of
@@ -51,20 +55,24 @@ class CrossEncoderRelevanceClassifier(Stage):
         return _most_relevant_first(read)
 
 
-class DistilBertRelevanceClassifier(Stage):
+class _Scores(Protocol):
+    """A model that gives (claim, text) pairs one probability, of being relevant."""
+
+    def warm_up(self) -> None: ...
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]: ...
+
+
+class ScoredRelevance(Stage):
     """Reads the claim together with each sentence and gives the probability that it is relevant.
 
-    As in the report, the sentence is read without any other of its document, also by later stages.
     It gives no stance. Until the verifier reads the sentence, SUPPORTS and REFUTES have half of the
     probability of relevance each.
     """
 
-    def __init__(self, models: Path, cutoff: float) -> None:
-        """Keep sentences whose relevance is at least ``cutoff`` (report: 0.5).
-
-        ``models`` is the folder of the report's models.
-        """
-        self._model = PairClassifier(models, RELEVANCE)
+    def __init__(self, model: _Scores, cutoff: float) -> None:
+        """Keep sentences whose relevance is at least ``cutoff``."""
+        self._model = model
         self._cutoff = cutoff
 
     def warm_up(self) -> None:
@@ -83,16 +91,41 @@ class DistilBertRelevanceClassifier(Stage):
         self, claim: str, sentences: Sequence[tuple[RankedDocument, Sentence]]
     ) -> list[Evidence]:
         """Return the sentences as evidence, most relevant first."""
-        unread = [
-            replace(unread_evidence(ranked, sentence), context_before=None, context_after=None)
-            for ranked, sentence in sentences
-        ]
-        relevance = self._model.probabilities([(claim, item.sentence.text) for item in unread])
+        unread = [self._unread(ranked, sentence) for ranked, sentence in sentences]
+        relevance = self._model.probabilities([(claim, self._text(item)) for item in unread])
         read = [
             replace(item, opinion=(relevant / 2, relevant / 2, 1 - relevant))
             for item, relevant in zip(unread, relevance.tolist(), strict=True)
         ]
         return _most_relevant_first(read)
+
+    def _unread(self, ranked: RankedDocument, sentence: Sentence) -> Evidence:
+        return unread_evidence(ranked, sentence)
+
+    def _text(self, item: Evidence) -> str:
+        """Return what the model reads: the title and the sentence in its context."""
+        return evidence_text(*item.as_read)
+
+
+class DistilBertRelevanceClassifier(ScoredRelevance):
+    """The report's classifier (3.3.10).
+
+    As in the report, the sentence is read without its title and without any other sentence of its
+    document, also by later stages.
+    """
+
+    def __init__(self, models: Path, cutoff: float) -> None:
+        """Keep sentences whose relevance is at least ``cutoff`` (report: 0.5).
+
+        ``models`` is the folder of the report's models.
+        """
+        super().__init__(PairClassifier(models, RELEVANCE), cutoff)
+
+    def _unread(self, ranked: RankedDocument, sentence: Sentence) -> Evidence:
+        return replace(unread_evidence(ranked, sentence), context_before=None, context_after=None)
+
+    def _text(self, item: Evidence) -> str:
+        return item.sentence.text
 
 
 def unread_evidence(ranked: RankedDocument, sentence: Sentence) -> Evidence:

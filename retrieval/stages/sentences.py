@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from retrieval.config import RetrievalConfig
 from retrieval.encoders.encoder import TextEncoder
-from retrieval.encoders.query_encoder import QueryEncoder
+from retrieval.encoders.query_encoder import PathEncoder
 from retrieval.index.store import DocumentStore
 from retrieval.stages.dense import leading_paths, queries_of
 from retrieval.stages.stage import Stage, Step, count
@@ -117,7 +117,7 @@ class DenseSentenceReader(SentencePreranker):
         self,
         store: DocumentStore,
         encoder: TextEncoder,
-        queries: QueryEncoder,
+        queries: PathEncoder,
         settings: RetrievalConfig,
     ) -> None:
         """``queries`` encodes the claim with each path, as the stage ``dense`` does."""

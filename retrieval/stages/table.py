@@ -9,10 +9,12 @@ from typing import TypeAlias
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.cross_encoders.evidence_model import EvidenceModel
+from retrieval.cross_encoders.reranker import Reranker
 from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.encoders.dpr_encoder import DprQuestionEncoder
 from retrieval.encoders.encoder import TextEncoder
-from retrieval.encoders.query_encoder import QueryEncoder
+from retrieval.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
+from retrieval.encoders.query_encoder import PathEncoder, QueryEncoder
 from retrieval.errors import UnknownRecipe
 from retrieval.generation.bart import BartTitleModel
 from retrieval.generation.minilm import MiniLMTitleModel
@@ -52,6 +54,7 @@ from retrieval.stages.ranking import (
 from retrieval.stages.relevance import (
     CrossEncoderRelevanceClassifier,
     DistilBertRelevanceClassifier,
+    ScoredRelevance,
 )
 from retrieval.stages.selection import ProvedSelector, RelativeSelector, UtilitySelector
 from retrieval.stages.semantic import SemanticSentenceRanker, SimilaritySentenceRanker
@@ -84,8 +87,10 @@ class Resources:
         return EnglishParser()
 
     @cached_property
-    def queries(self) -> QueryEncoder:
+    def queries(self) -> PathEncoder:
         """Encodes claims and paths, to be compared with sentences of the index."""
+        if isinstance(self.encoder, OwnEncoder):
+            return OwnQueryEncoder(self.encoder)
         return QueryEncoder(DENSE)
 
     @cached_property
@@ -126,6 +131,12 @@ def _dense(resources: Resources, c: RetrievalConfig) -> DenseSentenceRetriever:
     return DenseSentenceRetriever(resources.store, resources.queries, c.dense_limit, c.path_leads)
 
 
+def _relevance(resources: Resources, c: RetrievalConfig) -> Stage:
+    if resources.folders.reranker is not None:
+        return ScoredRelevance(Reranker(resources.folders.reranker), c.relevance_cutoff)
+    return CrossEncoderRelevanceClassifier(resources.relevance_model, c.relevance_cutoff)
+
+
 def _paths(resources: Resources, c: RetrievalConfig) -> PathReader:
     nearness = Nearness(resources.store, resources.queries)
     return PathReader(resources.path_model, nearness, c.path_leads, c.path_neighbours)
@@ -164,9 +175,7 @@ STAGES: Mapping[str, _Maker] = {
     "sentences": lambda r, c: SentencePreranker(r.store, r.encoder, c),
     "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.dpr, c),
     "sentences:dense": lambda r, c: DenseSentenceReader(r.store, r.encoder, r.queries, c),
-    "relevance": lambda r, c: CrossEncoderRelevanceClassifier(
-        r.relevance_model, c.relevance_cutoff
-    ),
+    "relevance": _relevance,
     "relevance:distilbert": lambda r, c: DistilBertRelevanceClassifier(
         present_models(r.folders.report), c.relevance_cutoff
     ),

@@ -54,7 +54,8 @@ class CrossEncoderJudge(Stage):
         proof = None if _rulings(state) else state.proof
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
-        message = f"{count(len(selected), 'sentence')} read together: {verdict.label.lower()}"
+        together = " together" if len(selected) > 1 else ""
+        message = f"{count(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
         verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)

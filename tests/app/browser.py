@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = (
@@ -18,7 +21,7 @@ _ARGUMENTS = (
 )
 
 
-def open_chromium(profile: Path) -> webdriver.Chrome:
+def open_chromium(profile: Path) -> Chrome:
     """Start a browser with a fresh profile, or skip (fail where CI is set)."""
     program = next((path for name in _CHROMIUM if (path := shutil.which(name))), None)
     driver = shutil.which("chromedriver")
@@ -32,4 +35,32 @@ def open_chromium(profile: Path) -> webdriver.Chrome:
     for argument in (*_ARGUMENTS, f"--user-data-dir={profile}"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(driver))
+    return Chrome(options=options, service=Service(driver))
+
+
+def resize(browser: Chrome, width: int) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+
+
+def text_of(browser: Chrome, selector: str) -> str:
+    return browser.find_element(By.CSS_SELECTOR, selector).text
+
+
+def wait_for(browser: Chrome, script: str, seconds: float = 15) -> None:
+    """Wait until an expression is true on the page, reloads included."""
+    WebDriverWait(browser, seconds, 0.05).until(
+        lambda driver: driver.execute_script(f"return Boolean({script})"), script
+    )
+
+
+def console_messages(browser: Chrome) -> list[dict[str, object]]:
+    """Return the console's messages since the last call."""
+    found: list[dict[str, object]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    return found
+
+
+def assert_no_complaints(browser: Chrome) -> None:
+    assert console_messages(browser) == []

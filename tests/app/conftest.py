@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from selenium.webdriver import Chrome
 
 from app import create_app
 from app.services import services_of
 from settings import Settings
+from tests.app.browser import console_messages, open_chromium, resize
 from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
@@ -51,3 +53,20 @@ def web(tmp_path: Path) -> Iterator[WebProcess]:
     web = WebProcess(tmp_path)
     yield web
     web.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    browser = open_chromium(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(chromium: Chrome) -> Chrome:
+    """The browser at 1024 pixels, with scripts and an empty log."""
+    chromium.get("about:blank")
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    resize(chromium, 1024)
+    console_messages(chromium)
+    return chromium

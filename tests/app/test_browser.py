@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -16,7 +15,12 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from retrieval.errors import EsotericError
 from retrieval.result import ClaimResult
-from tests.app.browser import open_chromium
+from tests.app.browser import (
+    assert_no_complaints,
+    resize,
+    text_of,
+    wait_for,
+)
 from tests.app.documents import (
     LONG_CLAIM,
     REPORT_CLAIM,
@@ -35,60 +39,15 @@ CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 LONG = "Donaudampfschiff" * 12
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    browser = open_chromium(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.quit()
-
-
-@pytest.fixture
-def browser(chromium: Chrome) -> Chrome:
-    """The browser at 1024 pixels, with scripts and an empty log."""
-    chromium.get("about:blank")
-    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    resize(chromium, 1024)
-    console_messages(chromium)
-    return chromium
-
-
 @pytest.fixture
 def store(web: WebProcess) -> JobStore:
     """The store of the process, which the worker by hand uses too."""
     return web.store
 
 
-def resize(browser: Chrome, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
-    )
-
-
-def text_of(browser: Chrome, selector: str) -> str:
-    return browser.find_element(By.CSS_SELECTOR, selector).text
-
-
-def wait_for(browser: Chrome, script: str, seconds: float = 15) -> None:
-    """Wait until an expression is true on the page, reloads included."""
-    WebDriverWait(browser, seconds, 0.05).until(
-        lambda driver: driver.execute_script(f"return Boolean({script})"), script
-    )
-
-
 def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     WebDriverWait(browser, 10, 0.05).until(lambda _: store.recent(1))
     return store.recent(1)[0]
-
-
-def console_messages(browser: Chrome) -> list[dict[str, object]]:
-    """Return the console's messages since the last call."""
-    found: list[dict[str, object]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
-    return found
-
-
-def assert_no_complaints(browser: Chrome) -> None:
-    assert console_messages(browser) == []
 
 
 def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(

@@ -141,6 +141,7 @@ def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> No
     report = (out / "report.md").read_text(encoding="utf-8")
     assert f"|  | {' | '.join(SYSTEMS)} |" in report
     assert "FEVER's release has 5,416,537" in report
+    assert all(f"\n{name} & " in (out / "table.tex").read_text() for name in SYSTEMS)
     for plot in ("recall.png", "confusion.png", "calibration.png", "seconds.png"):
         assert f"]({plot})" in report
         assert (out / plot).read_bytes().startswith(b"\x89PNG")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from haystack import Pipeline
@@ -48,3 +50,20 @@ def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: R
     assert first.content == "It was designed by Ann Lee and was first lit in 1871."
     assert first.meta["title"] == "Skerrow Light"
     assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"
+
+
+def test_the_example_for_hayhooks_answers_with_verdict_and_evidence(
+    index: Path, unpacked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Hayhooks is not installed here. It gives the wrapper its routes, and calls these two methods.
+    hayhooks = ModuleType("hayhooks")
+    hayhooks.BasePipelineWrapper = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hayhooks", hayhooks)
+    monkeypatch.setenv("ESOTERIC_HOME", str(index.parent))
+    from examples.hayhooks.check_claim.pipeline_wrapper import PipelineWrapper
+
+    wrapper = PipelineWrapper()
+    wrapper.setup()
+    found = wrapper.run_api("Skerrow Light was designed by Ann Lee.")
+    assert found["verdict"] == "SUPPORTS"
+    assert found["evidence"][0]["title"] == "Skerrow Light"

@@ -1,7 +1,7 @@
 """Reads Compose files as an engine does, and checks them against the Compose Specification.
 
 ``python -m tests.ops.compose_files FILE...`` checks the first file, and each other one on top of
-it; ``make compose-config`` runs it. No engine is needed.
+it, with and without each profile; ``make compose-config`` runs it. No engine is needed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 from compose_spec import PyCompose
 
-# "$$", and a variable with what is said where it has no value.
-_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)(?::([-?])([^}]*))?\})")
+# A variable, with no other in it, and with what is said where it has no value, or one.
+_VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(?::([-?+])([^{}]*))?\}")
 # Of these the later file's value stands instead of the earlier one's, lists though they are.
 _REPLACED = ("command", "entrypoint", "test")
 # Values for variables that a file insists on.
@@ -31,6 +31,27 @@ def read(file: Path, variables: Mapping[str, str]) -> dict[str, Any]:
     """
     document: dict[str, Any] = _filled(yaml.safe_load(file.read_text("utf-8")), variables)
     return document
+
+
+def active(document: Mapping[str, Any], *profiles: str) -> dict[str, Any]:
+    """Return a document with the services that start with these profiles.
+
+    No other service waits for one that does not, unless it requires it.
+    """
+    services = {
+        name: service
+        for name, service in document["services"].items()
+        if not service.get("profiles") or {*service["profiles"]} & {*profiles}
+    }
+    for name, service in services.items():
+        if "depends_on" in service:
+            waited = {
+                other: how
+                for other, how in service["depends_on"].items()
+                if other in services or how.get("required", True)
+            }
+            services[name] = {**service, "depends_on": waited}
+    return {**document, "services": services}
 
 
 def combined(base: Any, other: Any, key: str = "") -> Any:
@@ -67,24 +88,30 @@ def _filled(value: Any, variables: Mapping[str, str]) -> Any:
         return value
 
     def replacement(found: re.Match[str]) -> str:
-        dollar, name, kind, text = found.groups()
-        if dollar:
-            return "$"
+        name, kind, text = found.groups()
         if kind == "?" and not variables.get(name):
             raise ValueError(f"{name} has no value: {text}")
+        if kind == "+":
+            return text if variables.get(name) else ""
         return variables.get(name) or (text if kind == "-" else "")
 
-    return _VARIABLE.sub(replacement, value)
+    found = 1
+    while found:  # innermost first
+        value, found = _VARIABLE.subn(replacement, value)
+    return value.replace("$$", "$")
 
 
 def main(files: list[str]) -> None:
-    """Check the files and print those that are valid."""
+    """Check the first file, and each other one on top of it; print those that are valid."""
     base = read(Path(files[0]), _ANY)
-    check(base)
-    print(f"{files[0]} is valid.")
-    for file in files[1:]:
-        check(combined(base, read(Path(file), _ANY)))
-        print(f"{file} on top of it is valid.")
+    profiles = sorted({p for s in base["services"].values() for p in s.get("profiles", ())})
+    for file in files:
+        both = base if file == files[0] else combined(base, read(Path(file), _ANY))
+        check(active(both))
+        print(f"{file} is valid.")
+        for profile in profiles:
+            check(active(both, profile))
+            print(f"{file} is valid with the profile {profile}.")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """The Compose files keep to the Compose Specification and to what is promised of them.
 
-``docker-compose.yml`` alone, and with ``compose.elasticsearch.yml`` or
-``compose.language-model.yml`` on top of it.
+``docker-compose.yml`` alone, with its profile ``elastic``, and with ``compose.language-model.yml``
+on top of it.
 """
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +22,32 @@ PASSWORD = "a-secret"
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     """The file of one machine as an engine reads it, without any variable set."""
-    return compose_files.read(CHECKOUT / "docker-compose.yml", {})
+    return compose_files.active(compose_files.read(CHECKOUT / "docker-compose.yml", {}))
 
 
 @pytest.fixture(scope="module")
-def with_elasticsearch(compose: dict[str, Any]) -> dict[str, Any]:
-    """Both files as an engine reads them, with the one variable that must be set."""
-    file = CHECKOUT / "compose.elasticsearch.yml"
-    other = compose_files.read(file, {"ELASTIC_PASSWORD": PASSWORD})
-    document: dict[str, Any] = compose_files.combined(compose, other)
-    return document
+def with_elasticsearch() -> dict[str, Any]:
+    """The same with the profile and the one variable that must be set."""
+    return of_elasticsearch({"ELASTIC_PASSWORD": PASSWORD})
 
 
-def test_the_files_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("docker-compose.yml", "compose.elasticsearch.yml", "compose.language-model.yml")
+def of_elasticsearch(variables: dict[str, str]) -> dict[str, Any]:
+    document = compose_files.read(CHECKOUT / "docker-compose.yml", variables)
+    return compose_files.active(document, "elastic")
+
+
+def test_the_files_are_valid_with_and_without_elasticsearch(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = ("docker-compose.yml", "compose.language-model.yml")
     compose_files.main([str(CHECKOUT / name) for name in names])
-    assert capsys.readouterr().out.count("valid") == len(names)
+    assert capsys.readouterr().out.count("valid") == 2 * len(names)
+
+
+def test_a_variable_may_stand_in_another(tmp_path: Path) -> None:
+    (tmp_path / "it.yml").write_text("a: ${B:+x-${B}-y}\nb: $${B}\n")
+    assert compose_files.read(tmp_path / "it.yml", {"B": "1"}) == {"a": "x-1-y", "b": "${B}"}
+    assert compose_files.read(tmp_path / "it.yml", {}) == {"a": "", "b": "${B}"}
 
 
 def test_the_check_notices_a_misspelt_key(compose: dict[str, Any]) -> None:
@@ -57,7 +68,7 @@ def test_only_the_web_is_reachable_and_by_default_only_from_this_machine(
     ports = {name: service.get("ports", []) for name, service in compose["services"].items()}
     assert ports == {"web": ["127.0.0.1:8000:8000"], "worker": [], "index": [], "redis": []}
     assert compose["networks"]["back"] == {"internal": True}
-    for name in ("worker", "redis"):
+    for name in ("worker", "index", "redis"):
         assert compose["services"][name]["networks"] == ["back"]
 
 
@@ -69,7 +80,7 @@ def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any
         assert services[name]["volumes"] == ["home:/data"]
         assert services[name]["environment"]["ESOTERIC_HOME"] == "/data"
         assert services[name]["environment"]["ESOTERIC_BROKER_URL"] == "redis://redis:6379/0"
-    assert set(compose["volumes"]) == {"home", "queue"}
+    assert set(compose["volumes"]) == {"home", "queue", "elasticsearch"}
 
 
 def test_no_service_runs_as_root_or_gains_rights(compose: dict[str, Any]) -> None:
@@ -95,9 +106,22 @@ def test_services_wait_for_what_they_need_and_come_back(compose: dict[str, Any])
     assert services["index"]["restart"] == "on-failure"
 
 
-def test_elasticsearch_starts_with_a_password_only() -> None:
-    with pytest.raises(ValueError, match=r"ELASTIC_PASSWORD.*\.env"):
-        compose_files.read(CHECKOUT / "compose.elasticsearch.yml", {})
+def test_without_the_profile_the_index_is_in_the_volume(compose: dict[str, Any]) -> None:
+    assert set(compose["services"]) == {*OURS, "redis"}
+    for name in OURS:
+        environment = compose["services"][name]["environment"]
+        assert Settings.from_environment(environment).store == Path("/data/index")
+
+
+@pytest.mark.server
+def test_without_a_password_elasticsearch_is_never_healthy_so_nobody_runs_without_it() -> None:
+    services = of_elasticsearch({})["services"]
+    probe = services["elasticsearch"]["healthcheck"]["test"][-1]
+    unset = {"ELASTIC_PASSWORD": services["elasticsearch"]["environment"]["ELASTIC_PASSWORD"]}
+    done = subprocess.run(["sh", "-c", probe], env=unset, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "ELASTIC_PASSWORD has no value.\n")
+    for name in ("worker", "index"):
+        assert services[name]["depends_on"]["elasticsearch"]["condition"] == "service_healthy"
 
 
 def test_those_that_ask_elasticsearch_have_its_password_and_the_web_has_none(
@@ -123,7 +147,7 @@ def test_those_that_ask_elasticsearch_have_its_password_and_the_web_has_none(
 
 
 def test_elasticsearch_is_secured_and_reachable_from_inside_only(
-    compose: dict[str, Any], with_elasticsearch: dict[str, Any]
+    with_elasticsearch: dict[str, Any],
 ) -> None:
     services = with_elasticsearch["services"]
     node = services["elasticsearch"]
@@ -134,27 +158,23 @@ def test_elasticsearch_is_secured_and_reachable_from_inside_only(
     assert node["security_opt"] == ["no-new-privileges:true"]
     assert node["networks"] == ["back"]
     assert "ports" not in node
-    assert with_elasticsearch["networks"] == compose["networks"]
-    assert services["web"]["ports"] == compose["services"]["web"]["ports"]
-    # The builder has no network in the one case, and that of Elasticsearch in the other.
-    assert compose["services"]["index"]["network_mode"] == "none"
-    assert services["index"]["network_mode"] == "service:elasticsearch"
+    assert services["index"]["networks"] == ["back"]
 
 
 def test_elasticsearch_is_waited_for_and_keeps_what_it_holds(
     with_elasticsearch: dict[str, Any],
 ) -> None:
     services = with_elasticsearch["services"]
-    assert services["index"]["depends_on"] == {"elasticsearch": {"condition": "service_healthy"}}
+    it_runs = {"condition": "service_healthy", "required": False}
+    assert services["index"]["depends_on"] == {"elasticsearch": it_runs}
     assert services["worker"]["depends_on"] == {
         "redis": {"condition": "service_healthy"},
         "index": {"condition": "service_completed_successfully"},
-        "elasticsearch": {"condition": "service_healthy"},
+        "elasticsearch": it_runs,
     }
     node = services["elasticsearch"]
     assert node["restart"] == "unless-stopped"
     assert node["volumes"] == ["elasticsearch:/usr/share/elasticsearch/data"]
-    assert set(with_elasticsearch["volumes"]) == {"home", "queue", "elasticsearch"}
     assert "/_cluster/health" in node["healthcheck"]["test"][-1]
     assert "$ELASTIC_PASSWORD" in node["healthcheck"]["test"][-1]
 

@@ -49,3 +49,11 @@ def test_the_client_of_elasticsearch_is_one_that_servers_8_and_9_answer() -> Non
     found = pins(CHECKOUT / "requirements.txt")
     assert found["elasticsearch"].startswith("8.19.")
     assert found["elastic-transport"].startswith("8.")
+
+
+def test_the_documentation_says_what_each_package_is_for() -> None:
+    """The first part of the file has the packages that the code uses itself."""
+    first_part = (CHECKOUT / "requirements.txt").read_text("utf-8").split("\n\n")[0]
+    used = re.findall(r"^([\w-]+)==", first_part, re.M)
+    rows = re.findall(r"^\| (`.*?) \|", (CHECKOUT / "docs/packages.md").read_text("utf-8"), re.M)
+    assert sorted(re.findall(r"`([\w-]+)`", " ".join(rows))) == sorted(used)

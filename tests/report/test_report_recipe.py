@@ -40,7 +40,7 @@ def dpr_index(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path) -> Pa
     write_source(folder / "islands.jsonl")
     index = EmbeddedIndex(folder / "index")
     index.build(open_corpus(f"jsonl:{folder / 'islands.jsonl'}"), None)
-    index.encode(DOCUMENT_ENCODERS["dpr"](tiny_models))
+    index.encode(DOCUMENT_ENCODERS["dpr"](ModelFolders(folder, report=tiny_models)))
     index.verify()
     return folder / "index"
 
@@ -115,7 +115,7 @@ def test_without_the_setting_one_error_says_how_to_get_the_models(
         opened(index, unpacked, None).check(CLAIM, "report", ignore)
     assert refused.value.hint.endswith("esoteric models fetch report")
     with pytest.raises(ModelUnavailable, match="ESOTERIC_REPORT_MODELS names no folder"):
-        DOCUMENT_ENCODERS["dpr"](None)
+        DOCUMENT_ENCODERS["dpr"](ModelFolders(unpacked))
 
 
 def test_all_missing_models_are_named_at_once(
@@ -158,7 +158,7 @@ def test_an_index_of_dpr_is_added_to_with_the_same_encoder(
     dpr_index: Path, tiny_models: Path
 ) -> None:
     name = EmbeddedIndex(dpr_index).open(None).info().encoder
-    found = encoder_of(name, tiny_models)
+    found = encoder_of(name, ModelFolders(dpr_index, report=tiny_models))
     assert found is not None
     assert found.name == name
 

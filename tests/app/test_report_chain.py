@@ -1,0 +1,110 @@
+"""The whole chain of the ESOTERIC report, from the home page to the verdict, in a real browser.
+
+The report's models are small stand-ins with made-up weights, and the language model is a stand-in
+too. All else is real: web server, queue, worker, index, verifier and browser. The index is a
+folder, and then on a node of Elasticsearch.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from retrieval.recipes import RECIPES
+from settings import EMBEDDED_STORE
+from tests.app.browser import assert_no_complaints, text_of, wait_for
+from tests.elastic.node import store_url
+from tests.explanation.chat_server import ChatServer, chat_server, says, verdict
+from tests.islands import write_source
+from tests.ops.up_process import Up, esoteric, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+CLAIM = "Skerrow Light was designed by Ann Lee."
+WHY = "The second sentence names the designer."
+# Keeps each row of the progress that is done. The page is left as soon as there is a verdict.
+KEEP_ROWS = """
+new MutationObserver(() => {
+  const seen = JSON.parse(sessionStorage.seen || "{}");
+  for (const row of document.querySelectorAll("li[data-stage].done"))
+    seen[row.dataset.stage] = row.querySelector(".message").textContent;
+  sessionStorage.seen = JSON.stringify(seen);
+}).observe(document, {subtree: true, childList: true, attributes: true});
+"""
+
+
+@pytest.fixture(scope="module")
+def chat() -> Iterator[ChatServer]:
+    with chat_server() as server:
+        server.answers(says(verdict(rationale=WHY)))
+        yield server
+
+
+def embedded() -> str:
+    return EMBEDDED_STORE
+
+
+def on_elasticsearch() -> str:
+    return store_url(f"t-{uuid.uuid4().hex}")
+
+
+@pytest.fixture(
+    params=[embedded, pytest.param(on_elasticsearch, marks=pytest.mark.elasticsearch)],
+    scope="module",
+)
+def up(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    unpacked: Path,
+    tiny_models: Path,
+    chat: ChatServer,
+) -> Iterator[Up]:
+    """``esoteric up`` over an index with vectors of DPR, with all models."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "models").symlink_to(unpacked)
+    write_source(home / "islands.jsonl")
+    settings = {
+        "ESOTERIC_STORE": request.param(),
+        "ESOTERIC_REPORT_MODELS": str(tiny_models),
+        "ESOTERIC_LLM": "openai:small",
+        "ESOTERIC_LLM_URL": chat.url,
+    }
+    build = ("index", "build", "--source", f"jsonl:{home / 'islands.jsonl'}", "--vectors", "dpr")
+    built = esoteric(*build, home=home, **settings)
+    assert built.returncode == 0, built.stderr
+    up = Up(home, **settings)
+    wait_until(lambda: "is ready" in up.output(), "the line that it is ready", seconds=240)
+    yield up
+    up.close()
+
+
+def test_a_claim_goes_from_the_home_page_through_the_whole_chain_to_a_verdict(
+    browser: Chrome, up: Up
+) -> None:
+    recorder = browser.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": KEEP_ROWS}
+    )
+    browser.get(up.address)
+    assert text_of(browser, ".recipes summary") == "Recipe: report"
+    browser.find_element(By.ID, "claim").send_keys(CLAIM)
+    browser.find_element(By.CSS_SELECTOR, "button.primary").click()
+    wait_for(browser, "document.querySelector('.verdict')", seconds=120)
+    seen = json.loads(browser.execute_script("return sessionStorage.seen"))
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", recorder)
+
+    report = RECIPES["report"]
+    assert list(seen) == [*report.stages_first, *report.stages_per_hop, "explain"]
+    assert seen["spans"] == "Looking for: Skerrow Light; Ann Lee"
+    assert seen["titles"].startswith("2 exact titles")
+    assert "Was Skerrow Light designed by Ann Lee?" in seen["questions"]
+    assert all(seen.values())
+    assert text_of(browser, ".verdict h2").endswith("Supported")
+    assert WHY in text_of(browser, "main")
+    assert "It was designed by Ann Lee" in text_of(browser, "main")
+    assert_no_complaints(browser)
