@@ -211,6 +211,16 @@ VARIANTS: dict[str, Recipe] = {
             ),
         ),
         (
+            "m3-threshold",
+            "paths above the threshold and sentences in one list, by score (M3, 6.3)",
+            _instead(_M3, "fusion:hybrid", "fusion"),
+        ),
+        (
+            "m3-scale",
+            "all paths, their scores scaled by .9, and sentences in one list, by score (M3, 6.3)",
+            _set(_instead(_M3, "fusion:hybrid", "fusion"), path_threshold=0.0, path_scale=0.9),
+        ),
+        (
             "m3-without-completion",
             "no more paths are read if no sentence settles the claim (M3, 3.3)",
             _M3.without("completion"),
