@@ -140,11 +140,15 @@ def taught_together(sets: ExampleSets, plan: Plan) -> list[list[Batch]]:
     fever = sets.claims * (1 if plan.mixing == "all" else 2)
     others = [*sets.others, *(question_examples(sets.claims) if plan.questions else [])]
     groups = [fever, others] if plan.mixing == "one set, FEVER twice" else [[*fever, *others]]
-    taught = [batch for group in groups for batch in batches(group)]
-    if plan.encoders == 1:
-        return [taught]
-    examples = [example for batch in taught for example in batch.examples]
-    return [batches([e for e in examples if bool(e.path) is later]) for later in (False, True)]
+    with_paths = [(False, True)] if plan.encoders == 1 else [(False,), (True,)]
+    return [
+        [
+            batch
+            for group in groups
+            for batch in batches([example for example in group if bool(example.path) in kinds])
+        ]
+        for kinds in with_paths
+    ]
 
 
 def question_examples(claims: Sequence[DenseExample]) -> list[DenseExample]:
