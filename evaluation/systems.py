@@ -148,6 +148,7 @@ ABLATIONS: dict[str, Recipe] = {
 
 
 _ESOTERIC, _ADMIRAL, _M3, _FER = (RECIPES[name] for name in ("esoteric", "admiral", "m3", "fer"))
+_M3_RANKING = _M3.without("verification", "quantities", "comparison", "completion")
 # Each does as the paper does where its recipe departs from it; docs/recipes.md has the figures.
 VARIANTS: dict[str, Recipe] = {
     name: replace(changed, name=name, summary=summary)
@@ -231,6 +232,25 @@ VARIANTS: dict[str, Recipe] = {
                 expansion_limit=600,
                 sentence_limit=200,
                 expansion_sentence_limit=200,
+            ),
+        ),
+        (
+            "m3-hybrid",
+            "paths and sentences ranked by Algorithm 1, not by the verifier (M3, 6.3)",
+            _M3_RANKING,
+        ),
+        (
+            "m3-threshold",
+            "likewise, by score: paths above a threshold, and sentences (M3, 6.3)",
+            _instead(_M3_RANKING, "fusion:hybrid", "fusion"),
+        ),
+        (
+            "m3-scale",
+            "likewise, by score: all paths, scaled by .9, and sentences (M3, 6.3)",
+            _set(
+                _instead(_M3_RANKING, "fusion:hybrid", "fusion"),
+                path_threshold=0.0,
+                path_scale=0.9,
             ),
         ),
         (

@@ -70,6 +70,7 @@ class RetrievalConfig:
             documents that it led to, and this many from the others.
         path_threshold: least product of a path's scores (M3, Algorithm 1: mth).
         path_weight: weight of paths in hybrid ranking (M3, Algorithm 1: gamma).
+        path_scale: factor of the scores of paths where they are ranked without it (M3, 6.3).
         independence_cutoff: least probability of "independent" at which a span of the claim is
             open. Fitted to the sentences that hops find (docs/experiments.md); the prover's card
             has another value, for composed sets of sentences. None: a span is open if that is its
@@ -131,6 +132,7 @@ class RetrievalConfig:
     path_neighbours: int = 7
     path_threshold: float = 0.02
     path_weight: float = 1.0
+    path_scale: float = 1.0
     independence_cutoff: float | None = 0.25
     together_weight: float = 0.25
     other_subject_share: float = 0.1

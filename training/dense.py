@@ -10,7 +10,6 @@ from all of them, and each example has its own objective.
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -32,16 +31,9 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
 from training.claims import PageClaim
-from training.compositions import compositions
-from training.data import load_data
-from training.dense_examples import (
-    DenseExample,
-    claim_examples,
-    composed_examples,
-    page_claim_examples,
-    page_examples,
-)
-from training.dense_figures import Searches, by_bm25, search_figures
+from training.data import TrainingData, load_data
+from training.dense_examples import DenseExample, ExampleSets
+from training.dense_figures import Score, Searches, by_bm25, search_figures
 from training.loop import Loss, Recipe, train
 from training.networks.delta import save_delta
 from training.networks.minilm import row_tokenizer
@@ -80,33 +72,16 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     cache = run.parent / "vectors"
     data = load_data(data_folder, cache, RECIPE.seed)
     dev_vectors = pool_vectors(data.dev_pool, cache)
-    kept = [data.dev_pool.position[s.page, s.sentence_id] for s in data.pool.sentences]
-    vectors = np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
-
-    decided = [claim for claim in data.train if claim.label != NOT_ENOUGH_INFO]
-    ignored = likely_evidence(decided, data.pool, minilm_classifier(relevance_model), run)
-    # A contrast claim has its original's evidence, annotated or not.
-    ignored |= {c.claim.text: ignored.get(c.original, []) for c in data.contrasts}
-    made = compositions(data, RECIPE.seed, COMPOSED)
-    chance = random.Random(RECIPE.seed)
-    fever = [*data.train, *(contrast.claim for contrast in data.contrasts)]
-    examples = [
-        *claim_examples(fever, ignored, data.pool, chance),
-        *composed_examples([composition.claim for composition in made], data.pool),
-        *page_claim_examples(data.page_claims, len(data.pool.sentences)),
-        *page_examples(data.pool, FROM_PAGES, chance),
-    ]
+    vectors = training_vectors(data, dev_vectors, cache)
+    reader = minilm_classifier(relevance_model)
+    ignored = likely_evidence(data.train, data.pool, reader, run, RELEVANT)
+    sets = ExampleSets.of(data, ignored, COMPOSED, FROM_PAGES, RECIPE.seed)
+    examples = [*sets.claims, *sets.others]
 
     tokenizer = row_tokenizer(RECIPE.max_tokens)
-    network = JointNetwork(packaged_query_network()).train(False)
-    # With unchanged embeddings the difference is small enough to ship.
-    network.query.distilbert.embeddings.requires_grad_(False)
+    network = untrained_network()
     searches = Searches.of(data.dev, data.dev_pool)
-
-    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
-        found = encoded(network.query, tokenizer, queries, RECIPE.max_tokens) @ dev_vectors.T
-        return np.asarray(found, dtype=np.float32)
-
+    score = score_of(network, tokenizer, dev_vectors)
     lexical = search_figures(by_bm25(data.dev_pool), searches)
     untrained = search_figures(score, searches)
     loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
@@ -128,7 +103,7 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
             " packaged model and were not trained.",
             data=f"{data.described}. {len(examples)} queries (`training/dense_examples.py`):"
             " these claims, steps from one of their gold sentences to another,"
-            f" {len(made)} claims over two pages composed from others"
+            f" {sets.composed} claims over two pages composed from others"
             " (`training/compositions`), and pieces of sentences and mentions of titles.",
             digests=data.digests,
             commands=("esoteric train dense --data DATA",),
@@ -153,6 +128,14 @@ def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
     vectors = np.empty_like(made)
     vectors[[i for rows in pool.by_page.values() for i in rows]] = made
     return vectors
+
+
+def training_vectors(
+    data: TrainingData, dev_vectors: NDArray[np.float32], cache: Path
+) -> NDArray[np.float32]:
+    """Return the vectors of the sentences that training reads: the pool's, then page claims'."""
+    kept = [data.dev_pool.position[s.page, s.sentence_id] for s in data.pool.sentences]
+    return np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
 
 def page_claim_vectors(claims: Sequence[PageClaim], cache: Path) -> NDArray[np.float32]:
@@ -181,6 +164,26 @@ class JointNetwork(nn.Module):
         # Numbers of unit vectors are small for a linear layer; scaled, they are about 1.
         pairs: torch.Tensor = self.classifier(torch.cat([queries, sentences], dim=-1) * self._scale)
         return pairs
+
+
+def untrained_network() -> JointNetwork:
+    """Return the packaged weights with a new head.
+
+    The embeddings are not trained, so that the difference is small enough to ship.
+    """
+    network = JointNetwork(packaged_query_network()).train(False)
+    network.query.distilbert.embeddings.requires_grad_(False)
+    return network
+
+
+def score_of(network: JointNetwork, tokenizer: Tokenizer, vectors: NDArray[np.float32]) -> Score:
+    """Return the similarities of queries to sentences with these vectors."""
+
+    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
+        found = encoded(network.query, tokenizer, queries, RECIPE.max_tokens) @ vectors.T
+        return np.asarray(found, dtype=np.float32)
+
+    return score
 
 
 def joint_loss(
@@ -233,15 +236,19 @@ def contrastive_loss(
 
 
 def likely_evidence(
-    claims: Sequence[AnnotatedClaim], pool: SentencePool, relevance_model: CrossEncoder, run: Path
+    claims: Sequence[AnnotatedClaim],
+    pool: SentencePool,
+    relevance_model: CrossEncoder,
+    run: Path,
+    least: float,
 ) -> dict[str, list[int]]:
-    """Return sentences, as indices into the pool, that are likely evidence of each claim.
+    """Return sentences, as indices into the pool, that are likely evidence of each decided claim.
 
-    They are those of the ``DOUBTFUL`` most similar ones that the relevance model finds relevant; as
-    negatives they would teach the wrong thing (M3, sections 3.2.1 and 6.4). The model's
-    probabilities are stored in ``run``.
+    They are those of the ``DOUBTFUL`` most similar ones that the relevance model finds relevant,
+    with at least the probability ``least``; as negatives they would teach the wrong thing (M3,
+    sections 3.2.1 and 6.4). The model's probabilities are stored in ``run``.
     """
-    texts = [claim.text for claim in claims]
+    texts = [claim.text for claim in claims if claim.label != NOT_ENOUGH_INFO]
     near = pool.nearest(texts, DOUBTFUL)
     pairs = [
         (text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
@@ -250,7 +257,7 @@ def likely_evidence(
     ]
     kept = run / f"relevance-{_digest(map(repr, pairs))}-{relevance_model.digest[:16]}.npy"
     opinions = kept_array(kept, lambda: relevance_model.probabilities(pairs))
-    relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= RELEVANT
+    relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= least
     return {
         text: [int(i) for i in found[likely]]
         for text, found, likely in zip(texts, near, relevant, strict=True)

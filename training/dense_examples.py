@@ -17,6 +17,8 @@ from retrieval.language.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from training.candidates import CandidateFinder
 from training.claims import PageClaim
+from training.compositions import compositions
+from training.data import TrainingData
 from training.sentence_pool import SentencePool
 
 STEPS_PER_CLAIM = 2
@@ -48,6 +50,46 @@ class DenseExample:
     def length(self) -> int:
         """The number of its characters."""
         return len(self.claim) + sum(len(evidence_text(*step)) for step in self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleSets:
+    """The examples by their objectives: FEVER's claims with their steps have both, others one.
+
+    ``composed``: the number of composed claims among the others.
+    """
+
+    claims: list[DenseExample]
+    others: list[DenseExample]
+    composed: int
+
+    @classmethod
+    def of(
+        cls,
+        data: TrainingData,
+        ignored: Mapping[str, Sequence[int]],
+        composed: int,
+        from_pages: int,
+        seed: int,
+    ) -> ExampleSets:
+        """Return those of the data, with at most this many composed claims and from pages.
+
+        ``ignored``: rows that are likely evidence, by the texts of claims.
+        """
+        chance = random.Random(seed)
+        # A contrast claim has its original's evidence, annotated or not.
+        ignored = {**ignored, **{c.claim.text: ignored.get(c.original, ()) for c in data.contrasts}}
+        made = compositions(data, seed, composed)
+        fever = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+        return cls(
+            claim_examples(fever, ignored, data.pool, chance),
+            [
+                *composed_examples([composition.claim for composition in made], data.pool),
+                *page_claim_examples(data.page_claims, len(data.pool.sentences)),
+                *page_examples(data.pool, from_pages, chance),
+            ],
+            len(made),
+        )
 
 
 def claim_examples(

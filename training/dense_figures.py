@@ -14,7 +14,7 @@ from retrieval.encoders.query_encoder import Query
 from retrieval.language.model_texts import evidence_set_text, evidence_text
 from training.sentence_pool import SentencePool
 
-SENTENCES, PAGES = (5, 20, 100), (5, 20)
+SENTENCES, PAGES = (1, 5, 20, 100), (5, 20)
 
 Score: TypeAlias = Callable[[Sequence[Query]], NDArray[np.floating[Any]]]
 """Scores every sentence of a pool for each query: ``(queries, sentences)``, higher is better."""

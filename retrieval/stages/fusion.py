@@ -14,14 +14,16 @@ from retrieval.types import Evidence, SentenceKey
 class PathFusion(Stage):
     """Keeps the reading with the highest score of each sentence, alone or at the end of a path."""
 
-    def __init__(self, threshold: float, hybrid_weight: float | None) -> None:
+    def __init__(self, threshold: float, hybrid_weight: float | None, scale: float = 1.0) -> None:
         """Keep paths whose scores have a product of at least ``threshold``.
 
         ``hybrid_weight``: weight of paths in hybrid ranking (Algorithm 1, gamma). None: sentences
-        are ranked by the score that is kept.
+        are ranked by the score that is kept. ``scale``: factor of the scores of readings on paths
+        (section 6.3), when they are compared with others.
         """
         self._threshold = threshold
         self._weight = hybrid_weight
+        self._scale = scale
 
     def run(self, state: ClaimState) -> Step:
         """Rank ``ranked`` and ``paths`` in one list, the first part of ``evidence``."""
@@ -48,7 +50,7 @@ class PathFusion(Stage):
         ]
         highest: dict[SentenceKey, Evidence] = {}
         for item in (*found, *(item for item, _ in strong)):
-            if item.key not in highest or item.score > highest[item.key].score:
+            if item.key not in highest or self._scaled(item) > self._scaled(highest[item.key]):
                 highest[item.key] = item
         hybrid_of = dict.fromkeys(highest, 0.0)
         if self._weight is not None:
@@ -61,11 +63,14 @@ class PathFusion(Stage):
             highest.values(),
             key=lambda item: (
                 -round(hybrid_of[item.key], 6),
-                -round(item.score, 6),
+                -round(self._scaled(item), 6),
                 item.key.document_id,
                 item.key.sentence_id,
             ),
         )
+
+    def _scaled(self, item: Evidence) -> float:
+        return item.score * self._scale if item.path else item.score
 
 
 def _sequence(

@@ -182,7 +182,7 @@ STAGES: Mapping[str, _Maker] = {
     "paths": _paths,
     "semantic": lambda r, c: SemanticSentenceRanker(r.encoder, c.semantic_cutoff, c.semantic_limit),
     "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.encoder, c.semantic_cutoff),
-    "fusion": lambda r, c: PathFusion(c.path_threshold, None),
+    "fusion": lambda r, c: PathFusion(c.path_threshold, None, c.path_scale),
     "fusion:hybrid": lambda r, c: PathFusion(c.path_threshold, c.path_weight),
     "verification": _verification,
     "completion": lambda r, c: PathCompletion(

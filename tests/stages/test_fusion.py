@@ -69,6 +69,18 @@ def test_a_path_through_a_sentence_that_says_nothing_alone_does_not_count() -> N
     assert [item.title for item in ranked([A], [lost])] == ["A"]
 
 
+def test_scaled_paths_are_ranked_below_sentences_that_they_would_outdo() -> None:
+    # The path's score of 0.9 counts as 0.45: less than B's 0.5, more than C's 0.2.
+    paths = [after("D", 0.9, A), after("C", 0.9, A), after("B", 0.9, A)]
+    found = PathFusion(0.0, hybrid_weight=None, scale=0.5).rank([A, B, C], paths)
+    assert [(item.title, item.score) for item in found] == [
+        ("A", 0.8),
+        ("B", 0.5),
+        ("C", 0.9),
+        ("D", 0.9),
+    ]
+
+
 def test_passages_keep_what_earlier_hops_ranked_and_the_verifier_dropped() -> None:
     state = state_of(
         "A claim.",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim
 from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.types import LABELS, REFUTES, SUPPORTS
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.claims import PageClaim
@@ -115,13 +115,15 @@ def test_sentences_near_a_claim_that_the_reader_takes_for_relevant_are_likely_ev
     tmp_path: Path,
 ) -> None:
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
-    claims = [AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))]
+    decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
+    claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
     reader = Reader()
     storm = pool.position["Elm_Pier", 1]
-    assert likely_evidence(claims, pool, reader, tmp_path) == {claims[0].text: [storm]}
+    assert likely_evidence(claims, pool, reader, tmp_path, 0.5) == {decided.text: [storm]}
     assert reader.read == 3
-    assert likely_evidence(claims, pool, reader, tmp_path) == {claims[0].text: [storm]}
-    assert reader.read == 3  # its opinions were kept
+    # Its opinions are kept: it says .5 of the storm.
+    assert likely_evidence(claims, pool, reader, tmp_path, 0.6) == {decided.text: []}
+    assert reader.read == 3
 
 
 @pytest.mark.models
