@@ -48,10 +48,9 @@ RECIPE = Recipe(
     warmup=0.1,
     max_tokens=512,  # of a claim with all its candidates (FER, A.3.1)
     seed=0,
-    steps=300,
     last_layer=20.0,
 )
-CLAIMS = 2_000
+CLAIMS = 5_000
 FROZEN = 3  # of six layers; the first ones stay the relevance model's
 VERSION = "2"  # of the shipped model; the results of two versions are never mixed
 RANK = 16  # of the shipped difference to the relevance model
