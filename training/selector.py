@@ -142,7 +142,8 @@ def selection_loss(
 
     def verify(batch: Sequence[SelectionExample], gates: torch.Tensor) -> torch.Tensor:
         claims, candidates = [one.claim for one in batch], [one.candidates for one in batch]
-        return verifier(masked_inputs(tokenizer, claims, candidates), gates)
+        opinions: torch.Tensor = verifier(masked_inputs(tokenizer, claims, candidates), gates)
+        return opinions
 
     def loss_of(batch: Sequence[SelectionExample]) -> torch.Tensor:
         inputs = joint_inputs(

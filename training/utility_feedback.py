@@ -50,7 +50,9 @@ def utility_divergence(
     """
     gates = gumbel_softmax(logits, hard=True)[:, :, USEFUL]
     steepest = 1 / len(examples)  # since the result is a mean
-    gates.register_hook(lambda slope: slope.clamp(-steepest, steepest))
+    gates.register_hook(  # type: ignore[no-untyped-call]
+        lambda slope: slope.clamp(-steepest, steepest)
+    )
     right = torch.tensor([[LABELS.index(example.label)] for example in examples])
     attained = torch.tensor([example.attained for example in examples])
     return (attained - verify(examples, gates).gather(1, right)[:, 0]).mean()

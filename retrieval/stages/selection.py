@@ -141,7 +141,8 @@ class UtilitySelector(Stage):
             return []
         read = evidence[: self._candidates]
         texts = [(item.heading, item.sentence.text) for item in read]
-        odds = log_odds(self._model.usefulness(claim, texts, [relevance[i.key] for i in read]))
+        known = [relevance[item.key] for item in read]
+        odds: NDArray[np.floating[Any]] = log_odds(self._model.usefulness(claim, texts, known))
         if verified:
             odds = (odds + log_odds([item.score for item in read])) / 2
         bar = odds.max() + math.log(self._share)
