@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.errors import reports_errors
 from settings import CHECKOUT, Settings
+
+if TYPE_CHECKING:
+    from training.utility_feedback import Losses
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -127,13 +131,20 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> Non
 @_data
 @_out_and_run("selector")
 @_reader
+@click.option(
+    "--losses",
+    type=click.Choice(["both", "classification", "utility"]),
+    default="both",
+    show_default=True,
+    help="Which of FER's losses; one alone is an ablation.",
+)
 @reports_errors
-def selector(data: Path, run: Path, out: Path, reader: Path) -> None:
+def selector(data: Path, run: Path, out: Path, reader: Path, losses: Losses) -> None:
     """Train the model that selects the evidence most useful for the verdict (30 minutes)."""
     from training.selector import train_selector
 
     _prepared()
-    train_selector(data, reader, run, out)
+    train_selector(data, reader, run, out, losses)
 
 
 @command.command("dense", epilog="Example: esoteric train dense --data ../data")

@@ -264,10 +264,38 @@ VARIANTS: dict[str, Recipe] = {
             _set(
                 _FER,
                 utility_candidates=25,
+                verified_sentences=25,
                 semantic_limit=25,
                 relevance_cutoff=0.0,
                 semantic_cutoff=-1.0,
             ),
+        ),
+        (
+            "fer-10",
+            "10 candidates (FER, 4.4)",
+            _set(_FER, utility_candidates=10, verified_sentences=10),
+        ),
+        (
+            "fer-retriever-alone",
+            "sentences are selected before the verifier reads them (FER, 3.2)",
+            replace(
+                _FER,
+                hop=(
+                    "sentences",
+                    "relevance",
+                    "semantic",
+                    "selection:utility",
+                    "verification",
+                    "quantities",
+                    "comparison",
+                    "verdict",
+                ),
+            ),
+        ),
+        (
+            "combined-fer",
+            "the default recipe with FER's selection (FER, 3.2)",
+            _instead(_WHOLE, "selection", "selection:utility"),
         ),
     )
 }

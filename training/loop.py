@@ -69,6 +69,8 @@ class Recipe:
     Training ends after ``steps`` steps if ``epochs`` have more.
     ``smoothing``: label smoothing of the loss. With ``averaging``, the trained weights are the
     moving average of those of all steps; it is the weight of the average before a step.
+    ``last_layer``: how much higher the learning rate of the module ``classifier`` is, for a body
+    that has learned already and a last layer that has not.
     """
 
     epochs: int
@@ -82,6 +84,7 @@ class Recipe:
     last_rate: float = 0.0
     smoothing: float = 0.0
     averaging: float | None = None
+    last_layer: float = 1.0
 
 
 def train(
@@ -105,7 +108,7 @@ def train(
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
     whole = steps_per_epoch * recipe.epochs
     last = whole if recipe.steps is None else min(recipe.steps, whole)
-    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe.weight_decay), lr=1.0, fused=True)
+    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe), lr=1.0, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, recipe, last))
     average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)
     origin = {
@@ -225,13 +228,22 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
     return recipe.last_rate + left * (recipe.learning_rate - recipe.last_rate)
 
 
-def _parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+def _parameter_groups(model: torch.nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
     """Return the groups of weights; biases and layer norms have no weight decay."""
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    trained = [named for named in model.named_parameters() if named[1].requires_grad]
     return [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
-        {"params": [p for p in trained if p.ndim == 1], "weight_decay": 0.0},
+        {
+            "params": [p for name, p in trained if (p.ndim > 1, _is_last(name)) == (matrix, last)],
+            "weight_decay": recipe.weight_decay if matrix else 0.0,
+            "lr": recipe.last_layer if last else 1.0,
+        }
+        for last in (False, True)
+        for matrix in (True, False)
     ]
+
+
+def _is_last(name: str) -> bool:
+    return name.startswith("classifier.")
 
 
 def _save(

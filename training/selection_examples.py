@@ -51,10 +51,11 @@ def selection_examples(
     """Return examples of ``limit`` training claims at most, ``candidates`` sentences for each.
 
     ``classify`` is the relevance model: it ranks candidates, and as the verifier it reads the
-    ``most_gold`` most relevant gold sentences together; an undecided claim has none. The choice of
-    claims depends only on the seed.
+    ``most_gold`` most relevant gold sentences together. Claims without gold evidence are left out:
+    FER compares with it. The choice of claims depends only on the seed.
     """
-    every = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+    among = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+    every = [claim for claim in among if claim.gold]
     chance = random.Random(seed)
     claims = [every[i] for i in sorted(chance.sample(range(len(every)), min(limit, len(every))))]
     ranked = _ranked(claims, data, classify)

@@ -15,22 +15,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn import Module
-from torch.nn.functional import cross_entropy, gumbel_softmax
-from torch.nn.utils.rnn import pad_sequence
 
 from evaluation.claims import AnnotatedClaim
 from evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from evaluation.predictions import Answer
 from retrieval.config import RetrievalConfig
 from retrieval.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.cross_encoders.joint_reading import USEFUL
 from retrieval.cross_encoders.utility_model import UtilityModel
 from retrieval.models import minilm_classifier
 from retrieval.networks.tokenizer import Tokenizer
 from retrieval.stages.selection import RelativeSelector, UtilityReader, UtilitySelector
 from retrieval.stages.verdict import CrossEncoderJudge
 from retrieval.trained.trained_model import read_config
-from retrieval.types import NOT_ENOUGH_INFO, Evidence, Retrieved
+from retrieval.types import Evidence, Retrieved
 from training.arrays import kept_array
 from training.card import Card, write_card, write_config
 from training.data import load_data
@@ -38,29 +35,34 @@ from training.figures import DEV, TUNING, Classify, DevClaims, read_claims
 from training.loop import Loss, Recipe, switch_off_dropout, train
 from training.networks.delta import save_delta
 from training.networks.joint import JointReader, joint_inputs, usefulness
+from training.networks.masked import MaskedVerifier, masked_inputs
 from training.networks.minilm import row_tokenizer, trained_classifier
 from training.selection_examples import SelectionExample, selection_examples
-from training.utility_feedback import utility_divergence
+from training.utility_feedback import Losses, evidence_classification, utility_divergence
 
 RECIPE = Recipe(
     epochs=1,
     batch_size=4,
-    learning_rate=1e-4,
+    learning_rate=5e-5,
     weight_decay=0.01,
     warmup=0.1,
     max_tokens=512,  # of a claim with all its candidates (FER, A.3.1)
     seed=0,
+    last_layer=20.0,
 )
 CLAIMS = 5_000
-VERSION = "1"  # of the shipped model; the results of two versions are never mixed
+FROZEN = 3  # of six layers; the first ones stay the relevance model's
+VERSION = "2"  # of the shipped model; the results of two versions are never mixed
 RANK = 16  # of the shipped difference to the relevance model
 
 
-def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
+def train_selector(
+    data_folder: Path, relevance_model: Path, run: Path, out: Path, losses: Losses = "both"
+) -> None:
     """Train the selector, write it to ``out`` and its logs and checkpoints to ``run``.
 
     ``relevance_model`` is the folder of the trained relevance model, which is its start and its
-    verifier.
+    verifier. ``losses``: with one of FER's two losses alone it is an ablation (FER, table 1).
 
     Raises:
         BadSource: the data cannot be read.
@@ -77,9 +79,10 @@ def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Pat
     examples = selection_examples(
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
-    tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read) for part in (TUNING, DEV))
+    tuning, dev = (RankedClaims.of(DevClaims.of(data, part), read_once) for part in (TUNING, DEV))
     network = JointReader(trained_classifier(relevance_model))
     network.distilbert.embeddings.requires_grad_(False)
+    network.distilbert.transformer.layer[:FROZEN].requires_grad_(False)
     switch_off_dropout(network)
     live = _Live(network, tokenizer)
     before = _by_utility(live, dev)
@@ -87,28 +90,30 @@ def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Pat
     def figures(_: Module) -> dict[str, float]:
         return selection_figures(tuning, _by_utility(live, tuning), read)
 
-    loss_of = selection_loss(network, read.probabilities, tokenizer)
-    train(network, examples, loss_of, RECIPE, run, figures)
+    temperature = read_config(relevance_model)["temperature"]
+    verifier = MaskedVerifier(trained_classifier(relevance_model), temperature)
+    loss_of = selection_loss(network, verifier, tokenizer, losses)
+    train(network, examples, loss_of, RECIPE, run / losses, figures)
     start = JointReader(trained_classifier(relevance_model))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
     begun_with = read_config(relevance_model)["sha256"]
     write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
-    undecided = sum(example.label == NOT_ENOUGH_INFO for example in examples)
     card = Card(
         name="Selector",
         purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
         " to decide the claim?",
         architecture="FER's fine-grained retriever (`retrieval/cross_encoders/joint_reading.py`):"
-        " one sequence with a [CLS] before each sentence, whose vectors the head reads; its output"
-        " is added to the log-odds of the sentence's relevance. The relevance model"
-        " (`models/reader`; it cannot be used with another one) plus a difference of rank"
-        f" {RANK}; the embeddings are unchanged.",
-        data=f"{data.described}. {len(examples)} of these claims without those of Fool Me Twice"
-        f" ({undecided} undecided), each with the {config.utility_candidates} most relevant of the"
-        " sentences found for it (`training/selection_examples.py`). Loss: classification of each"
-        " sentence as annotated evidence or not, and the utility divergence: how much less probable"
-        " the right label is for the relevance model beside the selected sentences than beside the"
-        " annotated ones (`training/utility_feedback.py`); both have the weight 1.",
+        " one sequence with a [CLS] before each sentence; the head reads the mean vector of each"
+        " sentence, and its output is added to the log-odds of the sentence's relevance. The"
+        " relevance model (`models/reader`; it cannot be used with another one) plus a difference"
+        f" of rank {RANK}; the embeddings are unchanged.",
+        data=f"{data.described}. {len(examples)} of these claims that have annotated sentences,"
+        f" each with the {config.utility_candidates} most relevant of the sentences found for it"
+        " (`training/selection_examples.py`). Loss: classification of each sentence as annotated"
+        " evidence or not, and the utility divergence: how much less probable the right label is"
+        " for the relevance model beside the selected sentences than beside the annotated ones,"
+        " with the gradient through its attention mask (`training/utility_feedback.py`); both have"
+        " the weight 1.",
         digests=data.digests,
         commands=("esoteric train selector --data DATA",),
         definitions=f"{len(dev.claims)} of {len(data.dev)} dev claims (one in {DEV[0]}), no page"
@@ -131,9 +136,14 @@ def train_selector(data_folder: Path, relevance_model: Path, run: Path, out: Pat
 
 
 def selection_loss(
-    network: JointReader, verify: Classify, tokenizer: Tokenizer
+    network: JointReader, verifier: MaskedVerifier, tokenizer: Tokenizer, losses: Losses
 ) -> Loss[SelectionExample]:
-    """Return the loss of the sentences that ``network`` selects; ``verify`` is the verifier."""
+    """Return FER's loss, the mean over claims (3.2); both parts have weight 1, as in 4.1."""
+
+    def verify(batch: Sequence[SelectionExample], gates: torch.Tensor) -> torch.Tensor:
+        claims, candidates = [one.claim for one in batch], [one.candidates for one in batch]
+        opinions: torch.Tensor = verifier(masked_inputs(tokenizer, claims, candidates), gates)
+        return opinions
 
     def loss_of(batch: Sequence[SelectionExample]) -> torch.Tensor:
         inputs = joint_inputs(
@@ -143,32 +153,16 @@ def selection_loss(
             [example.relevance for example in batch],
             RECIPE.max_tokens,
         )
+        parts = []
         with torch.autocast("cpu", dtype=torch.bfloat16):
             logits = network(inputs)
-        return feedback_loss(logits, inputs.present, batch, verify)
+            if losses != "utility":
+                parts.append(evidence_classification(logits, inputs.present, batch))
+            if losses != "classification":
+                parts.append(utility_divergence(logits, batch, verify))
+        return torch.stack(parts).sum()
 
     return loss_of
-
-
-def feedback_loss(
-    logits: torch.Tensor,
-    present: torch.Tensor,
-    examples: Sequence[SelectionExample],
-    verify: Classify,
-) -> torch.Tensor:
-    """Return FER's loss, the mean over claims (section 3.2; both parts have weight 1, as in 4.1).
-
-    Evidence classification is the cross entropy of all candidates, those that
-    are ``present``. For the utility divergence a selection is drawn by Gumbel
-    softmax, 0 or 1 forward and smooth backward (A.2). ``logits``: (claims,
-    sentences, 2).
-    """
-    gold = pad_sequence(
-        [torch.tensor(example.gold, dtype=torch.long) for example in examples], batch_first=True
-    )
-    surprise = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
-    gates = gumbel_softmax(logits, hard=True)[:, :, USEFUL]
-    return ((surprise * present).sum(dim=1) + utility_divergence(examples, gates, verify)).mean()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +173,9 @@ class RankedClaims:
     evidence: Sequence[list[Evidence]]
 
     @classmethod
-    def of(cls, dev: DevClaims, read: CrossEncoder) -> RankedClaims:
+    def of(cls, dev: DevClaims, classify: Classify) -> RankedClaims:
         """Return the claims with their candidates in the order of the relevance model."""
-        return cls(dev.claims, read_claims(read.probabilities, dev).ranked)
+        return cls(dev.claims, read_claims(classify, dev).ranked)
 
 
 def selection_figures(
@@ -235,10 +229,13 @@ class _Live:
 
 def _by_utility(model: UtilityReader, ranked: RankedClaims) -> list[list[Evidence]]:
     config = RetrievalConfig()
-    selector = UtilitySelector(model, config.utility_candidates, config.selection_limit)
+    selector = UtilitySelector(
+        model, config.utility_candidates, config.selection_share, config.selection_limit
+    )
     return [
-        [item for item in selector.select(claim.text, items) if item.selected]
+        [item for item in selector.select(claim.text, items, known, False) if item.selected]
         for claim, items in zip(ranked.claims, ranked.evidence, strict=True)
+        for known in [{item.key: item.score for item in items}]
     ]
 
 

@@ -1,59 +1,58 @@
-"""FER's utility divergence: how good the selected sentences are for a fixed verifier.
+"""FER's losses: which candidates are evidence, and how good the selected ones are for a verifier.
 
-FER gives a drawn selection to the verifier as its attention mask, and the gradient of the verdict
-flows back through that mask (appendix A.2). But the slope of the mask says little about a sentence
-that is not selected: a verifier without evidence has a high confidence in NOT ENOUGH INFO, and a
-small weight of a sentence does not change it. So each sentence is added or removed instead, and the
-change of the right label's probability is the gradient. The verifier reads texts as in use and is
-not differentiated.
+The verifier has fixed weights. The selection is its attention mask, so the gradient of the verdict
+flows back through the mask into the selector (FER, appendix A.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, get_args
 
 import torch
+from torch.nn.functional import cross_entropy, gumbel_softmax
+from torch.nn.utils.rnn import pad_sequence
 
-from retrieval.language.model_texts import evidence_set_text
+from retrieval.cross_encoders.joint_reading import USEFUL
 from retrieval.types import LABELS
-from training.figures import Classify
 from training.selection_examples import SelectionExample
+
+Losses: TypeAlias = Literal["both", "classification", "utility"]
+LOSSES: tuple[Losses, ...] = get_args(Losses)
+
+# Returns a verifier's probabilities of ``LABELS``, (claims, labels), with the sentences whose gates
+# are 1, (claims, sentences). Differentiable by the gates.
+Verify: TypeAlias = Callable[[Sequence[SelectionExample], torch.Tensor], torch.Tensor]
+
+
+def evidence_classification(
+    logits: torch.Tensor, present: torch.Tensor, examples: Sequence[SelectionExample]
+) -> torch.Tensor:
+    """Return the cross entropy of a claim's candidates, summed; the mean over claims (FER, 3.2).
+
+    ``logits``: (claims, sentences, 2). ``present``: (claims, sentences), False for padding.
+    """
+    gold = pad_sequence(
+        [torch.tensor(example.gold, dtype=torch.long) for example in examples], batch_first=True
+    )
+    surprise = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
+    return (surprise * present).sum(dim=1).mean()
 
 
 def utility_divergence(
-    examples: Sequence[SelectionExample], gates: torch.Tensor, verify: Classify
+    logits: torch.Tensor, examples: Sequence[SelectionExample], verify: Verify
 ) -> torch.Tensor:
-    """Return how much less probable the right label is than with the gold evidence.
+    """Return how much less probable the right label is than with the gold evidence (FER, 3.2).
 
-    ``gates``: 1 for a selected sentence, otherwise 0, shape (claims, sentences); columns after a
-    claim's candidates are ignored. ``verify`` turns (claim, evidence text) pairs into probabilities
-    of ``LABELS``. The result has the shape (claims,), between -1 and 1 (FER, section 3.2). The
-    gradient at a gate is the change of the divergence if only its sentence is added or removed.
+    The mean over claims, between -1 and 1. The selection is drawn by Gumbel softmax, 0 or 1
+    forward and smooth backward (A.2). No sentence changes a probability by more than 1, so steeper
+    slopes, as at a sentence that would get nearly all attention, are cut.
     """
-    readings: dict[tuple[int, frozenset[int]], int] = {}
-    chosen: list[frozenset[int]] = []
-    for row, example in enumerate(examples):
-        among = range(len(example.candidates))
-        chosen.append(frozenset(i for i in among if gates[row, i] > 0.5))
-        for selected in (chosen[row], *(chosen[row] ^ {i} for i in among)):
-            readings.setdefault((row, selected), len(readings))
-    probabilities = verify(
-        [(examples[row].claim, _text(examples[row], own)) for row, own in readings]
+    gates = gumbel_softmax(logits, hard=True)[:, :, USEFUL]
+    steepest = 1 / len(examples)  # since the result is a mean
+    gates.register_hook(  # type: ignore[no-untyped-call]
+        lambda slope: slope.clamp(-steepest, steepest)
     )
-
-    def right(row: int, selected: frozenset[int]) -> float:
-        return float(probabilities[readings[row, selected], LABELS.index(examples[row].label)])
-
-    divergence = torch.tensor(
-        [example.attained - right(row, chosen[row]) for row, example in enumerate(examples)]
-    )
-    worth = torch.zeros(gates.shape)
-    for row, example in enumerate(examples):
-        for i in range(len(example.candidates)):
-            worth[row, i] = right(row, chosen[row] | {i}) - right(row, chosen[row] - {i})
-    # The last term is 0; it only adds the gradient.
-    return divergence - (worth * (gates - gates.detach())).sum(dim=1)
-
-
-def _text(example: SelectionExample, selected: frozenset[int]) -> str:
-    return evidence_set_text([example.candidates[i] for i in sorted(selected)])
+    right = torch.tensor([[LABELS.index(example.label)] for example in examples])
+    attained = torch.tensor([example.attained for example in examples])
+    return (attained - verify(examples, gates).gather(1, right)[:, 0]).mean()

@@ -7,7 +7,9 @@ same fact is less useful, and some sentences are useful only together with anoth
 
 FER learns this from all of FEVER's training claims. Here there are far fewer, so
 the output of the joint reading is added to the log-odds of each sentence's
-relevance. Without training it is 0.
+relevance. Without training it is 0. And the vector of a sentence is not that of
+its [CLS] but the mean from it to the next one: a [CLS] has to learn which words are
+its own, and in 5,000 claims it did not (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -45,9 +47,9 @@ def joint_row(
     return JointRow(row, heads)
 
 
-def log_odds(relevance: Sequence[float]) -> Array:
+def log_odds(relevance: Sequence[float] | Array) -> Array:
     """Return the log-odds of the probabilities of relevance, ``(sentences,)``."""
-    known = np.clip(np.array(relevance, np.float32), _LEAST, 1 - _LEAST)
+    known = np.clip(np.asarray(relevance, np.float32), _LEAST, 1 - _LEAST)
     odds: Array = np.log(known / (1 - known))
     return odds
 

@@ -57,8 +57,10 @@ class UtilityModel(TrainedModel):
         ``(len(sentences),)``.
         """
         row = joint_row(self._tokenizer, claim, sentences, self._config["max_tokens"])
-        states = self._network.states([row.ids]).vectors[0, row.heads]
-        hidden = np.maximum(linear(states, self._heads, "pre_classifier"), 0)
+        states = self._network.states([row.ids]).vectors[0, : len(row.ids)]
+        lengths = np.diff([*row.heads, len(row.ids)])
+        means = np.add.reduceat(states, row.heads) / lengths[:, None]
+        hidden = np.maximum(linear(means, self._heads, "pre_classifier"), 0)
         logits = linear(hidden, self._heads, "classifier")
         logits[:, USEFUL] += log_odds(relevance)
         useful: NDArray[np.float32] = softmax(logits)[:, USEFUL]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.cross_encoders.joint_reading import log_odds
 from retrieval.ending import share_a_word
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
-
-USEFUL = 0.5  # of two classes, the more probable one decides
 
 
 class RelativeSelector(Stage):
@@ -93,12 +93,23 @@ class UtilityReader(Protocol):
 
 
 class UtilitySelector(Stage):
-    """Selects sentences by their use for the verifier, not by their relevance (FER, section 3)."""
+    """Selects sentences by their use for the verifier, not by their relevance (FER, section 3).
 
-    def __init__(self, model: UtilityReader, candidates: int, limit: int) -> None:
-        """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most."""
+    FER's retriever selects before the verifier reads anything. If this stage runs after
+    ``verification``, what the verifier says about each sentence counts as much as the retriever:
+    the log-odds of a sentence are the mean of both. The two err on different sentences
+    (docs/experiments.md). FER selects what is more probably useful than not; here one sentence is
+    selected if it is far better than the others, several if they are alike.
+    """
+
+    def __init__(self, model: UtilityReader, candidates: int, share: float, limit: int) -> None:
+        """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most.
+
+        Selected are those whose odds of being useful are at least ``share`` of the best one's.
+        """
         self._model = model
         self._candidates = candidates
+        self._share = share
         self._limit = limit
 
     def warm_up(self) -> None:
@@ -106,16 +117,23 @@ class UtilitySelector(Stage):
         self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Mark the selected ``evidence`` and put it first.
+        """Mark the selected ``evidence`` and put it first."""
+        relevance = {item.key: item.score for item in state.read}
+        verified = bool(state.readings)
+        return _step(state, self.select(state.claim, state.evidence, relevance, verified))
 
-        Runs before the stage ``verification``: it is trained on the relevance model's scores.
-        """
-        return _step(state, self.select(state.claim, state.evidence))
-
-    def select(self, claim: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+    def select(
+        self,
+        claim: str,
+        evidence: Sequence[Evidence],
+        relevance: Mapping[SentenceKey, float],
+        verified: bool,
+    ) -> list[Evidence]:
         """Return the evidence, which comes best first, with ``selected`` set again on each.
 
-        If no sentence is useful, the most useful one is selected, since a verdict needs evidence.
+        ``relevance``: what the relevance model said about each sentence, on whose scores the model
+        is trained. ``verified``: the scores of the evidence are the verifier's.
+
         The sentences that led to a selected one are selected with it. Selected sentences come
         before the others; otherwise the order is kept.
         """
@@ -123,10 +141,13 @@ class UtilitySelector(Stage):
             return []
         read = evidence[: self._candidates]
         texts = [(item.heading, item.sentence.text) for item in read]
-        useful = self._model.usefulness(claim, texts, [item.score for item in read])
-        best = sorted(range(len(read)), key=lambda rank: -useful[rank])
-        chosen = [read[rank] for rank in best if useful[rank] >= USEFUL] or [read[best[0]]]
-        selected = _with_paths(chosen, self._limit)
+        known = [relevance[item.key] for item in read]
+        odds: NDArray[np.floating[Any]] = log_odds(self._model.usefulness(claim, texts, known))
+        if verified:
+            odds = (odds + log_odds([item.score for item in read])) / 2
+        bar = odds.max() + math.log(self._share)
+        best = sorted(range(len(read)), key=lambda rank: -odds[rank])
+        selected = _with_paths([read[rank] for rank in best if odds[rank] >= bar], self._limit)
         marked = [replace(item, selected=item.key in selected) for item in evidence]
         return sorted(marked, key=lambda item: not item.selected)
 

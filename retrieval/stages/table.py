@@ -193,7 +193,10 @@ STAGES: Mapping[str, _Maker] = {
     "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
     "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
     "selection:utility": lambda r, c: UtilitySelector(
-        UtilityModel(SELECTOR, RELEVANCE_MODEL), c.utility_candidates, c.selection_limit
+        UtilityModel(SELECTOR, RELEVANCE_MODEL),
+        c.utility_candidates,
+        c.selection_share,
+        c.selection_limit,
     ),
     "proof": lambda r, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
     "bridge": lambda r, c: BridgeReader(r.store, r.path_model, r.verifier, c),

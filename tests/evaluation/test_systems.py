@@ -232,10 +232,48 @@ CHANGES: dict[str, dict[str, tuple[Any, Any]]] = {
         ),
     },
     "fer-25": {
-        "utility_candidates": (10, 25),
+        "utility_candidates": (5, 25),
+        "verified_sentences": (7, 25),
         "semantic_limit": (15, 25),
         "relevance_cutoff": (0.05, 0.0),
         "semantic_cutoff": (0.1, -1.0),
+    },
+    "fer-10": {
+        "utility_candidates": (5, 10),
+        "verified_sentences": (7, 10),
+    },
+    "fer-retriever-alone": {
+        "hop": (
+            (
+                "sentences",
+                "relevance",
+                "semantic",
+                "verification",
+                "quantities",
+                "comparison",
+                "selection:utility",
+                "verdict",
+            ),
+            (
+                "sentences",
+                "relevance",
+                "semantic",
+                "selection:utility",
+                "verification",
+                "quantities",
+                "comparison",
+                "verdict",
+            ),
+        ),
+    },
+    "combined-fer": {
+        "hop": (
+            RECIPES["combined"].hop,
+            tuple(
+                "selection:utility" if stage == "selection" else stage
+                for stage in RECIPES["combined"].hop
+            ),
+        ),
     },
 }
 

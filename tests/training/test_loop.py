@@ -91,7 +91,7 @@ def test_the_learning_rate_falls_from_the_peak_to_the_last_rate(tmp_path: Path) 
     run(tmp_path, recipe)
     kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
     # After four of four steps; the next phase begins here.
-    assert kept["schedule"]["_last_lr"] == pytest.approx([2e-4, 2e-4])
+    assert kept["schedule"]["_last_lr"] == pytest.approx([2e-4] * 4)
 
 
 def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None
     _, steps = run(tmp_path, recipe)
     assert steps == 3  # of four
     kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    assert kept["schedule"]["_last_lr"] == pytest.approx([1e-4, 1e-4])
+    assert kept["schedule"]["_last_lr"] == pytest.approx([1e-4] * 4)
     _, steps = run(tmp_path, recipe)
     assert steps == 0
 
@@ -121,3 +121,19 @@ def test_a_stopped_run_with_averaging_continues_the_average(tmp_path: Path) -> N
         run(tmp_path / "stopped", recipe, stop_at=4)
     resumed, _ = run(tmp_path / "stopped", recipe)
     assert torch.equal(resumed, undisturbed)
+
+
+def test_the_last_layer_may_learn_faster_than_the_body(tmp_path: Path) -> None:
+    # The first step of Adam moves each weight by the learning rate, whatever its gradient is.
+    recipe = replace(RECIPE, steps=1, warmup=0.0, weight_decay=0.0, last_layer=20.0)
+    model = untrained_classifier()
+    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    loss_of = classification_loss(model, pair_tokenizer(), recipe.max_tokens)
+    train(model, EXAMPLES, loss_of, recipe, tmp_path, lambda model: {})
+    moved = {
+        name: (weight - before[name]).abs().max().item()
+        for name, weight in model.named_parameters()
+    }
+    assert moved["classifier.weight"] == pytest.approx(20 * 1e-4, rel=0.01)
+    assert moved["pre_classifier.weight"] == pytest.approx(1e-4, rel=0.01)
+    assert moved["distilbert.transformer.layer.0.ffn.lin1.weight"] == pytest.approx(1e-4, rel=0.01)

@@ -16,8 +16,7 @@ from tests.encoders import WordEncoder
 from tests.training.pages import pool_of
 from training.data import TrainingData
 from training.selection_examples import SelectionExample, selection_examples
-from training.selector import feedback_loss
-from training.utility_feedback import utility_divergence
+from training.utility_feedback import evidence_classification, utility_divergence
 
 TELLING, MISLEADING, IDLE = (
     ("Pier", "It is made of oak."),
@@ -32,108 +31,87 @@ OAK = SelectionExample(
     gold=(True, False, False),
     attained=0.9,
 )
-PRESENT = torch.ones(1, 3)
+PRESENT = torch.ones(1, 3, dtype=torch.bool)
 
 
-def verify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+def verify(examples: Sequence[SelectionExample], gates: torch.Tensor) -> torch.Tensor:
     """A verifier that one sentence helps, another one misleads, and a third one leaves cold."""
-    supports = [0.3 + 0.5 * ("made of oak" in text) - 0.2 * ("No oak" in text) for _, text in pairs]
-    return np.array([(p, 0.0, 1 - p) for p in supports], dtype=np.float32)
+    effects = torch.tensor([{TELLING: 0.5, MISLEADING: -0.2}.get(s, 0.0) for s in OAK.candidates])
+    supports = 0.3 + gates @ effects[: gates.shape[1]]
+    return torch.stack([supports, torch.zeros_like(supports), 1 - supports], dim=1)
 
 
-def gates(*values: float) -> torch.Tensor:
-    return torch.tensor([values], requires_grad=True)
+def chosen(*selected: bool) -> torch.Tensor:
+    """Logits with which this is drawn for certain."""
+    useful = torch.tensor([[100.0 if one else -100.0 for one in selected]])
+    return torch.stack([-useful, useful], dim=2).requires_grad_()
 
 
 @pytest.mark.parametrize(
     ("selected", "divergence"),
     [
-        ((1.0, 0.0, 0.0), 0.9 - 0.8),
-        ((0.0, 1.0, 1.0), 0.9 - 0.1),
-        ((1.0, 1.0, 0.0), 0.9 - 0.6),
-        ((0.0, 0.0, 0.0), 0.9 - 0.3),
+        ((True, False, False), 0.9 - 0.8),
+        ((False, True, True), 0.9 - 0.1),
+        ((True, True, False), 0.9 - 0.6),
+        ((False, False, False), 0.9 - 0.3),
     ],
 )
 def test_the_divergence_is_what_the_right_label_loses_against_gold_evidence(
-    selected: tuple[float, ...], divergence: float
+    selected: tuple[bool, ...], divergence: float
 ) -> None:
-    told = utility_divergence([OAK], gates(*selected), verify)
-    assert told.tolist() == pytest.approx([divergence])
+    told = utility_divergence(chosen(*selected), [OAK], verify)
+    assert told.item() == pytest.approx(divergence)
 
 
-@pytest.mark.parametrize("selected", [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)])
-def test_the_gradient_of_a_sentence_is_its_effect_with_any_selection(
-    selected: tuple[float, ...],
-) -> None:
-    opened = gates(*selected)
-    utility_divergence([OAK], opened, verify).sum().backward()
-    assert opened.grad is not None
-    assert opened.grad[0].tolist() == pytest.approx([-0.5, 0.2, 0.0])
+def test_the_divergence_is_a_mean_over_claims() -> None:
+    other = replace(OAK, label=NOT_ENOUGH_INFO, attained=0.7)
+    logits = torch.cat([chosen(True, False, False), chosen(False, True, False)])
+    told = utility_divergence(logits, [OAK, other], verify)
+    # SUPPORTS has 0.8 of 0.9; beside the misleading one NOT ENOUGH INFO has 0.9 and not 0.7.
+    assert told.item() == pytest.approx((0.1 - 0.2) / 2)
 
 
-def test_each_claim_has_its_own_verdict_and_no_more_sentences_than_it_has() -> None:
-    short = replace(OAK, candidates=(MISLEADING,), label=NOT_ENOUGH_INFO, attained=0.7)
-    opened = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], requires_grad=True)
-    told = utility_divergence([OAK, short], opened, verify)
-    # Beside the misleading sentence alone 0.9 is left for NOT ENOUGH INFO; without it 0.7.
-    assert told.tolist() == pytest.approx([0.9 - 0.8, 0.7 - 0.9])
-    told.sum().backward()
-    assert opened.grad is not None
-    assert opened.grad[1].tolist() == pytest.approx([-0.2, 0.0, 0.0])
-
-
-def test_a_text_that_is_read_twice_for_a_claim_is_read_once() -> None:
-    read: list[str] = []
-
-    def counting(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        read.extend(text for _, text in pairs)
-        return verify(pairs)
-
-    utility_divergence([OAK], gates(1.0, 0.0, 0.0), counting)
-    assert sorted(read) == [
-        "",
-        "Pier : It is made of oak.",
-        "Pier : It is made of oak. [SEP] Mole : No oak.",
-        "Pier : It is made of oak. [SEP] Sea : It is wet.",
-    ]
-
-
-def drawn(seed: int, verifier: bool = True) -> tuple[float, torch.Tensor]:
-    """Loss and gradient of the log-odds of three sentences that may as well be useful as not."""
+def gradient(seed: int, times: float = 1.0) -> list[float]:
+    """The gradient of the log-odds of three sentences that may as well be useful as not."""
     torch.manual_seed(seed)
     logits = torch.zeros(1, 3, 2, requires_grad=True)
 
-    def deaf(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        return np.full((len(pairs), 3), 0.9, dtype=np.float32)
+    def steeper(examples: Sequence[SelectionExample], gates: torch.Tensor) -> torch.Tensor:
+        return verify(examples, times * gates - (times - 1) * gates.detach())
 
-    loss = feedback_loss(logits, PRESENT, [OAK], verify if verifier else deaf)
-    loss.backward()
+    utility_divergence(logits, [OAK], steeper).backward()
     assert logits.grad is not None
-    return loss.item(), logits.grad[0, :, 1]
-
-
-def test_without_divergence_the_loss_is_the_cross_entropy_of_all_candidates() -> None:
-    loss, gradient = drawn(0, verifier=False)
-    assert loss == pytest.approx(3 * math.log(2))
-    assert gradient.tolist() == pytest.approx([-0.5, 0.5, 0.5])
+    return logits.grad[0, :, 1].tolist()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_feedback_raises_what_helps_the_verifier_and_lowers_what_misleads_it(seed: int) -> None:
-    _, with_feedback = drawn(seed)
-    _, without = drawn(seed, verifier=False)
-    telling, misleading, idle = (with_feedback - without).tolist()
+    telling, misleading, idle = gradient(seed)
     # A step goes against the gradient.
     assert telling < 0 < misleading
     assert idle == pytest.approx(0.0)
 
 
-def test_a_sentence_that_is_not_there_has_no_part_in_the_loss() -> None:
-    torch.manual_seed(0)
+def test_a_slope_above_one_counts_as_one() -> None:
+    # 20 times 0.5 and 0.2 are 10 and 4: both are cut to 1, which is twice 0.5 and five times 0.2.
+    telling, misleading, _ = gradient(0)
+    assert gradient(0, times=20)[:2] == pytest.approx([2 * telling, 5 * misleading])
+
+
+def test_the_classification_is_the_cross_entropy_of_all_candidates() -> None:
+    logits = torch.zeros(1, 3, 2, requires_grad=True)
+    loss = evidence_classification(logits, PRESENT, [OAK])
+    loss.backward()
+    assert loss.item() == pytest.approx(3 * math.log(2))
+    assert logits.grad is not None
+    assert logits.grad[0, :, 1].tolist() == pytest.approx([-0.5, 0.5, 0.5])
+
+
+def test_a_sentence_that_is_not_there_has_no_part_in_the_classification() -> None:
     logits = torch.zeros(2, 3, 2, requires_grad=True)
-    present = torch.tensor([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
+    present = torch.tensor([[True, True, True], [True, False, False]])
     short = replace(OAK, candidates=(TELLING,), relevance=(0.9,), gold=(True,))
-    feedback_loss(logits, present, [OAK, short], verify).backward()
+    evidence_classification(logits, present, [OAK, short]).backward()
     assert logits.grad is not None
     assert logits.grad[1, 1:].abs().max() == 0
     assert logits.grad[1, 0].abs().min() > 0
@@ -146,9 +124,9 @@ PAGES = {
 }
 
 
-def examples_of(folder: Path, claim: AnnotatedClaim, candidates: int) -> list[SelectionExample]:
+def examples_of(folder: Path, *claims: AnnotatedClaim, candidates: int) -> list[SelectionExample]:
     pool = pool_of(PAGES, WordEncoder(), folder)
-    data = TrainingData([claim], [], [], [], pool, pool, 0, {})
+    data = TrainingData(list(claims), [], [], [], pool, pool, 0, {})
 
     def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Find sentences with "oak" in them relevant, then those with "red"."""
@@ -171,10 +149,8 @@ def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_
     assert example.attained == pytest.approx(0.8)
 
 
-def test_an_undecided_claim_has_no_gold_evidence_and_is_read_without_sentences(
-    tmp_path: Path,
-) -> None:
-    claim = AnnotatedClaim("The pier is old.", NOT_ENOUGH_INFO, ())
-    (example,) = examples_of(tmp_path, claim, candidates=2)
-    assert example.gold == (False, False)
-    assert example.attained == 1.0
+def test_a_claim_without_gold_evidence_is_no_example(tmp_path: Path) -> None:
+    decided = AnnotatedClaim("The pier is of oak.", SUPPORTS, ((("Pier", 1),),))
+    open_ = AnnotatedClaim("The pier is old.", NOT_ENOUGH_INFO, ())
+    (example,) = examples_of(tmp_path, open_, decided, candidates=2)
+    assert example.claim == decided.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -23,20 +24,20 @@ from training.networks.batches import padded
 class JointInputs:
     """A batch of claims, each with its candidate sentences in one sequence.
 
-    ``input_ids`` and ``attention_mask``: (claims, tokens). ``heads``: (claims,
-    sentences), the position of each sentence's [CLS]. ``log_odds``: (claims, sentences), of its
+    ``input_ids`` and ``attention_mask``: (claims, tokens). ``means``: (claims, sentences, tokens),
+    the weight of each token in the mean of a sentence. ``log_odds``: (claims, sentences), of its
     relevance. ``present``: bool (claims, sentences), False for padding.
     """
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
-    heads: torch.Tensor
+    means: torch.Tensor
     log_odds: torch.Tensor
     present: torch.Tensor
 
 
 class JointReader(nn.Module):
-    """The relevance model's network; its head reads the [CLS] of every sentence."""
+    """The relevance model's network; its head reads the mean vector of every sentence."""
 
     def __init__(self, relevance_model: DistilBertForSequenceClassification) -> None:
         """Begin with the relevance model's weights and a last layer, of two classes, of zeros."""
@@ -52,8 +53,7 @@ class JointReader(nn.Module):
         states = self.distilbert(
             input_ids=inputs.input_ids, attention_mask=inputs.attention_mask
         ).last_hidden_state
-        index = inputs.heads[:, :, None].expand(-1, -1, states.shape[-1])
-        scores = self.classifier(relu(self.pre_classifier(states.gather(1, index)))).float()
+        scores = self.classifier(relu(self.pre_classifier(inputs.means @ states))).float()
         known = torch.zeros_like(scores)
         known[:, :, USEFUL] = inputs.log_odds
         logits: torch.Tensor = scores + known
@@ -76,14 +76,17 @@ def joint_inputs(
         for claim, sentences in zip(claims, candidates, strict=True)
     ]
     ids, mask = padded([torch.tensor(row.ids) for row in rows], MiniLM.padding)
-    heads = [torch.tensor(row.heads, dtype=torch.long) for row in rows]
-    known = [torch.from_numpy(log_odds(row)) for row in relevance]
+    known = pad_sequence([torch.from_numpy(log_odds(row)) for row in relevance], batch_first=True)
+    means = torch.zeros(*known.shape, ids.shape[1])
+    for claim, row in enumerate(rows):
+        for sentence, (start, end) in enumerate(pairwise([*row.heads, len(row.ids)])):
+            means[claim, sentence, start:end] = 1 / (end - start)
     return JointInputs(
         input_ids=ids,
         attention_mask=mask,
-        heads=pad_sequence(heads, batch_first=True),
-        log_odds=pad_sequence(known, batch_first=True),
-        present=pad_sequence([torch.ones_like(h) for h in heads], batch_first=True).bool(),
+        means=means,
+        log_odds=known,
+        present=means.any(dim=-1),
     )
 
 
