@@ -17,6 +17,7 @@ from evaluation.json_lines import whole_lines, write_lines
 from evaluation.measures.corpus import corpus_results
 from evaluation.measures.esoteric_table import esoteric_table
 from evaluation.measures.language_model import Judged, language_model_results
+from evaluation.measures.several_documents import Found, several_documents
 from evaluation.own_recipes import with_kept
 from evaluation.places import Places
 from evaluation.predictions import retrieved_of, retrieved_record
@@ -111,12 +112,16 @@ def evaluate_over_corpus(
             continue
         given = [answers.result(claim) for claim in claims]
         measured = corpus_results(claims, given)
+        decided = [
+            (claim, one, answers.retrieved(claim))
+            for claim, one in zip(claims, given, strict=True)
+            if one is not None and claim.evidence
+        ]
         measured["esoteric_table"] = esoteric_table(
-            [
-                places.search(claim, answers.retrieved(claim), one.seconds)
-                for claim, one in zip(claims, given, strict=True)
-                if one is not None and claim.evidence
-            ]
+            [places.search(claim, found, one.seconds) for claim, one, found in decided]
+        )
+        measured["several_documents"] = several_documents(
+            [claim for claim, _, _ in decided], [_found(one, found) for _, one, found in decided]
         )
         if evaluation.llm is not None and name not in BASELINES:
             measured["language_model"] = language_model_results(
@@ -231,6 +236,15 @@ def _waits_for_model(document: dict[str, Any]) -> bool:
     if result is None or "explain" not in result.seconds:
         return False
     return len(result.verdict.opinions) < 2
+
+
+def _found(result: ClaimResult, retrieved: Retrieved) -> Found:
+    """Return the documents and sentences of a result, then what else was retrieved."""
+    return Found.of(
+        (*(one.id for one in result.documents), *(one for one, _ in retrieved.documents)),
+        (*((item.document, item.sentence_id) for item in result.evidence), *retrieved.passages),
+        ((item.document, item.sentence_id) for item in result.selected),
+    )
 
 
 def _judged(result: ClaimResult | None) -> Judged | None:
