@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +11,28 @@ from evaluation.claims import AnnotatedClaim, read_fever_claims
 from evaluation.corpus_claims import read_corpus_claims
 from retrieval.corpora.fever_spelling import plain_title
 
-FILE = "claims.jsonl"
+KINDS = ("fever", "everyday")
 
 
-def write_claims(data: Path, out: Path) -> None:
-    """Write the several-page claims of FEVER's dev and the everyday two-hop claims of dev.
+def write_claims(kind: str, data: Path, path: Path) -> None:
+    """Write the claims of a kind, which ``esoteric evaluate --claims`` reads.
 
-    The ids of FEVER's evidence become titles, as those of its pages (``pages.write_pages``).
+    ``fever``: the claims of FEVER's dev that need several pages. ``everyday``: the two-hop claims
+    of dev about the default corpus. The ids of FEVER's pages become titles, as in ``pages``.
     """
-    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _records(data))
-    (out / FILE).write_text("".join(lines), encoding="utf-8")
+    claims = _fever(data) if kind == "fever" else _everyday(data)
+    lines = (json.dumps(_record(claim, kind), ensure_ascii=False) + "\n" for claim in claims)
+    path.write_text("".join(lines), encoding="utf-8")
 
 
-def _records(data: Path) -> Iterator[dict[str, Any]]:
-    for claim in read_fever_claims(data / "fever-dev/dev.jsonl"):
-        if claim.needs_several_pages:
-            yield _record(claim, "fever")
-    for everyday in read_corpus_claims(data / "vital/dev.jsonl"):
-        if everyday.kind == "two-hop":
-            yield _record(everyday, "everyday")
+def _fever(data: Path) -> Sequence[AnnotatedClaim]:
+    claims = read_fever_claims(data / "fever-dev/dev.jsonl")
+    return [claim for claim in claims if claim.needs_several_pages]
+
+
+def _everyday(data: Path) -> Sequence[AnnotatedClaim]:
+    claims = read_corpus_claims(data / "vital/dev.jsonl")
+    return [claim for claim in claims if claim.kind == "two-hop"]
 
 
 def _record(claim: AnnotatedClaim, kind: str) -> dict[str, Any]:
