@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hard import claims
 from benchmarks.hard.claims import write_claims
 from benchmarks.hard.pages import FEVER, NAMES, OTHERS, write_pages
+from retrieval.corpora.fever import FeverCorpus
 
 
-def page(title: str, sentence: str) -> dict[str, str]:
-    return {"id": title, "text": sentence, "lines": f"0\t{sentence}"}
+def page(title: str, *sentences: str) -> dict[str, str]:
+    lines = "\n".join(f"{number}\t{text}" for number, text in enumerate(sentences))
+    return {"id": title, "text": " ".join(sentences), "lines": lines}
 
 
 # "Plato", "Aristotle" and "Mount Everest" are in the default corpus.
@@ -106,3 +109,32 @@ def test_of_the_everyday_claims_those_of_two_hops_are_asked(data: Path, tmp_path
     write_claims("everyday", data, tmp_path / "everyday.jsonl")
     (claim,) = read(tmp_path / "everyday.jsonl")
     assert (claim["kind"], claim["evidence"]) == ("everyday", EVERYDAY[0]["evidence"])
+
+
+def test_claims_are_composed_once_for_each_pair_of_pages_that_fever_lacks(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defined = page("Pavel Drozd", "Pavel Drozd ( born 3 March 1922 ) is a Czech novelist .")
+    composers = page("Los Faroles", "Los Faroles are a Mexican rock band formed in Oaxaca .")
+    directed = "{} is a 1994 film directed by Pavel Drozd ."
+    (tmp_path / "pages.jsonl").write_text(
+        "".join(
+            json.dumps(one) + "\n"
+            for one in (
+                defined,
+                composers,
+                page("Night Ferry", directed.format("Night Ferry")),
+                page("Plato", directed.format("Plato")),  # FEVER has a page of this title
+                page("Copper Moon", "Copper Moon is a song by Los Faroles ."),
+            )
+        ),
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(claims, "VitalCorpus", lambda: FeverCorpus(tmp_path))
+    write_claims("composed", data, tmp_path / "composed")
+    made = read(tmp_path / "composed")
+    assert made
+    pairs = [tuple(sorted(page for page, _ in one["evidence"][0])) for one in made]
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) <= {("Night Ferry", "Pavel Drozd"), ("Copper Moon", "Los Faroles")}
+    assert {one["kind"] for one in made} == {"composed"}
