@@ -121,7 +121,8 @@ def evaluate_over_corpus(
             [places.search(claim, found, one.seconds) for claim, one, found in decided]
         )
         measured["several_documents"] = several_documents(
-            [claim for claim, _, _ in decided], [_found(one, found) for _, one, found in decided]
+            [claim for claim, _, _ in decided],
+            [Found.of_result(one, found) for _, one, found in decided],
         )
         if evaluation.llm is not None and name not in BASELINES:
             measured["language_model"] = language_model_results(
@@ -236,15 +237,6 @@ def _waits_for_model(document: dict[str, Any]) -> bool:
     if result is None or "explain" not in result.seconds:
         return False
     return len(result.verdict.opinions) < 2
-
-
-def _found(result: ClaimResult, retrieved: Retrieved) -> Found:
-    """Return the documents and sentences of a result, then what else was retrieved."""
-    return Found.of(
-        (*(one.id for one in result.documents), *(one for one, _ in retrieved.documents)),
-        (*((item.document, item.sentence_id) for item in result.evidence), *retrieved.passages),
-        ((item.document, item.sentence_id) for item in result.selected),
-    )
 
 
 def _judged(result: ClaimResult | None) -> Judged | None:

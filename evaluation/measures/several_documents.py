@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from evaluation.corpus_claims import CorpusClaim
+from evaluation.measures.scores import keys
 from evaluation.measures.significance import confidence_intervals
+from retrieval.result import ClaimResult
+from retrieval.types import Retrieved
 
 RANKS = (5, 20, 100)
 MEASURES = (
@@ -42,17 +45,20 @@ class Found:
     selected: frozenset[SentenceKey]
 
     @classmethod
-    def of(
-        cls,
-        documents: Iterable[str],
-        sentences: Iterable[tuple[str, int]],
-        selected: Iterable[tuple[str, int]],
-    ) -> Found:
-        """Return what was found, each thing once, with the ids in the form of annotations."""
+    def of_result(cls, result: ClaimResult, retrieved: Retrieved) -> Found:
+        """Return what is in a result, then what else was retrieved; each thing once."""
+        documents = (
+            *(one.id for one in result.documents),
+            *(one for one, _ in retrieved.documents),
+        )
+        sentences = (
+            *((one.document, one.sentence_id) for one in result.evidence),
+            *retrieved.passages,
+        )
         return cls(
             tuple(dict.fromkeys(map(page_key, documents))),
-            tuple(dict.fromkeys((page_key(page), number) for page, number in sentences)),
-            frozenset((page_key(page), number) for page, number in selected),
+            tuple(dict.fromkeys(keys(sentences))),
+            frozenset(keys([(one.document, one.sentence_id) for one in result.selected])),
         )
 
 
