@@ -54,7 +54,7 @@ def _cells(recipes: Mapping[str, Any], group: str) -> list[Sequence[str]]:
         [name, *(_share(figures[measure]) for measure in MEASURES)]
         for name, figures in measured.items()
     ]
-    return [[f"{group}: {claims} claims", *_HEAD], *rows]
+    return [[f"{group}: {claims} claim{'s' * (claims > 1)}", *_HEAD], *rows]
 
 
 def _share(figure: Mapping[str, Any]) -> str:

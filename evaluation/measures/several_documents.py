@@ -89,17 +89,20 @@ def several_documents(
 ) -> dict[str, dict[str, Any]]:
     """Return the means of ``MEASURES`` with 95% intervals over the claims that need several.
 
-    The groups of claims: ``all``, by kind if there are several, and by how many documents the
-    smallest evidence set has. Empty if no claim needs several documents.
+    The groups of claims: ``all``, and by kind and by how many documents the smallest evidence set
+    has, where that divides them. Empty if no claim needs several documents.
     """
     asked = [pair for pair in zip(claims, found, strict=True) if pair[0].needs_several_pages]
-    several_kinds = len({claim.kind for claim, _ in asked}) > 1
     groups: dict[str, list[tuple[CorpusClaim, Found]]] = {}
     for claim, one in asked:
         needed = "2 documents" if documents_needed(claim) == 2 else "3 or more documents"
-        for name in ("all", *([claim.kind] if several_kinds else []), needed):
+        for name in ("all", claim.kind, needed):
             groups.setdefault(name, []).append((claim, one))
-    return {name: _figures(pairs) for name, pairs in groups.items()}
+    return {
+        name: _figures(pairs)
+        for name, pairs in groups.items()
+        if name == "all" or len(pairs) < len(asked)
+    }
 
 
 def documents_needed(claim: AnnotatedClaim) -> int:
