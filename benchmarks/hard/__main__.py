@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 
 from benchmarks.hard.claims import KINDS, write_claims
-from benchmarks.hard.pages import build, write_pages
+from benchmarks.hard.pages import NAMES, build, write_pages
 from evaluation.choice import Choice
 from evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
 from evaluation.own_recipes import named_systems
@@ -39,7 +39,7 @@ def main(
 ) -> None:
     """Write pages and claims, build the index, measure, and print the tables."""
     pages, index = out / "pages", out / f"index-{distractors}"
-    if not pages.exists():
+    if not (pages / NAMES).exists():
         write_pages(data, pages)
     build(pages, index, distractors)
     settings = Settings.from_environment()

@@ -56,13 +56,13 @@ def fever_title(title: str) -> str:
 def build(pages: Path, index: Path, distractors: int) -> None:
     """Build an index of all real pages and so many synthetic ones, if there is none.
 
-    With synthetic pages it has the vectors of the static encoder, otherwise the transformer's.
+    With synthetic pages it has the vectors of the static encoder, otherwise the transformer's. They
+    are made last, so that an index with vectors is a whole one.
     """
     if _has_vectors(index):
         return
     to = ("--to", index)
-    first = "none" if distractors else "minilm"
-    _run("cli", "index", "build", "--source", "vital", "--vectors", first, *to)
+    _run("cli", "index", "build", "--source", "vital", "--vectors", "none", *to)
     _run("cli", "index", "add", "--source", f"fever:{pages / FEVER}", *to)
     _run("cli", "index", "add", "--source", f"jsonl:{pages / OTHERS}", *to)
     if distractors:
@@ -70,7 +70,7 @@ def build(pages: Path, index: Path, distractors: int) -> None:
         around = ("--around", pages / NAMES)
         _run("benchmarks.make_corpus", "--pages", distractors, "--out", made, *around)
         _run("cli", "index", "add", "--source", f"fever:{made}", *to)
-        _run("cli", "index", "encode", "--vectors", "static", *to)
+    _run("cli", "index", "encode", "--vectors", "static" if distractors else "minilm", *to)
 
 
 def _fever(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -104,7 +104,7 @@ def _pairs(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _has_vectors(index: Path) -> bool:
     try:
-        return EmbeddedIndex(index).open(None).info().encoder is not None
+        return bool(EmbeddedIndex(index).open(None).info().encoder)
     except IndexUnavailable:
         return False
 
