@@ -218,6 +218,7 @@ def _over_corpus(
         click.echo(f"{name}: {figures or 'no claim was answered'}")
         if "language_model" in recipe:
             click.echo(_language_model(recipe["language_model"]))
+    _show_several_documents(results["recipes"])
     _show_tables(results["recipes"])
     if any(recipe["failed"] for recipe in results["recipes"].values()):
         _fail(out, "see predictions.jsonl for their errors")
@@ -287,6 +288,13 @@ def _over_pages(
     _show_tables(results["recipes"])
     if any(recipe["crashes"] for recipe in results["recipes"].values()):
         _fail(out, f"see {out}/report.md")
+
+
+def _show_several_documents(recipes: dict[str, Any]) -> None:
+    from evaluation.several_documents_table import as_text, groups_of
+
+    for group in groups_of(recipes):
+        click.echo(f"\n{as_text(recipes, group)}")
 
 
 def _show_tables(recipes: dict[str, Any]) -> None:

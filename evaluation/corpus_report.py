@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation import several_documents_table
 from evaluation.measures.corpus import FIRST
 from evaluation.table_8 import MEANING, as_markdown
 
@@ -33,7 +34,18 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         lines += (
             language_model_lines(recipe["language_model"]) if "language_model" in recipe else []
         )
-    return "\n".join([*lines, *_esoteric_tables(results["recipes"])])
+    recipes = results["recipes"]
+    return "\n".join([*lines, *_several_documents(recipes), *_esoteric_tables(recipes)])
+
+
+def _several_documents(recipes: Mapping[str, Any]) -> list[str]:
+    groups = several_documents_table.groups_of(recipes)
+    if not groups:
+        return []
+    lines = ["", "## Claims that need several documents", "", several_documents_table.MEANING]
+    for group in groups:
+        lines += ["", several_documents_table.as_markdown(recipes, group)]
+    return lines
 
 
 def _esoteric_tables(recipes: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from evaluation.latex import corpus_latex_of
 from evaluation.measures.corpus import corpus_results
 from evaluation.measures.esoteric_table import esoteric_table
 from evaluation.measures.language_model import Judged, language_model_results
+from evaluation.measures.several_documents import Found, several_documents
 from evaluation.own_recipes import with_kept
 from evaluation.places import Places
 from evaluation.predictions import retrieved_of, retrieved_record
@@ -112,12 +113,17 @@ def evaluate_over_corpus(
             continue
         given = [answers.result(claim) for claim in claims]
         measured = corpus_results(claims, given)
+        decided = [
+            (claim, one, answers.retrieved(claim))
+            for claim, one in zip(claims, given, strict=True)
+            if one is not None and claim.evidence
+        ]
         measured["esoteric_table"] = esoteric_table(
-            [
-                places.search(claim, answers.retrieved(claim), one.seconds)
-                for claim, one in zip(claims, given, strict=True)
-                if one is not None and claim.evidence
-            ]
+            [places.search(claim, found, one.seconds) for claim, one, found in decided]
+        )
+        measured["several_documents"] = several_documents(
+            [claim for claim, _, _ in decided],
+            [Found.of_result(one, found) for _, one, found in decided],
         )
         if evaluation.llm is not None and name not in BASELINES:
             measured["language_model"] = language_model_results(

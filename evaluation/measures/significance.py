@@ -6,7 +6,7 @@ draw groups of claims: with single claims the results would be too optimistic.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ SEED = 0
 
 
 def confidence_intervals(
-    scores: NDArray[np.float64], groups: Sequence[Hashable]
+    scores: NDArray[np.float64],
+    groups: Sequence[Hashable],
+    figures: Callable[[NDArray[np.float64]], NDArray[np.float64]] = figures_of,
 ) -> NDArray[np.float64]:
-    """Return 95% intervals of ``FIGURES``, shape ``(len(FIGURES), 2)``.
+    """Return 95% intervals of what ``figures`` computes of the rows, shape ``(figures, 2)``.
 
     Percentile bootstrap (Efron & Tibshirani 1993, chapter 13) over groups of
     claims, from a fixed seed; ``groups`` names the group of each row.
@@ -30,7 +32,7 @@ def confidence_intervals(
     members = group_members(groups)
     resamples = (random.integers(0, len(members), len(members)) for _ in range(RESAMPLES))
     drawn = np.stack(
-        [figures_of(scores[np.concatenate([members[g] for g in chosen])]) for chosen in resamples]
+        [figures(scores[np.concatenate([members[g] for g in chosen])]) for chosen in resamples]
     )
     return np.stack(
         [

@@ -261,9 +261,10 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
         "verifier": "a verifier 2.0",
         "corpus": {"name": "coast", "documents": 1200, "built_at": "2026-11-20T09:30:00Z"},
     }
+    beside: dict[str, Any] = {"esoteric_table": {}, "several_documents": {}}
     recipes = {
-        "esoteric": corpus_results(claims, answers) | {"esoteric_table": {}},
-        "fer": corpus_results(claims, [None, None]) | {"esoteric_table": {}},
+        "esoteric": corpus_results(claims, answers) | beside,
+        "fer": corpus_results(claims, [None, None]) | beside,
     }
     report = corpus_report({**about, "recipes": recipes})
     assert "Only the published half of the claims." in report
@@ -276,3 +277,4 @@ def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:
     assert "1.50 at the median, 1.95 at the 95th percentile" in first
     assert "| all | 0 | - | - | - | 0 | - |" in second
     assert "No claim was checked." in second
+    assert "Claims that need several documents" not in report
