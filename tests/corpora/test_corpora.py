@@ -286,8 +286,14 @@ def test_records_may_be_in_windows_1252_wherever_a_block_ends(
         (b'[{"id": "1", "text": "b"}, 7, {"id": "2"}, {"id"', "item 2: not a JSON object"),
         (b'[{"id": "1", "text": "b"}, {"id": "2", "text": ["c"]}]', "item 2: no text under 'text'"),
         ('[{"id": "1", "text": "b"}, {"id": "éé'.encode() + b'\xff"', "item 2: not JSON"),
-        (gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99)[:-9], "item 2: the file is cut"),
-        (gzip.compress(b'{"id": "1", "text": "b"}\n')[:-8], "line 2: the file is cut off here"),
+        (
+            gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99, mtime=0)[:-9],
+            "item 2: the file is cut",
+        ),
+        (
+            gzip.compress(b'{"id": "1", "text": "b"}\n', mtime=0)[:-8],
+            "line 2: the file is cut off here",
+        ),
     ],
 )
 def test_the_rest_of_a_list_that_is_damaged_is_left_out(
