@@ -727,7 +727,7 @@ def _answers_to(claim: Row[Any]) -> Any:
     """Return which answers of language models belong to a claim.
 
     Its result names the statements that a model was asked about. Without a result they are not
-    known: the answers of the time of its check are meant, and those of other claims among them.
+    known: all answers of its time are meant, also to others, which are then asked for again.
     """
     if claim.result is not None:
         document = json.loads(claim.result)
@@ -736,7 +736,7 @@ def _answers_to(claim: Row[Any]) -> Any:
     if claim.started_at is None:
         return false()
     ended = claim.finished_at or _now()
-    return ANSWERS.c.kept_at.between(claim.started_at, ended + LATEST_ANSWER)
+    return ANSWERS.c.kept_at.between(claim.created_at, ended + LATEST_ANSWER)
 
 
 def _job(row: RowMapping) -> Job:
