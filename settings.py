@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -83,6 +84,12 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_DATABASE_URL",
         "SQLite in ESOTERIC_HOME",
         "SQLAlchemy URL of the database of claims, their events and results.",
+    ),
+    Setting(
+        "ESOTERIC_KEEP_DAYS",
+        "none",
+        "Days after which a worker deletes finished claims with all that belongs to them; without"
+        " it they are kept until somebody deletes them.",
     ),
     Setting(
         "ESOTERIC_BROKER_URL",
@@ -183,6 +190,7 @@ class Settings:
     """The settings of this process, read once and passed on.
 
     ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
+    ``keep_for``: how long finished claims are kept, ``None`` for good.
     """
 
     home: Path
@@ -193,6 +201,7 @@ class Settings:
     port: int
     trusted_hosts: tuple[str, ...]
     database_url: str
+    keep_for: timedelta | None
     broker_url: str
     bart: Path | None
     recipes: Path | None
@@ -225,6 +234,7 @@ class Settings:
             trusted_hosts=("localhost", host.casefold(), *_names(environment, "TRUSTED_HOSTS")),
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
+            keep_for=_days(environment, "ESOTERIC_KEEP_DAYS"),
             broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
             bart=_existing_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
             recipes=_existing_folder(environment, "ESOTERIC_RECIPES"),
@@ -479,6 +489,11 @@ def _is_redis(url: str) -> bool:
         and bool(parts.hostname)
         and (not database or (database.isascii() and database.isdigit()))
     )
+
+
+def _days(environment: Mapping[str, str], variable: str) -> timedelta | None:
+    days = _whole_number(environment, variable, 0, 1, 36_500)
+    return timedelta(days=days) if days else None
 
 
 def _whole_number(

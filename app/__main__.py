@@ -12,17 +12,14 @@ from app.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
+from worker.logs import start_logging
 
 logger = logging.getLogger(__name__)
 
 
 def main() -> int:
     """Serve with the settings of the environment until SIGTERM; return the exit status."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    start_logging()
     try:
         settings = Settings.from_environment()
         app = create_app(settings)

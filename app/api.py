@@ -17,6 +17,7 @@ from app.schema import (
     Accepted,
     Error,
     ExportFormat,
+    Forget,
     Progress,
     Recipes,
     Since,
@@ -88,12 +89,29 @@ def progress(job_id: str) -> Response:
 
 @blueprint.delete("/claims/<job_id>")
 @describe(
+    query=Forget,
     HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
+    HTTP_204=(None, "Deleted"),
+    HTTP_400=(Error, "'forget' is not 0 or 1"),
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_404=_NO_CLAIM,
 )
 def cancel(job_id: str) -> Response:
-    """Cancel the claim if it is pending, and return it."""
+    """Cancel the claim if it is pending, and return it; with ``forget`` delete it."""
+    try:
+        forget = Forget.model_validate(request.args.to_dict()).forget == "1"
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "bad_forget",
+                "The value of 'forget' is not 0 or 1.",
+                "Send forget=1 to delete the claim, or leave it out to cancel it.",
+            ),
+        ) from error
+    if forget:
+        services().store.delete(job_id)
+        return Response(status=HTTPStatus.NO_CONTENT)
     return answer(services().paths.hidden_in_job(services().queue.cancel(job_id)))
 
 

@@ -447,6 +447,7 @@ class StoppedPage:
     """A claim that failed (with its ``problem``) or was cancelled."""
 
     template: ClassVar[str] = "stopped.html"
+    id: str
     claim: str
     recipe: str
     problem: Problem | None

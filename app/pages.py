@@ -113,6 +113,7 @@ def claim(job_id: str) -> str:
         return render(progress_page(job, recipe, events, problem, asked, follow=follow))
     return render(
         StoppedPage(
+            id=job.id,
             claim=job.claim,
             recipe=job.recipe,
             problem=job.error,
@@ -130,6 +131,18 @@ def claim(job_id: str) -> str:
 def cancel(job_id: str) -> BaseResponse:
     """Cancel a claim and redirect to its page."""
     return _see_claim(services().queue.cancel(job_id).id)
+
+
+@blueprint.post("/claims/<job_id>/delete")
+@describe(
+    HTTP_303=(None, "The history"),
+    HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "No such claim"),
+)
+def delete(job_id: str) -> BaseResponse:
+    """Delete a claim with all that belongs to it, and redirect to the history."""
+    services().store.delete(job_id)
+    return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("/claims")

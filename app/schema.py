@@ -86,6 +86,14 @@ class Follow(_Model):
     """1: the page also reloads itself without JavaScript."""
 
 
+class Forget(_Model):
+    """How to end a claim."""
+
+    forget: Literal["0", "1"] = "0"
+    """1: the claim is also deleted, in any state, with its events, its result and a language
+    model's answers to it."""
+
+
 class HistorySearch(_Model):
     """Which claims to list."""
 

@@ -139,6 +139,10 @@ async function poll() {
       headers: { Accept: "application/json" },
       signal: AbortSignal.timeout(ANSWER_WITHIN),
     });
+    if (answer.status === 404) {
+      location.reload(); // the claim was deleted; its page says so
+      return;
+    }
     const body = await answer.json();
     if (!answer.ok) throw new Error(`${body.error.message} ${body.error.hint}`);
     failures = 0;

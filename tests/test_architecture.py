@@ -20,6 +20,7 @@ APP_IMPORTS = {
     "worker.broker",
     "worker.health",
     "worker.jobs",
+    "worker.logs",
     "retrieval.claim",
     "retrieval.errors",
     "retrieval.fixes",

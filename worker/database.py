@@ -46,13 +46,15 @@ from sqlalchemy.types import TypeDecorator
 from retrieval.errors import EsotericError
 from retrieval.private_files import make_private_file, make_private_folder
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 # The statement that upgrades each version to the next one.
 _CHANGES = {
     2: "ALTER TABLE workers ADD COLUMN corpus TEXT",
     3: "ALTER TABLE workers ADD COLUMN language_model TEXT",
     4: "ALTER TABLE claims ADD COLUMN confidence FLOAT",
     5: "ALTER TABLE claims ADD COLUMN leans VARCHAR(16)",
+    # Their digests did not name a statement, so no claim could be deleted with them.
+    6: "DELETE FROM answers",
 }
 # How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10
@@ -139,7 +141,7 @@ WORKERS = Table(
     Column("language_model", Text),
 )
 
-# Answers of language models, by a digest of the model and its prompts.
+# Answers of language models, by a digest of the statement and one of the model and its prompts.
 ANSWERS = Table(
     "answers",
     METADATA,
@@ -234,7 +236,10 @@ class Database:
             if file is not None:
                 make_private_folder(file.parent)
                 make_private_file(file)  # SQLite gives its other files the same mode
-            engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
+            # Errors are logged; with their parameters they would hold claims.
+            engine = create_engine(
+                url, connect_args=arguments, pool_pre_ping=True, hide_parameters=True
+            )
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
             raise StoreUnavailable(
                 "database_url",
@@ -343,6 +348,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous = NORMAL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten in the file.
+    cursor.execute("PRAGMA secure_delete = ON")
     cursor.close()
 
 

@@ -9,6 +9,8 @@ and nothing is done.
        ^         |
        +---------+  its worker stopped or was lost
     queued | running -> cancelled
+
+A job that is deleted, in any state, is a row that no change finds any more.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from pydantic import (
 )
 from sqlalchemy import (
     Connection,
+    Row,
     RowMapping,
     and_,
     delete,
@@ -46,6 +49,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError, Problem
+from retrieval.explanation.kept_answers import digest_of
 from retrieval.result import ClaimResult, Whole
 from retrieval.runnable import Runnable
 from retrieval.types import Label, Progress
@@ -80,6 +84,8 @@ State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 # How long a check of readiness waits for another writer.
 REACH_SECONDS = 1.0
+# A language model that was asked before a claim was cancelled may answer this much later.
+LATEST_ANSWER = timedelta(seconds=600)
 PENDING: tuple[State, State] = ("queued", "running")
 WorkerState: TypeAlias = Literal["loading", "ready", "broken"]
 _Kept = TypeVar("_Kept")
@@ -353,6 +359,35 @@ class JobStore:
             self._end(connection, pending, "cancelled")
             return self._get(connection, job_id)
 
+    def delete(self, job_id: str) -> None:
+        """Delete a job in any state: the claim, its events, its result, a model's answers to it.
+
+        A worker that checks it notices so at its next step, as if it were cancelled.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        this = CLAIMS.c.id == job_id
+        with self._database.writing() as connection:
+            row = connection.execute(select(CLAIMS).where(this)).first()
+            if row is None:
+                raise _unknown()
+            connection.execute(delete(CLAIMS).where(this))  # its events go with it
+            connection.execute(delete(ANSWERS).where(_answers_to(row)))
+
+    def delete_finished(self, ago: timedelta, limit: int) -> int:
+        """Delete up to ``limit`` jobs that ended at least this long ago, and return their number.
+
+        Answers of language models that are as old are deleted too.
+        """
+        before = _now() - ago
+        with self._database.writing() as connection:
+            old = select(CLAIMS.c.id).where(CLAIMS.c.finished_at <= before).limit(limit)
+            ids = list(connection.scalars(old))
+            connection.execute(delete(CLAIMS).where(CLAIMS.c.id.in_(ids)))
+            connection.execute(delete(ANSWERS).where(ANSWERS.c.kept_at <= before))
+        return len(ids)
+
     def recent(self, limit: int) -> list[ListedJob]:
         """Return the newest jobs, newest first."""
         return self.search("", limit, 0)[0]
@@ -486,7 +521,9 @@ class JobStore:
     def record(self, run: Run, progress: Progress) -> bool:
         """Append an event. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as connection:
-            if not connection.scalar(select(exists().where(_held_by(run)))):
+            # Locked, so that the job is not deleted before its event is there.
+            held = select(CLAIMS.c.id).where(_held_by(run)).with_for_update()
+            if connection.scalar(held) is None:
                 return False
             self._append(connection, run, progress)
             return True
@@ -507,6 +544,17 @@ class JobStore:
         """Queue the job again because its worker stops; this attempt is not counted."""
         with self._database.writing() as connection:
             return self._requeue(connection, _held_by(run), attempts=CLAIMS.c.attempts - 1)
+
+    def was_deleted(self, run: Run, began: datetime) -> bool:
+        """Return whether the job was deleted; then delete the answers of models since ``began``.
+
+        The run may have stored one after the deletion. Those of other claims are asked for again.
+        """
+        with self._database.writing() as connection:
+            if connection.scalar(select(exists().where(CLAIMS.c.id == run.job_id))):
+                return False
+            connection.execute(delete(ANSWERS).where(ANSWERS.c.kept_at >= began))
+            return True
 
     def overdue(self) -> list[Run]:
         """Return the runs whose lease expired: their workers stopped or lost the database."""
@@ -613,11 +661,7 @@ class JobStore:
     def _get(self, connection: Connection, job_id: str) -> Job:
         row = connection.execute(select(CLAIMS).where(CLAIMS.c.id == job_id)).mappings().first()
         if row is None:
-            raise UnknownJob(
-                "unknown_claim",
-                "There is no claim with this id.",
-                "Check the address, or look for the claim in the history.",
-            )
+            raise _unknown()
         return _job(row)
 
     def _append(self, connection: Connection, run: Run, progress: Progress) -> None:
@@ -669,6 +713,30 @@ class JobStore:
             )
         )
         return queued.rowcount == 1
+
+
+def _unknown() -> UnknownJob:
+    return UnknownJob(
+        "unknown_claim",
+        "There is no claim with this id.",
+        "It may have been deleted. Check the address, or look for the claim in the history.",
+    )
+
+
+def _answers_to(claim: Row[Any]) -> Any:
+    """Return which answers of language models belong to a claim.
+
+    Its result names the statements that a model was asked about. Without a result they are not
+    known: all answers of its time are meant, also to others, which are then asked for again.
+    """
+    if claim.result is not None:
+        document = json.loads(claim.result)
+        statements = {document["claim"], *(one["text"] for one in document.get("statements", ()))}
+        return or_(*(ANSWERS.c.digest.startswith(digest_of(one)) for one in statements))
+    if claim.started_at is None:
+        return false()
+    ended = claim.finished_at or _now()
+    return ANSWERS.c.kept_at.between(claim.created_at, ended + LATEST_ANSWER)
 
 
 def _job(row: RowMapping) -> Job:

@@ -13,7 +13,6 @@ import os
 import secrets
 import signal
 import socket
-import sys
 from datetime import timedelta
 from threading import Event, Thread
 from types import FrameType
@@ -26,6 +25,7 @@ from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.heartbeat import Heartbeat
 from worker.jobs import JobStore, StoreUnavailable
+from worker.logs import start_logging
 from worker.reaper import Reaper
 from worker.retriever import OpenRetriever, RetrieverSlot
 from worker.tasks import ClaimChecker
@@ -45,7 +45,11 @@ class WorkerApp:
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._heartbeat = Heartbeat(name, self._store, self._slot, self._stopping)
         self._reaper = Reaper(
-            self._store, Queue(settings, self._store), self._heartbeat, self._stopping
+            self._store,
+            Queue(settings, self._store),
+            self._heartbeat,
+            self._stopping,
+            settings.keep_for,
         )
         self._celery = make_celery(settings)
         checker = ClaimChecker(self._store, self._slot, self._heartbeat, self._stopping)
@@ -98,11 +102,7 @@ class WorkerApp:
 
 def main(open_retriever: OpenRetriever) -> int:
     """Run a worker with the settings of the environment; return the exit status."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    start_logging()
     for chatty in ("celery", "kombu", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Its client warns at every try; the slot logs once that a server does not answer.

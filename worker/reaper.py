@@ -1,8 +1,9 @@
-"""Finds claims that no worker is checking any more, and queues them again."""
+"""Finds claims that no worker is checking any more, and queues them again; deletes old ones."""
 
 from __future__ import annotations
 
 import logging
+import time
 from datetime import timedelta
 from threading import Event, Thread
 
@@ -22,6 +23,9 @@ MOST_SENT_AT_ONCE = 100
 # Messages of cancelled claims stay in the queue. With more messages than this for a queued claim,
 # all are removed, and those of the queued claims are sent again.
 MOST_MESSAGES_FOR_A_CLAIM = 2
+# Old claims are looked for once in this time, and deleted in parts, so that others can write.
+TIDY_SECONDS = 600.0
+MOST_DELETED_AT_ONCE = 100
 
 logger = logging.getLogger(__name__)
 
@@ -33,13 +37,23 @@ class Reaper(Thread):
     message that is sent twice, or removed, does not check a claim twice, and loses none.
     """
 
-    def __init__(self, store: JobStore, queue: Queue, heartbeat: Heartbeat, stop: Event) -> None:
+    def __init__(
+        self,
+        store: JobStore,
+        queue: Queue,
+        heartbeat: Heartbeat,
+        stop: Event,
+        keep_for: timedelta | None = None,
+    ) -> None:
+        """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
         self._store = store
         self._queue = queue
         self._heartbeat = heartbeat
         self._halt = stop
         self._broker_answers = True
+        self._keep_for = keep_for
+        self._tidy_from = 0.0
 
     def run(self) -> None:
         """Check the claims regularly until ``stop`` is set."""
@@ -52,13 +66,14 @@ class Reaper(Thread):
                 return
 
     def look(self) -> None:
-        """Look for lost claims and lost messages once.
+        """Look for lost claims, lost messages and old claims once.
 
         Raises:
             StoreUnavailable: the database cannot be used.
         """
         # After the machine slept, every lease has expired, also that of this worker.
         self._heartbeat.beat()
+        self._delete_old()
         lost = self._taken_back()
         try:
             self._send(lost)
@@ -69,6 +84,16 @@ class Reaper(Thread):
             self._broker_answers = False
         else:
             self._broker_answers = True
+
+    def _delete_old(self) -> None:
+        """Delete some of the claims that finished too long ago, if it is time to."""
+        if self._keep_for is None or time.monotonic() < self._tidy_from:
+            return
+        deleted = self._store.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
+        if deleted:
+            logger.info("%d claims were deleted: they finished too long ago", deleted)
+        if deleted < MOST_DELETED_AT_ONCE:
+            self._tidy_from = time.monotonic() + TIDY_SECONDS
 
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from threading import Event
 
 from celery import Celery
@@ -40,32 +41,40 @@ class ClaimChecker:
         if run is None:
             self._log_why_not(job_id)
             return
+        began = datetime.now(UTC)
         logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
         with self._heartbeat.keeping(run):
             try:
-                self._work(run)
+                kept = self._work(run)
             except Cancelled:
-                self._stop(run)
+                kept = self._stop(run)
             except EsotericError as error:
                 logger.warning("Claim %s failed: %s", job_id, error)
-                self._store.fail(run, error)
+                kept = self._store.fail(run, error)
             except Exception:
                 logger.exception("Claim %s failed", job_id)
-                self._store.fail(run, InternalError("The claim could not be checked."))
+                kept = self._store.fail(run, InternalError("The claim could not be checked."))
+        if not kept:
+            deleted = self._store.was_deleted(run, began)
+            how = "deleted" if deleted else "cancelled or taken over"
+            logger.info("Claim %s was %s", job_id, how)
 
     def _log_why_not(self, job_id: str) -> None:
         try:
             state = self._store.get(job_id).state
         except UnknownJob:
             logger.warning(
-                "The queue names claim %s, which is not in this database. Set the same"
-                " ESOTERIC_DATABASE_URL for every web server and worker that share a queue.",
+                "The queue names claim %s, which is not in this database. If it was not deleted,"
+                " set the same ESOTERIC_DATABASE_URL for every web server and worker that share a"
+                " queue.",
                 job_id,
             )
         else:
             logger.info("Claim %s is not queued any more but %s", job_id, state)
 
-    def _work(self, run: Run) -> None:
+    def _work(self, run: Run) -> bool:
+        """Check the claim and store its result. False: it no longer belongs to this run."""
+
         def listen(progress: Progress) -> None:
             stopped = self._stopping.is_set() or self._heartbeat.lost()
             if stopped or not self._store.record(run, progress):
@@ -75,13 +84,14 @@ class ClaimChecker:
             listen(Progress("start", "The models and the index are being loaded.", 0, 1))
         with self._slot.use() as retriever:
             report = retriever.check(run.claim, run.recipe, listen)
-        if self._store.finish(run, claim_result(report)):
+        done = self._store.finish(run, claim_result(report))
+        if done:
             logger.info("Claim %s is done", run.job_id)
-        else:
-            logger.info("Claim %s was cancelled or taken over", run.job_id)
+        return done
 
-    def _stop(self, run: Run) -> None:
-        if self._store.give_back(run):
+    def _stop(self, run: Run) -> bool:
+        """Give the claim back to the queue. False: it no longer belongs to this run."""
+        given_back = self._store.give_back(run)
+        if given_back:
             logger.info("Claim %s goes back to the queue: this worker stops", run.job_id)
-        else:
-            logger.info("Claim %s was cancelled or taken over", run.job_id)
+        return given_back

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from retrieval.explanation.answer import AnswerInvalid, ModelAnswer, answer_sche
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.confidence import confidence_of
-from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
+from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
 from retrieval.explanation.language_model import (
     Deadline,
     LanguageModel,
@@ -60,7 +58,7 @@ class Explainer:
         """See ``Explains.explain``."""
         asked = prompt(claim, evidence)
         schema = answer_schema(list(asked.pieces))
-        digest = self._digest(asked, schema)
+        digest = self._digest(claim, asked, schema)
         answer, usage = self._stored_answer(digest, asked), Usage(self.model, 0, 0, 0)
         if answer is None:
             try:
@@ -132,10 +130,10 @@ class Explainer:
         except AnswerInvalid:
             return None
 
-    def _digest(self, asked: Prompt, schema: dict[str, Any]) -> str:
+    def _digest(self, claim: str, asked: Prompt, schema: dict[str, Any]) -> str:
         choice = self.language_model.choice
         whole = [choice.url, choice.model, [asdict(m) for m in asked.messages], schema]
-        return sha256(json.dumps(whole).encode()).hexdigest()
+        return answer_digest(claim, whole)
 
 
 class _Unanswered(Exception):

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from typing import Protocol
+from hashlib import sha256
+from typing import Any, Protocol
 
 from retrieval.errors import EsotericError
 
 logger = logging.getLogger(__name__)
 
 
+def digest_of(value: Any) -> str:
+    """Return a digest of a JSON value: 32 hexadecimal digits."""
+    return sha256(json.dumps(value).encode()).hexdigest()[:32]
+
+
+def answer_digest(statement: str, asked: Any) -> str:
+    """Return the digest for an answer to what was ``asked``, a JSON value.
+
+    It begins with the digest of the statement, so that all answers to it can be deleted.
+    """
+    return digest_of(statement) + digest_of(asked)
+
+
 class KeptAnswers(Protocol):
-    """Answers, each under a digest of everything that it depends on."""
+    """Answers, each under a digest of everything that it depends on (``answer_digest``)."""
 
     def kept_answer(self, digest: str) -> str | None:
         """Return the answer stored under this digest, or ``None``.

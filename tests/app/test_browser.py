@@ -134,6 +134,16 @@ def test_a_claim_that_fails_while_it_is_watched_says_why(
     assert_no_complaints(browser)
 
 
+def test_a_claim_that_is_deleted_while_it_is_watched_is_gone(
+    browser: Chrome, web: WebProcess, store: JobStore
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    browser.get(f"{web.address}/claims/{job.id}")
+    store.delete(job.id)
+    wait_for(browser, "document.body.textContent.includes('It may have been deleted.')")
+    wait_for(browser, "!document.getElementById('progress')")
+
+
 def test_a_lost_connection_is_shown_and_recovers(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
@@ -226,6 +236,14 @@ def test_everything_works_without_scripts(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
     )
     assert "Supported" in text_of(browser, ".verdict h2")
+    delete = browser.find_element(By.CSS_SELECTOR, "form[action$='/delete'] button")
+    assert not delete.is_displayed()
+    browser.find_element(By.XPATH, "//summary[.='Delete this claim']").click()
+    delete.click()
+    WebDriverWait(browser, 10).until(
+        lambda driver: "No claim has been checked yet." in driver.page_source
+    )
+    assert store.recent(1) == []
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])

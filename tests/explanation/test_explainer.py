@@ -11,7 +11,7 @@ from retrieval.explanation import language_model
 from retrieval.explanation.chat_client import chat_client
 from retrieval.explanation.choice import LanguageModelChoice
 from retrieval.explanation.explainer import Explainer, explainer
-from retrieval.explanation.kept_answers import KeptAnswers
+from retrieval.explanation.kept_answers import KeptAnswers, digest_of
 from retrieval.explanation.language_model import LanguageModel
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
 from tests.evidence import evidence
@@ -146,6 +146,8 @@ def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     chat.answers(says(verdict("SUPPORTS")))
     kept = Memory()
     first = stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
+    (digest,) = kept.answers
+    assert digest.startswith(digest_of(CLAIM))  # so that it is deleted with the claim
     again = stage(chat, kept).explain(CLAIM, EVIDENCE, verifiers(SUPPORTS), NONE)
     assert again.verdict == first.verdict
     assert again.usage == Usage(f"small at {chat.host}", 0, 0, 0)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.explanation.kept_answers import digest_of
 from retrieval.explanation.local.local_explainer import LocalExplainer
 from retrieval.explanation.local.local_model import LocalModel
 from retrieval.explanation.local.pool import ALONE, TOGETHER, Pool
@@ -57,7 +58,9 @@ def test_both_judges_decide_together_by_the_fitted_weights(model: LocalModel) ->
     kept = Memory()
     result = LocalExplainer(CHOICE, model, kept).explain(CLAIM, EVIDENCE, VERIFIERS, nothing)
     verdict: Verdict = result.verdict
-    (said,) = (json.loads(answer) for answer in kept.answers.values())
+    ((digest, answer),) = kept.answers.items()
+    assert digest.startswith(digest_of(CLAIM))  # so that it is deleted with the claim
+    said = json.loads(answer)
     wordings = [np.array([row]) for row in said]
     expected = TOGETHER.of([np.array([VERIFIERS.probabilities]), *wordings])[0]
     assert verdict.label == LABELS[int(expected.argmax())]

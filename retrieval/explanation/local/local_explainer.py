@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import EsotericError
 from retrieval.explanation.choice import LanguageModelChoice
-from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers
+from retrieval.explanation.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
 from retrieval.explanation.language_model import LanguageModelUnavailable, Waiting
 from retrieval.explanation.local.local_model import LocalModel
 from retrieval.explanation.local.pool import ALONE, TOGETHER
@@ -61,7 +60,7 @@ class LocalExplainer:
     ) -> Explained:
         """Return the verdict of both judges, or of the verifier; see ``Explains``."""
         asked, usage = prompt(claim, evidence), Usage(self.model, 0, 0, 0)
-        digest = self._digest(asked)
+        digest = self._digest(claim, asked)
         stored = self._answers.find(digest)
         if stored is not None:
             probabilities = np.array(json.loads(stored))  # shape (wordings, 3)
@@ -105,11 +104,11 @@ class LocalExplainer:
             opinions=(opinion, *verdict.opinions),
         )
 
-    def _digest(self, asked: Prompt) -> str:
-        """Return a digest of the model and its prompts."""
+    def _digest(self, claim: str, asked: Prompt) -> str:
+        """Return a digest of the statement, the model and its prompts."""
         sentences = tuple(asked.pieces.values())
         prompts = [wording.prompt(asked.claim, sentences) for wording in WORDINGS]
-        return sha256(json.dumps([self._choice.model, prompts]).encode()).hexdigest()
+        return answer_digest(claim, [self._choice.model, prompts])
 
 
 def _most_probable(probabilities: Sequence[float] | NDArray[np.float64]) -> tuple[Label, float]:

@@ -1,0 +1,298 @@
+"""Deleted claims leave nothing behind and do not come back, on SQLite in a file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from retrieval.errors import EsotericError
+from retrieval.explanation.kept_answers import answer_digest
+from retrieval.result import ClaimResult
+from retrieval.types import Progress
+from tests.app.documents import claim_document
+from tests.worker.conftest import House, wait_until
+from tests.worker.fake_retriever import open_retriever
+from tests.worker.test_job_store_races import at_once
+from tests.worker.test_reaper import messages
+from worker.heartbeat import Heartbeat
+from worker.jobs import Job, JobStore, Run, UnknownJob
+from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
+from worker.retriever import RetrieverSlot
+
+CLAIM = "The kettle of Quillby is made of pewter."
+RESULT = ClaimResult.model_validate(claim_document(CLAIM))
+MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[JobStore]:
+    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    yield store
+    store.close()
+
+
+def running(store: JobStore, claim: str = CLAIM) -> Run:
+    run = store.start(store.submit(claim, "esoteric")[0].id, "a worker", MINUTE)
+    assert run is not None
+    assert store.record(run, Progress("spans", f"Looking for: {claim}", 1, 9))
+    return run
+
+
+def assert_gone(store: JobStore, job_id: str) -> None:
+    for ask in (store.get, store.cancel, store.delete):
+        with pytest.raises(UnknownJob, match="no claim with this id"):
+            ask(job_id)
+    assert store.events(job_id, 0) == []
+    assert job_id not in [listed.id for listed in store.recent(100)]
+
+
+def finish_long_ago(file: Path, days: int, store: JobStore, claim: str = CLAIM) -> Job:
+    """Store a claim that was done so many days ago."""
+    run = running(store, claim)
+    assert store.finish(run, RESULT)
+    with closing(sqlite3.connect(file, timeout=10)) as database, database:
+        database.execute(
+            "UPDATE claims SET finished_at = datetime(finished_at, ?) || '.000000' WHERE id = ?",
+            [f"-{days} days", run.job_id],
+        )
+    return store.get(run.job_id)
+
+
+def test_a_finished_claim_is_deleted_with_its_events_and_no_other(store: JobStore) -> None:
+    done, failed, cancelled, other = (running(store, f"{CLAIM} {n}") for n in range(4))
+    assert store.finish(done, RESULT)
+    assert store.fail(failed, EsotericError("no_index", "No index.", "Build one."))
+    store.cancel(cancelled.job_id)
+    assert store.finish(other, RESULT)
+    for run in (done, failed, cancelled):
+        store.delete(run.job_id)
+        assert_gone(store, run.job_id)
+    assert store.counts() == {"queued": 0, "running": 0, "done": 1, "failed": 0, "cancelled": 0}
+    assert store.get(other.job_id).result == RESULT
+    assert len(store.events(other.job_id, 0)) == 1
+
+
+def test_no_word_of_a_deleted_claim_stays_in_the_file(tmp_path: Path) -> None:
+    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    kept, deleted = running(store, "The bell of Quillby is cracked."), running(store)
+    store.finish(deleted, RESULT)
+    store.keep_answer(answer_digest(CLAIM, "m"), "Pewter, says the page.")
+    store.delete(deleted.job_id)
+    store.close()  # the write-ahead log goes into the file
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes().lower()
+    assert b"bell of quillby" in content
+    assert b"pewter" not in content
+    assert JobStore(f"sqlite:///{file}").get(kept.job_id).state == "running"
+
+
+def test_the_answers_of_a_language_model_go_with_the_claim_that_they_are_about(
+    store: JobStore,
+) -> None:
+    document = claim_document(CLAIM)
+    part = {"text": "The kettle is old.", "span": [0, 3], "verdict": document["verdict"]}
+    of_claim, of_statement, of_other = (
+        answer_digest(text, ["model", "prompt"]) for text in (CLAIM, part["text"], "Another.")
+    )
+    run = running(store)
+    for digest in (of_claim, of_statement, of_other):
+        store.keep_answer(digest, "{}")
+    store.finish(run, ClaimResult.model_validate({**document, "statements": [part]}))
+    store.delete(run.job_id)
+    assert [store.kept_answer(digest) for digest in (of_claim, of_statement, of_other)] == [
+        *(None, None),
+        "{}",
+    ]
+
+
+def test_a_claim_without_a_result_takes_the_answers_of_its_time_with_it(store: JobStore) -> None:
+    store.keep_answer("before", "{}")
+    run = running(store)
+    store.keep_answer("meanwhile", "{}")
+    store.cancel(run.job_id)
+    store.keep_answer("just after", "{}")  # of the call that had begun
+    store.delete(run.job_id)
+    assert store.kept_answer("before") == "{}"
+    assert store.kept_answer("meanwhile") is None
+    assert store.kept_answer("just after") is None
+
+
+def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(store: JobStore) -> None:
+    began = datetime.now(UTC)
+    run, other = running(store), running(store, "Another claim is kept.")
+    store.delete(run.job_id)
+    store.keep_answer("late", "{}")  # by the call that had begun
+    assert not store.record(run, Progress("titles", "late", 2, 9))
+    assert not store.renew(run, MINUTE)
+    assert not store.finish(run, RESULT)
+    assert not store.fail(run, EsotericError("x", "x", "x"))
+    assert not store.give_back(run)
+    assert not store.take_back(run)
+    assert not store.was_deleted(other, began)
+    assert store.kept_answer("late") == "{}"
+    assert store.was_deleted(run, began)
+    assert store.kept_answer("late") is None
+    assert_gone(store, run.job_id)
+
+
+def test_a_deleted_claim_can_be_submitted_again_as_a_new_one(store: JobStore) -> None:
+    run = running(store)
+    store.delete(run.job_id)
+    again, new = store.submit(CLAIM, "esoteric")
+    assert new
+    assert again.id != run.job_id
+    assert (again.state, store.events(again.id, 0)) == ("queued", [])
+
+
+def test_a_claim_deleted_while_its_worker_writes_never_comes_back(tmp_path: Path) -> None:
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(4)]
+
+    def act(which: int, run: Run) -> bool:
+        if which == 0:
+            stores[0].delete(run.job_id)
+        elif which == 1:
+            return stores[1].record(run, Progress("titles", "more", 2, 9))
+        elif which == 2:
+            return stores[2].finish(run, RESULT)
+        else:
+            return stores[3].give_back(run)
+        return True
+
+    for number in range(30):
+        run = running(stores[0], f"Kettle {number} is old.")
+        at_once(4, lambda which, run=run: act(which, run))  # type: ignore[misc]
+        assert_gone(stores[0], run.job_id)
+        assert stores[0].start(run.job_id, "another worker", MINUTE) is None
+    with closing(sqlite3.connect(tmp_path / "claims.db")) as database:
+        assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)
+    for store in stores:
+        store.close()
+
+
+def test_a_claim_that_two_delete_at_once_is_deleted_by_one(tmp_path: Path) -> None:
+    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(2)]
+
+    def delete(which: int, job_id: str) -> bool:
+        try:
+            stores[which].delete(job_id)
+        except UnknownJob:
+            return False
+        return True
+
+    for number in range(10):
+        job_id = running(stores[0], f"Kettle {number} is old.").job_id
+        outcomes = at_once(2, lambda which, job_id=job_id: delete(which, job_id))  # type: ignore[misc]
+        assert sorted(outcomes) == [False, True]
+    for store in stores:
+        store.close()
+
+
+def test_only_claims_and_answers_that_are_older_are_deleted_after_the_days(tmp_path: Path) -> None:
+    file = tmp_path / "claims.db"
+    store = JobStore(f"sqlite:///{file}")
+    store.keep_answer("old", "{}")
+    with closing(sqlite3.connect(file, timeout=10)) as database, database:
+        database.execute("UPDATE answers SET kept_at = datetime('now', '-9 days') || '.000000'")
+    store.keep_answer("new", "{}")
+    old = [finish_long_ago(file, 8, store, f"Kettle {number} is old.") for number in range(3)]
+    younger = finish_long_ago(file, 6, store, "Kettle 4 is younger.")
+    pending = running(store, "Kettle 5 boils.")
+    assert store.delete_finished(7 * DAY, 2) == 2
+    assert store.delete_finished(7 * DAY, 2) == 1
+    assert store.delete_finished(7 * DAY, 2) == 0
+    for job in old:
+        assert_gone(store, job.id)
+    assert {listed.id for listed in store.recent(10)} == {younger.id, pending.job_id}
+    assert (store.kept_answer("old"), store.kept_answer("new")) == (None, "{}")
+    store.close()
+
+
+@pytest.mark.parametrize(("keep_for", "left"), [(None, 1), (7 * DAY, 0), (9 * DAY, 1)])
+def test_the_upkeep_of_a_worker_deletes_claims_after_the_days_that_are_set(
+    house: House, keep_for: timedelta | None, left: int
+) -> None:
+    finish_long_ago(house.home / "esoteric.db", 8, house.store)
+    slot = RetrieverSlot(open_retriever, house.settings)
+    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
+    Reaper(house.store, house.queue, heartbeat, Event(), keep_for).look()
+    assert len(house.store.recent(10)) == left
+
+
+def test_many_old_claims_are_deleted_in_parts(house: House) -> None:
+    file = house.home / "esoteric.db"
+    finish_long_ago(file, 8, house.store)
+    with closing(sqlite3.connect(file, timeout=10)) as database, database:
+        database.executemany(
+            "INSERT INTO claims (id, claim, folded, recipe, state, created_at, attempts,"
+            " finished_at) SELECT ?, claim, folded, recipe, state, created_at, attempts,"
+            " finished_at FROM claims LIMIT 1",
+            [[f"copy{number}"] for number in range(MOST_DELETED_AT_ONCE)],
+        )
+    slot = RetrieverSlot(open_retriever, house.settings)
+    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
+    reaper = Reaper(house.store, house.queue, heartbeat, Event(), DAY)
+    reaper.look()
+    assert house.store.search("", 1, 0)[1] == 1
+    reaper.look()
+    assert house.store.search("", 1, 0)[1] == 0
+
+
+def test_the_message_of_a_claim_that_is_deleted_while_it_waits_leaves_the_queue(
+    house: House,
+) -> None:
+    job = house.queue.submit(CLAIM, "esoteric")
+    (message,) = (house.home / "queue" / "messages").glob("*.msg")
+    assert CLAIM not in message.read_text()
+    house.store.delete(job.id)
+    slot = RetrieverSlot(open_retriever, house.settings)
+    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
+    Reaper(house.store, house.queue, heartbeat, Event()).look()
+    assert messages(house) == 0
+
+
+@pytest.mark.server
+def test_a_worker_ends_the_check_of_a_deleted_claim_and_goes_on(any_house: House) -> None:
+    claim = "The kettle never boils."
+    any_house.hold("relevance", claim)
+    worker = any_house.start_worker()
+    job = any_house.queue.submit(claim, "esoteric")
+    any_house.wait_for_event(job, "relevance")
+    any_house.store.delete(job.id)
+    wait_until(lambda: f"Claim {job.id} was deleted" in worker.log.read_text(), "the end")
+    other = any_house.queue.submit("The kettle boils.", "esoteric")
+    any_house.wait_for_state(other, "done")
+    assert_gone(any_house.store, job.id)
+    assert "Traceback" not in worker.log.read_text()
+
+
+@pytest.mark.server
+def test_a_claim_deleted_before_its_dead_worker_is_noticed_is_not_checked_again(
+    house: House,
+) -> None:
+    claim = "The kettle never boils."
+    house.hold("relevance", claim)
+    worker = house.start_worker()
+    job = house.queue.submit(claim, "esoteric")
+    house.wait_for_event(job, "relevance")
+    worker.kill()
+    house.store.delete(job.id)
+    house.let_go()
+    house.start_worker()
+    house.wait_for_state(house.queue.submit("The kettle boils.", "esoteric"), "done")
+    assert_gone(house.store, job.id)
+
+
+@pytest.mark.server
+def test_a_service_that_keeps_claims_for_days_deletes_the_old_ones(house: House) -> None:
+    old = finish_long_ago(house.home / "esoteric.db", 8, house.store)
+    house.environment["ESOTERIC_KEEP_DAYS"] = "7"
+    house.start_worker()
+    wait_until(lambda: house.store.recent(10) == [], "the end of the old claim")
+    assert_gone(house.store, old.id)
