@@ -17,6 +17,18 @@ class InternalError(EsotericError):
         )
 
 
+class CheckStalled(EsotericError):
+    """A check made no progress for longer than the limit, and was ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            "check_stalled",
+            f"The check made no progress for {seconds:.0f} seconds, so it was ended.",
+            "Submit the claim again. If it happens again, worker.log in ESOTERIC_HOME/logs says"
+            " where it stood still. ESOTERIC_STALL_SECONDS sets the limit.",
+        )
+
+
 class WorkerLost(EsotericError):
     """The worker stopped twice during one claim."""
 

@@ -196,6 +196,18 @@ class Run:
 
 
 @dataclass(frozen=True)
+class RunningJob:
+    """A run that has not ended, and what changes while it does well.
+
+    ``renewed`` changes with every renewal of its lease, ``events`` with every event.
+    """
+
+    run: Run
+    renewed: datetime
+    events: int
+
+
+@dataclass(frozen=True)
 class SearchedCorpus:
     """The corpus of a worker; ``built_at`` is ISO 8601 in UTC.
 
@@ -507,6 +519,23 @@ class JobStore:
         """Queue the job again because its worker stops; this attempt is not counted."""
         with self._database.writing() as connection:
             return self._requeue(connection, _held_by(run), attempts=CLAIMS.c.attempts - 1)
+
+    def running(self, worker: str | None = None) -> list[RunningJob]:
+        """Return the runs that have not ended, of one worker or of all."""
+        events = select(func.count()).where(EVENTS.c.claim_id == CLAIMS.c.id).scalar_subquery()
+        wanted = CLAIMS.c.state == "running"
+        if worker is not None:
+            wanted = and_(wanted, CLAIMS.c.worker == worker)
+        with self._database.reading() as connection:
+            rows = connection.execute(select(CLAIMS, events.label("events")).where(wanted)).all()
+        return [
+            RunningJob(
+                Run(row.id, row.token, row.attempts, row.claim, row.recipe),
+                row.lease_until,
+                row.events,
+            )
+            for row in rows
+        ]
 
     def overdue(self) -> list[Run]:
         """Return the runs whose lease expired: their workers stopped or lost the database."""

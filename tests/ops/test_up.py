@@ -72,7 +72,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     )
 
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     for pid in everyone[1:]:
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not up.ready(), "the web server's end")
@@ -81,7 +81,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     assert up.ask(address)["state"] == "done"
 
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     asked = time.monotonic()
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(10) == 0
@@ -97,7 +97,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
 def test_nothing_is_left_when_it_is_killed_without_notice(up: Up) -> None:
     up.wait_until_ready()
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     up.process.kill()
     up.process.wait()
     wait_until(lambda: alive(everyone) == [], "the end of all", seconds=8)
@@ -105,7 +105,7 @@ def test_nothing_is_left_when_it_is_killed_without_notice(up: Up) -> None:
 
 @pytest.mark.models
 def test_sigterm_ends_it_before_it_is_ready_as_well(up: Up) -> None:
-    wait_until(lambda: len(family(up.process.pid)) == 3, "both programs")
+    wait_until(lambda: len(family(up.process.pid)) == 4, "both programs")
     everyone = family(up.process.pid)
     up.process.terminate()
     assert up.process.wait(10) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import time
 from contextlib import closing
@@ -10,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.errors import Problem
+from tests.ops.up_process import family
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
@@ -117,18 +120,74 @@ def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_a
     slow = house.start_worker()
     job = house.queue.submit(claim, "esoteric")
     house.wait_for_event(job, "ranking")
-    slow.process.send_signal(19)  # SIGSTOP: a machine that sleeps
+    slow.signal(signal.SIGSTOP)  # a machine that sleeps
     let_lease_run_out(house, job)
     house.let_go()
     house.start_worker()
     done = house.wait_for_state(job, "done")
-    slow.process.send_signal(18)  # SIGCONT: it wakes up and continues
+    slow.signal(signal.SIGCONT)  # it wakes up and continues
     other = house.queue.submit("The kettle hums.", "esoteric")
     house.wait_for_state(other, "done")
     wait_until(lambda: f"Claim {job.id} was" in slow.log.read_text(), "the end of the slow one")
     assert house.store.get(job.id) == done
     assert done.attempts == 2
     assert stages(house, job)[-1] == "done"
+
+
+@pytest.mark.parametrize("how", ["one thread waits", "no thread runs"])
+def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
+    house: House, how: str
+) -> None:
+    house.environment["ESOTERIC_STALL_SECONDS"] = "3"
+    claim = f"The kettle hangs and {how}."
+    house.hang("relevance", claim)
+    worker = house.start_worker()
+    house.wait_until_ready()
+    job = house.queue.submit(claim, "esoteric")
+    other = house.queue.submit("The kettle is made of copper.", "esoteric")
+    house.wait_for_event(job, "relevance")
+    began = time.monotonic()
+    failed = house.wait_for_state(job, "failed")
+    assert 2 < time.monotonic() - began < 10
+    assert failed.error is not None
+    assert failed.error.code == "check_stalled"
+    assert failed.error.message == "The check made no progress for 3 seconds, so it was ended."
+    assert house.wait_for_state(other, "done").attempts == 1
+    assert worker_health(house.store).workers == 1
+    assert worker.process.poll() is None
+    assert "fake_retriever.py" in worker.log.read_text()  # where it hung
+    worker.stop()
+    assert worker.process.returncode == 0
+
+
+def test_a_slow_check_that_reports_progress_is_not_ended(house: House) -> None:
+    house.environment["ESOTERIC_STALL_SECONDS"] = "2"
+    claim = "The kettle is slow."
+    house.hold("relevance", claim)
+    house.start_worker()
+    job = house.queue.submit(claim, "esoteric")
+    house.wait_for_event(job, "relevance")
+    time.sleep(6)
+    house.let_go()
+    assert house.wait_for_state(job, "done").attempts == 1
+
+
+def test_a_worker_ends_when_the_process_that_keeps_it_is_killed(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    worker.process.kill()
+    worker.process.wait()
+    wait_until(lambda: worker_health(house.store).workers == 0, "its end", seconds=5)
+
+
+def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
+    house: House,
+) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    _, child = family(worker.process.pid)
+    os.kill(child, signal.SIGKILL)
+    assert worker.process.wait(5) == -signal.SIGKILL
 
 
 def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
