@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -20,17 +18,6 @@ from worker.health import worker_health
 from worker.jobs import Job, SearchedCorpus
 
 pytestmark = pytest.mark.server
-
-
-def let_lease_run_out(house: House, job: Job) -> None:
-    """Let the time pass after which a worker counts as lost."""
-    with closing(sqlite3.connect(house.home / "esoteric.db", timeout=10)) as database, database:
-        changed = database.execute(
-            "UPDATE claims SET lease_until = '2001-01-01 00:00:00.000000'"
-            " WHERE id = ? AND state = 'running'",
-            [job.id],
-        )
-        assert changed.rowcount == 1
 
 
 def stages(house: House, job: Job) -> list[str]:
@@ -88,6 +75,7 @@ def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: Hou
 
 
 def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
+    house.environment["LEASE_SECONDS"] = "4"
     claim = "The kettle is cursed."
     house.hold("verdict", claim)
     worker = house.start_worker()
@@ -99,7 +87,6 @@ def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
         )
         house.wait_for_event(job, "verdict")
         worker.kill()
-        let_lease_run_out(house, job)
         worker = house.start_worker()
     failed = house.wait_for_state(job, "failed")
     assert failed.attempts == 2
@@ -115,13 +102,13 @@ def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
 def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_attempt(
     house: House,
 ) -> None:
+    house.environment["LEASE_SECONDS"] = "4"
     claim = "The kettle sings."
     house.hold("ranking", claim)
     slow = house.start_worker()
     job = house.queue.submit(claim, "esoteric")
     house.wait_for_event(job, "ranking")
     slow.signal(signal.SIGSTOP)  # a machine that sleeps
-    let_lease_run_out(house, job)
     house.let_go()
     house.start_worker()
     done = house.wait_for_state(job, "done")
@@ -188,6 +175,22 @@ def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
     _, child = family(worker.process.pid)
     os.kill(child, signal.SIGKILL)
     assert worker.process.wait(5) == -signal.SIGKILL
+
+
+def test_workers_whose_clocks_differ_leave_each_other_their_claims(any_house: House) -> None:
+    for seconds in ("20", "-20"):
+        any_house.environment["CLOCK_AHEAD"] = seconds
+        any_house.start_worker()
+    jobs = []
+    for name in ("first", "second"):
+        claim = f"The {name} kettle takes its time."
+        any_house.hold("relevance", claim)
+        jobs.append(any_house.queue.submit(claim, "esoteric"))
+        any_house.wait_for_event(jobs[-1], "relevance")
+        time.sleep(5)
+    any_house.let_go()
+    assert [any_house.wait_for_state(job, "done").attempts for job in jobs] == [1, 1]
+    assert "lost its worker" not in all_logs(any_house)
 
 
 def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
