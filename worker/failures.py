@@ -39,3 +39,16 @@ class WorkerLost(EsotericError):
             "Submit the claim again; if that fails too, the machine may be out of memory:"
             " see worker.log in ESOTERIC_HOME/logs.",
         )
+
+
+class WorkerDies(EsotericError):
+    """A worker ends each time right after its start; `esoteric up` reports it."""
+
+    CODE = "worker_dies"
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            self.CODE,
+            f"No worker is running, so claims wait. {how}.",
+            "Fix this; the worker is started again by itself, at least once a minute.",
+        )

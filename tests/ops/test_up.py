@@ -8,7 +8,9 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +103,42 @@ def test_nothing_is_left_when_it_is_killed_without_notice(up: Up) -> None:
     up.process.kill()
     up.process.wait()
     wait_until(lambda: alive(everyone) == [], "the end of all", seconds=8)
+
+
+@pytest.mark.models
+def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_back(up: Up) -> None:
+    def problem() -> dict[str, str]:
+        try:
+            up.ask("/readyz")
+        except urllib.error.HTTPError as answer:
+            found: dict[str, str] = json.load(answer)["error"]
+            return found
+        except OSError:
+            pass
+        return {"code": ""}
+
+    def told() -> bool:
+        for pid in programs("worker", up):
+            os.kill(pid, signal.SIGKILL)
+        return problem()["code"] == "worker_dies"
+
+    wait_until(told, "the reason")
+    said = problem()
+    assert said["message"].startswith("No worker is running, so claims wait. The worker was ended")
+    assert "right after its start" in said["message"]
+    assert str(up.home) not in said["message"]
+    assert "It is started again in 8 seconds." in up.problems()
+    with urllib.request.urlopen(f"{up.address}/claims", timeout=5) as history:
+        assert history.status == 200
+    up.wait_until_ready()
+
+
+def programs(module: str, up: Up) -> list[int]:
+    """Return the processes of `up` that run this module."""
+    listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, check=True)
+    rows = [line.split(maxsplit=1) for line in listed.stdout.decode().splitlines()]
+    ours = [int(pid) for pid, args in rows if args.endswith(f"cli.tethered {module}")]
+    return [pid for pid in family(up.process.pid) if pid in ours]
 
 
 @pytest.mark.models
