@@ -177,6 +177,13 @@ TABLE: tuple[Setting, ...] = (
         "Prices of language models, as MODEL=READ/WRITTEN per million tokens read and written,"
         " comma-separated; esoteric evaluate --llm then reports the cost.",
     ),
+    Setting(
+        "ESOTERIC_STALL_SECONDS",
+        "900",
+        "How long the check of a claim may take without any progress. Then it is ended, the claim"
+        " fails, and the worker goes on with the next one. It must be longer than"
+        " ESOTERIC_LLM_SECONDS, and than loading an index takes.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -210,6 +217,7 @@ class Settings:
     encoder: NamedModel | None
     reranker: NamedModel | None
     llm: LanguageModelChoice | None
+    stall_seconds: int
     threads: int
 
     @classmethod
@@ -243,6 +251,7 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=_language_model(environment),
+            stall_seconds=_whole_number(environment, "ESOTERIC_STALL_SECONDS", 900, 1, 86400),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 

@@ -18,6 +18,7 @@ from cli.claim_files import Row, read_claims, separator_of
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
+from cli.patience import patiently
 from cli.recipe_option import recipe_option
 from cli.verdict_tables import TABLES, write_table
 from retrieval.claim import read_claim
@@ -60,7 +61,8 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
     A recipe from a file is kept beside the output, as OUTPUT.recipe.yaml.
 
     The other columns come back with the verdicts. The history of the web pages shows the claims.
-    After an interruption, run the same command again: it continues where it stopped.
+    After an interruption, run the same command again: it continues where it stopped. While a server
+    of the index is away, it waits, ten minutes at most.
     """
     settings = Settings.from_environment()
     chosen = recipe_given(recipe, recipes_with(settings.recipes)) if recipe is not None else None
@@ -168,7 +170,9 @@ class _Checking:
             return _failed(row, row.problem)
         try:
             read_claim(row.claim)  # the search itself refuses no question, link or other language
-            report = self._retriever.follow(self._recipe, row.claim, lambda progress: None)
+            report = patiently(
+                lambda: self._retriever.follow(self._recipe, row.claim, lambda progress: None)
+            )
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
             return _failed(row, error.problem)

@@ -25,7 +25,7 @@ SECONDS_TO_END = 5.0
 # A program that ends sooner than this after its start did not start properly.
 QUICK_DEATH_SECONDS = 10.0
 MOST_QUICK_DEATHS = 5
-LONGEST_PAUSE_SECONDS = 8.0
+LONGEST_PAUSE_SECONDS = 60.0
 
 
 class GivenUp(Exception):
@@ -51,8 +51,19 @@ class LogFile(RotatingFileHandler):
 class Program:
     """A module of ESOTERIC in its own process, with its log."""
 
-    def __init__(self, name: str, module: str, log: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        log: Path,
+        environment: Mapping[str, str],
+        essential: bool = True,
+    ) -> None:
+        """Nothing is started yet. ``essential``: without it, the others are of no use."""
         self.name = name
+        self.trouble = ""
+        """Why it cannot be kept running, "" while it can."""
+        self._essential = essential
         self._module = module
         self._environment = environment
         self._log_path = log
@@ -83,7 +94,7 @@ class Program:
         """Restart the process if it ended, after a pause that grows.
 
         Raises:
-            GivenUp: it ended too often right after its start.
+            GivenUp: it is essential, and ended too often right after its start.
         """
         now = time.monotonic()
         if self._process is None:
@@ -91,19 +102,26 @@ class Program:
                 self.start()
             return
         if self._process.poll() is None:
+            if now - self._started >= QUICK_DEATH_SECONDS:
+                self.trouble = ""
             return
         how = _how_it_ended(self._process.returncode)
         self._tidy()
         quick = now - self._started < QUICK_DEATH_SECONDS
         self._quick_deaths = self._quick_deaths + 1 if quick else 0
-        if self._quick_deaths >= MOST_QUICK_DEATHS:
-            raise GivenUp(
-                f"The {self.name} {how} {self._quick_deaths} times right after its start."
-                f" Its last line: {self._last_line or 'none'}. The log: {self._log_path}"
-            )
-        pause = min(LONGEST_PAUSE_SECONDS, 0.25 * 2.0**self._quick_deaths)
+        # The power is limited, since it may end for days.
+        pause = min(LONGEST_PAUSE_SECONDS, 0.25 * 2.0 ** min(self._quick_deaths, 10))
         self._start_at = now + pause
-        say(f"The {self.name} {how} and is restarted. The log: {self._log_path}")
+        if self._quick_deaths < MOST_QUICK_DEATHS:
+            say(f"The {self.name} {how} and is restarted. The log: {self._log_path}")
+            return
+        self.trouble = (
+            f"The {self.name} {how} {self._quick_deaths} times right after its start."
+            f" Its last line: {self._last_line or 'none'}. The log: {self._log_path}"
+        )
+        if self._essential:
+            raise GivenUp(self.trouble)
+        say(f"{self.trouble}. It is started again in {pause:.0f} seconds.")
 
     def ask_to_end(self) -> None:
         """Send SIGTERM."""

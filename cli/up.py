@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -24,6 +26,9 @@ from retrieval.fixes import esoteric_command
 from retrieval.index.versions import lacks_index
 from retrieval.recipe_files import recipes_with
 from settings import Settings
+from worker.failures import WorkerDies
+from worker.heartbeat import BEAT_SECONDS
+from worker.jobs import JobStore, StoreUnavailable
 
 _DEFAULT_SOURCE = "vital"
 _WAITING_SECONDS = 10.0  # between two lines that say that it is waiting
@@ -64,15 +69,14 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
 
 def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None:
     logs = settings.home / "logs"
-    programs = [
-        Program("web server", "app", logs / "web.log", environment),
-        Program("worker", "worker", logs / "worker.log", environment),
-    ]
-    readiness = _Readiness(settings)
+    worker = Program("worker", "worker", logs / "worker.log", environment, essential=False)
+    programs = [Program("web server", "app", logs / "web.log", environment), worker]
+    readiness, trouble = _Readiness(settings), _Trouble(settings, worker)
 
     def done() -> bool:
         if not readiness.reached and readiness.check():
             click.echo(f"ESOTERIC is ready at {address(settings)}")
+        trouble.report()
         return stop.is_set()
 
     _say("Starting the web server and the worker, which loads the models.")
@@ -86,6 +90,30 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
         ) from error
     finally:
         end_all(programs)
+
+
+class _Trouble:
+    """Tells the web server why there is no worker, in the place of the worker's heartbeats."""
+
+    def __init__(self, settings: Settings, worker: Program) -> None:
+        self._store = JobStore(settings.database_url)
+        self._worker = worker
+        self._name = f"up-{os.getpid()}"
+        self._started_at = datetime.now(UTC)
+        self._next = 0.0
+        self._reported = False
+
+    def report(self) -> None:
+        if time.monotonic() < self._next or not (self._worker.trouble or self._reported):
+            return
+        self._next = time.monotonic() + BEAT_SECONDS
+        with contextlib.suppress(StoreUnavailable):  # the web server says so itself
+            if self._worker.trouble:
+                problem = WorkerDies(self._worker.trouble)
+                self._store.beat(self._name, self._started_at, "broken", problem)
+            else:
+                self._store.forget_worker(self._name)
+            self._reported = bool(self._worker.trouble)
 
 
 class _Readiness:

@@ -68,6 +68,10 @@ class IndexUnavailable(EsotericError):
     """The index is missing, damaged, of another format or of another encoder."""
 
 
+class IndexAway(IndexUnavailable):
+    """The server of the index does not answer now; the same question may be answered later."""
+
+
 class ModelUnavailable(EsotericError):
     """A model's files are missing, or differ from those that this version needs."""
 

@@ -106,6 +106,8 @@ CLAIMS = Table(
     # Identifies one run of the job. Only the worker with this token may write events or a result.
     Column("token", String(32)),
     Column("worker", String(128)),
+    # Changes when the worker renews its lease. Others only look whether it changes: they do not
+    # compare this time with their clocks, which may differ from the worker's.
     Column("lease_until", UtcDateTime),
     # Copies of the result's verdict, so that a list of claims need not read the results.
     Column("label", String(16)),

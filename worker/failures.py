@@ -17,6 +17,18 @@ class InternalError(EsotericError):
         )
 
 
+class CheckStalled(EsotericError):
+    """A check made no progress for longer than the limit, and was ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            "check_stalled",
+            f"The check made no progress for {seconds:.0f} seconds, so it was ended.",
+            "Submit the claim again. If it happens again, worker.log in ESOTERIC_HOME/logs says"
+            " where it stood still. ESOTERIC_STALL_SECONDS sets the limit.",
+        )
+
+
 class WorkerLost(EsotericError):
     """The worker stopped twice during one claim."""
 
@@ -26,4 +38,17 @@ class WorkerLost(EsotericError):
             "The worker stopped in the middle of this claim, twice.",
             "Submit the claim again; if that fails too, the machine may be out of memory:"
             " see worker.log in ESOTERIC_HOME/logs.",
+        )
+
+
+class WorkerDies(EsotericError):
+    """A worker ends each time right after its start; `esoteric up` reports it."""
+
+    CODE = "worker_dies"
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            self.CODE,
+            f"No worker is running, so claims wait. {how}.",
+            "Fix this; the worker is started again by itself, at least once a minute.",
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from retrieval.errors import Problem
+from worker.failures import WorkerDies
 from worker.jobs import AskedModel, JobStore, SearchedCorpus
 
 # A worker writes a heartbeat every two seconds (worker.heartbeat); loading models may
@@ -34,14 +35,19 @@ def worker_health(store: JobStore) -> WorkerHealth:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    workers = store.workers(ALIVE_WITHIN)
+    reported = store.workers(ALIVE_WITHIN)
+    # What `esoteric up` says about its worker is no worker.
+    dying = [one.problem for one in reported if one.problem and one.problem.code == WorkerDies.CODE]
+    workers = [one for one in reported if one.problem is None or one.problem not in dying]
     ready = [worker for worker in workers if worker.state == "ready"]
     asked = [worker.language_model for worker in workers if worker.language_model is not None]
     # A model that gives no answer comes first, because an operator must know it.
     model = min(asked, key=lambda one: one.problem is None, default=None)
     if ready:
         return WorkerHealth(True, len(workers), None, ready[0].corpus, model)
-    if any(worker.state == "loading" for worker in workers):
+    if dying:
+        problem = dying[0]
+    elif any(worker.state == "loading" for worker in workers):
         problem = Problem(
             "worker_loading", "The worker is loading its models.", "Wait a few seconds."
         )

@@ -6,16 +6,13 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from threading import Event, Lock, Thread
 
 from worker.jobs import JobStore, Run, StoreUnavailable
 from worker.retriever import RetrieverSlot
 
 BEAT_SECONDS = 2.0
-# A claim whose lease was not renewed for this long goes to another worker. The time must
-# be longer than a stage that blocks the interpreter, or a write that the disk delays.
-LEASE = timedelta(seconds=10)
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +61,7 @@ class Heartbeat(Thread):
         """
         with self._lock:
             run = self._run
-        if run is not None and not self._store.renew(run, LEASE):
+        if run is not None and not self._store.renew(run):
             with self._lock:
                 # The claim may have ended between the two lines above.
                 self._lost = self._run is run

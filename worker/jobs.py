@@ -202,6 +202,18 @@ class Run:
 
 
 @dataclass(frozen=True)
+class RunningJob:
+    """A run that has not ended, and what changes while it does well.
+
+    ``renewed`` changes with every renewal of its lease, ``events`` with every event.
+    """
+
+    run: Run
+    renewed: datetime
+    events: int
+
+
+@dataclass(frozen=True)
 class SearchedCorpus:
     """The corpus of a worker; ``built_at`` is ISO 8601 in UTC.
 
@@ -478,7 +490,7 @@ class JobStore:
 
     # For the worker
 
-    def start(self, job_id: str, worker: str, lease: timedelta) -> Run | None:
+    def start(self, job_id: str, worker: str) -> Run | None:
         """Start a queued job. ``None``: it is not queued, so there is nothing to do.
 
         A job that was started before gets an event about it; event numbers continue.
@@ -493,7 +505,7 @@ class JobStore:
                     attempts=CLAIMS.c.attempts + 1,
                     token=token,
                     worker=worker,
-                    lease_until=now + lease,
+                    lease_until=now,
                     started_at=now,
                     dispatched_at=func.coalesce(CLAIMS.c.dispatched_at, literal(now, UtcDateTime)),
                 )
@@ -510,11 +522,11 @@ class JobStore:
                 )
             return run
 
-    def renew(self, run: Run, lease: timedelta) -> bool:
-        """Extend the lease. False: the job no longer belongs to this run."""
+    def renew(self, run: Run) -> bool:
+        """Renew the lease. False: the job no longer belongs to this run."""
         with self._database.writing() as connection:
             kept = connection.execute(
-                update(CLAIMS).where(_held_by(run)).values(lease_until=_now() + lease)
+                update(CLAIMS).where(_held_by(run)).values(lease_until=_now())
             )
             return kept.rowcount == 1
 
@@ -556,27 +568,36 @@ class JobStore:
             connection.execute(delete(ANSWERS).where(ANSWERS.c.kept_at >= began))
             return True
 
-    def overdue(self) -> list[Run]:
-        """Return the runs whose lease expired: their workers stopped or lost the database."""
+    def running(self, worker: str | None = None) -> list[RunningJob]:
+        """Return the runs that have not ended, of one worker or of all."""
+        events = select(func.count()).where(EVENTS.c.claim_id == CLAIMS.c.id).scalar_subquery()
+        wanted = CLAIMS.c.state == "running"
+        if worker is not None:
+            wanted = and_(wanted, CLAIMS.c.worker == worker)
         with self._database.reading() as connection:
-            rows = connection.execute(
-                select(CLAIMS).where(CLAIMS.c.state == "running", CLAIMS.c.lease_until <= _now())
-            ).all()
-        return [Run(row.id, row.token, row.attempts, row.claim, row.recipe) for row in rows]
+            rows = connection.execute(select(CLAIMS, events.label("events")).where(wanted)).all()
+        return [
+            RunningJob(
+                Run(row.id, row.token, row.attempts, row.claim, row.recipe),
+                row.lease_until,
+                row.events,
+            )
+            for row in rows
+        ]
 
-    def take_back(self, run: Run) -> bool:
-        """Queue an overdue job again. False: it was meanwhile renewed, ended or queued.
+    def take_back(self, job: RunningJob) -> bool:
+        """Queue a lost job again. False: it was meanwhile renewed, ended or queued.
 
         It counts as sent now: the caller sends it.
         """
         with self._database.writing() as connection:
-            return self._requeue(connection, _overdue(run), dispatched_at=_now())
+            return self._requeue(connection, _not_renewed(job), dispatched_at=_now())
 
-    def give_up(self, run: Run, error: EsotericError) -> bool:
-        """Fail an overdue job. False: it was meanwhile renewed, ended or queued."""
+    def give_up(self, job: RunningJob, error: EsotericError) -> bool:
+        """Fail a lost job. False: it was meanwhile renewed, ended or queued."""
         text = json.dumps(asdict(error.problem))
         with self._database.writing() as connection:
-            return self._end(connection, _overdue(run), "failed", error=text)
+            return self._end(connection, _not_renewed(job), "failed", error=text)
 
     # Answers of language models
 
@@ -758,8 +779,8 @@ def _held_by(run: Run) -> Any:
     return and_(CLAIMS.c.id == run.job_id, CLAIMS.c.state == "running", CLAIMS.c.token == run.token)
 
 
-def _overdue(run: Run) -> Any:
-    return and_(_held_by(run), CLAIMS.c.lease_until <= _now())
+def _not_renewed(job: RunningJob) -> Any:
+    return and_(_held_by(job.run), CLAIMS.c.lease_until == job.renewed)
 
 
 def _outcome(result: ClaimResult) -> dict[str, str | float | None]:

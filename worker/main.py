@@ -9,10 +9,7 @@ signals arrive.
 from __future__ import annotations
 
 import logging
-import os
-import secrets
 import signal
-import socket
 from datetime import timedelta
 from threading import Event, Thread
 from types import FrameType
@@ -25,6 +22,7 @@ from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.heartbeat import Heartbeat
 from worker.jobs import JobStore, StoreUnavailable
+from worker.keeper import Keeper
 from worker.logs import start_logging
 from worker.reaper import Reaper
 from worker.retriever import OpenRetriever, RetrieverSlot
@@ -38,11 +36,10 @@ logger = logging.getLogger(__name__)
 class WorkerApp:
     """The parts of a worker, connected."""
 
-    def __init__(self, settings: Settings, open_retriever: OpenRetriever) -> None:
+    def __init__(self, settings: Settings, open_retriever: OpenRetriever, name: str) -> None:
         self._stopping = Event()
         self._store = JobStore(settings.database_url)
         self._slot = RetrieverSlot(open_retriever, settings)
-        name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._heartbeat = Heartbeat(name, self._store, self._slot, self._stopping)
         self._reaper = Reaper(
             self._store,
@@ -101,14 +98,23 @@ class WorkerApp:
 
 
 def main(open_retriever: OpenRetriever) -> int:
-    """Run a worker with the settings of the environment; return the exit status."""
+    """Run a worker with the settings of the environment, and replace it if it hangs.
+
+    Returns the exit status.
+    """
     start_logging()
     for chatty in ("celery", "kombu", "httpx2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Its client warns at every try; the slot logs once that a server does not answer.
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
-        return WorkerApp(Settings.from_environment(), open_retriever).run()
+        settings = Settings.from_environment()
+        store = JobStore(settings.database_url)
+        return Keeper(
+            store,
+            settings.stall_seconds,
+            lambda name: WorkerApp(settings, open_retriever, name).run(),
+        ).run()
     except (BadSetting, BadRecipe, StoreUnavailable) as error:
         logger.critical("%s", error)
         return 1

@@ -11,8 +11,12 @@ from worker.broker import BrokerUnavailable, Queue
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
 from worker.jobs import JobStore, StoreUnavailable
+from worker.unchanged import Unchanged
 
 LOOK_SECONDS = 2.0
+# A claim whose lease was not renewed for this long goes to another worker. The time must
+# be longer than a stage that blocks the interpreter, or a write that the disk delays.
+LEASE_SECONDS = 10.0
 MOST_ATTEMPTS = 2
 # With fewer messages than queued claims, messages were lost: probably those of the oldest
 # claims, because the messages are read in order. An idle worker has read all of them. A busy one
@@ -54,6 +58,7 @@ class Reaper(Thread):
         self._broker_answers = True
         self._keep_for = keep_for
         self._tidy_from = 0.0
+        self._leases = Unchanged()
 
     def run(self) -> None:
         """Check the claims regularly until ``stop`` is set."""
@@ -71,8 +76,6 @@ class Reaper(Thread):
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        # After the machine slept, every lease has expired, also that of this worker.
-        self._heartbeat.beat()
         self._delete_old()
         lost = self._taken_back()
         try:
@@ -98,11 +101,14 @@ class Reaper(Thread):
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""
         queued = []
-        for run in self._store.overdue():
+        running = {job.run.token: job for job in self._store.running()}
+        unchanged = self._leases.seconds({token: job.renewed for token, job in running.items()})
+        for job in (running[token] for token in unchanged if unchanged[token] >= LEASE_SECONDS):
+            run = job.run
             if run.attempt >= MOST_ATTEMPTS:
-                if self._store.give_up(run, WorkerLost()):
+                if self._store.give_up(job, WorkerLost()):
                     logger.error("Claim %s lost its worker again and failed", run.job_id)
-            elif self._store.take_back(run):
+            elif self._store.take_back(job):
                 logger.warning("Claim %s lost its worker and is queued again", run.job_id)
                 queued.append(run.job_id)
         return queued

@@ -13,7 +13,7 @@ from retrieval.result import claim_result
 from retrieval.types import Progress
 from worker.broker import CHECK_CLAIM
 from worker.failures import InternalError
-from worker.heartbeat import LEASE, Heartbeat
+from worker.heartbeat import Heartbeat
 from worker.jobs import JobStore, Run, UnknownJob
 from worker.retriever import RetrieverSlot
 
@@ -37,7 +37,7 @@ class ClaimChecker:
 
     def check(self, job_id: str) -> None:
         """Check the claim, unless it was started, cancelled or finished already."""
-        run = self._store.start(job_id, self._heartbeat.worker, LEASE)
+        run = self._store.start(job_id, self._heartbeat.worker)
         if run is None:
             self._log_why_not(job_id)
             return

@@ -16,7 +16,7 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from elasticsearch.helpers import BulkIndexError
 
 from retrieval.elastic.location import ElasticLocation
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import IndexAway, IndexUnavailable
 from retrieval.fixes import esoteric_command
 
 Answer = TypeVar("Answer")
@@ -71,11 +71,11 @@ class Cluster:
         the same score differently. After an error it chooses another copy.
 
         Raises:
-            IndexUnavailable: the cluster does not answer, or answers with an error.
+            IndexUnavailable: the cluster does not answer (``IndexAway``), or answers with an error.
         """
         if self._failed is not None and time.monotonic() < self._failed[0]:
             _, known = self._failed
-            raise IndexUnavailable(known.code, known.message, known.hint)
+            raise type(known)(known.code, known.message, known.hint)
         for number in range(_TRIES):
             try:
                 answer = question(self._client, f"esoteric{number}")
@@ -162,9 +162,9 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
         )
     if not isinstance(error, ApiError):
         why = "did not answer in time" if isinstance(error, ConnectionTimeout) else "is unreachable"
-        return IndexUnavailable(
-            "store_unreachable", f"{where} {why} ({_reason(error)}).", _CHECK_RUNNING
-        )
+        unavailable = IndexAway if _may_pass(error) else IndexUnavailable
+        message = f"{where} {why} ({_reason(error)})."
+        return unavailable("store_unreachable", message, _CHECK_RUNNING)
     status, kind = status_of(error), _kind(error)
     if status == 401 or kind == "security_exception":
         return IndexUnavailable(
@@ -178,11 +178,11 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
     if kind == "cluster_block_exception" and _DISK_BLOCK in str(_cause(error).get("reason")):
         return read_only(location)
     if status == 429:
-        return IndexUnavailable(
+        return IndexAway(
             "store_busy", f"{where} has more work than it can do.", "Try again in a minute."
         )
     if status in _PASSING:
-        return IndexUnavailable(
+        return IndexAway(
             "store_red",
             f"{where} does not have all parts of the index ({kind}): a node is down or starting.",
             "Wait a minute; if the error remains, look at GET /_cluster/health.",

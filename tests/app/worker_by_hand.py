@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from retrieval.errors import EsotericError
@@ -10,7 +9,6 @@ from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker.jobs import Job, JobStore, Run
 
-LEASE = timedelta(minutes=5)
 OF = 14  # five stages first, five and four in its two hops
 FIRST_HOP = (
     ("start", "Reading the claim"),
@@ -44,7 +42,7 @@ class WorkerByHand:
         self._store = store
 
     def start(self, job: Job) -> Run:
-        run = self._store.start(job.id, "by-hand", LEASE)
+        run = self._store.start(job.id, "by-hand")
         assert run is not None
         return run
 

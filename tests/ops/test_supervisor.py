@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,13 @@ from settings import CHECKOUT
 pytestmark = pytest.mark.server
 
 
-def program(folder: Path, behaviour: str) -> Program:
+def program(folder: Path, behaviour: str, essential: bool = True) -> Program:
     return Program(
         "kettle",
         "tests.ops.programs",
         folder / "kettle.log",
         {**os.environ, "STARTS": str(folder / "starts"), "BEHAVIOUR": behaviour},
+        essential,
     )
 
 
@@ -102,6 +104,26 @@ def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(tmp_path: Pa
     assert "no luck today" in str(caught.value)
     assert str(tmp_path / "kettle.log") in str(caught.value)
     assert len(started(tmp_path)) == 5
+
+
+def test_a_program_that_others_can_do_without_is_started_again_after_growing_pauses(
+    tmp_path: Path,
+) -> None:
+    kettle, said, starts = program(tmp_path, "die", essential=False), [], []
+
+    def six() -> bool:
+        if len(started(tmp_path)) > len(starts):
+            starts.append(time.monotonic())
+        return len(starts) == 6
+
+    run([kettle], six, said.append)
+    end_all([kettle])
+    pauses = [later - earlier for earlier, later in pairwise(starts)]
+    assert pauses[4] > 8
+    assert pauses == sorted(pauses)
+    assert kettle.trouble.startswith("The kettle stopped with status 1 5 times right after its")
+    assert "no luck today" in kettle.trouble
+    assert said[-1] == f"{kettle.trouble}. It is started again in 8 seconds."
 
 
 def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +74,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     )
 
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     for pid in everyone[1:]:
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not up.ready(), "the web server's end")
@@ -81,7 +83,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     assert up.ask(address)["state"] == "done"
 
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     asked = time.monotonic()
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(10) == 0
@@ -97,15 +99,51 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
 def test_nothing_is_left_when_it_is_killed_without_notice(up: Up) -> None:
     up.wait_until_ready()
     everyone = family(up.process.pid)
-    assert len(everyone) == 3
+    assert len(everyone) == 4
     up.process.kill()
     up.process.wait()
     wait_until(lambda: alive(everyone) == [], "the end of all", seconds=8)
 
 
 @pytest.mark.models
+def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_back(up: Up) -> None:
+    def problem() -> dict[str, str]:
+        try:
+            up.ask("/readyz")
+        except urllib.error.HTTPError as answer:
+            found: dict[str, str] = json.load(answer)["error"]
+            return found
+        except OSError:
+            pass
+        return {"code": ""}
+
+    def told() -> bool:
+        for pid in programs("worker", up):
+            os.kill(pid, signal.SIGKILL)
+        return problem()["code"] == "worker_dies"
+
+    wait_until(told, "the reason")
+    said = problem()
+    assert said["message"].startswith("No worker is running, so claims wait. The worker was ended")
+    assert "right after its start" in said["message"]
+    assert str(up.home) not in said["message"]
+    assert "It is started again in 8 seconds." in up.problems()
+    with urllib.request.urlopen(f"{up.address}/claims", timeout=5) as history:
+        assert history.status == 200
+    up.wait_until_ready()
+
+
+def programs(module: str, up: Up) -> list[int]:
+    """Return the processes of `up` that run this module."""
+    listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, check=True)
+    rows = [line.split(maxsplit=1) for line in listed.stdout.decode().splitlines()]
+    ours = [int(pid) for pid, args in rows if args.endswith(f"cli.tethered {module}")]
+    return [pid for pid in family(up.process.pid) if pid in ours]
+
+
+@pytest.mark.models
 def test_sigterm_ends_it_before_it_is_ready_as_well(up: Up) -> None:
-    wait_until(lambda: len(family(up.process.pid)) == 3, "both programs")
+    wait_until(lambda: len(family(up.process.pid)) >= 3, "both programs")
     everyone = family(up.process.pid)
     up.process.terminate()
     assert up.process.wait(10) == 0

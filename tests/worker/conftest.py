@@ -32,11 +32,16 @@ class Worker:
                 env=environment,
                 stderr=file,
                 stdout=file,
+                start_new_session=True,
             )
 
     def kill(self) -> None:
-        self.process.kill()
+        self.signal(signal.SIGKILL)
         self.process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the worker and to the process that keeps it."""
+        os.killpg(self.process.pid, number)
 
     def stop(self) -> float:
         """Send SIGTERM and return how many seconds the worker took to end."""
@@ -74,6 +79,10 @@ class House:
     def hold(self, stage: str, claim: str) -> None:
         """Make the fake retriever wait in this stage of this claim."""
         (self.home / "hold").write_text(f"{stage} {claim}")
+
+    def hang(self, stage: str, claim: str) -> None:
+        """Make the fake retriever hang in this stage of this claim."""
+        (self.home / "hang").write_text(f"{stage} {claim}")
 
     def let_go(self) -> None:
         """Let the fake retriever continue."""

@@ -3,12 +3,15 @@
 It goes through the real stages, and its answer follows from the claim alone. A
 file ``hold`` beside the index that holds "STAGE CLAIM" makes it stay in that
 stage of that claim, reporting as a slow stage does, until the file is gone; so
-a test decides in which stage a worker is when something happens to it. While there
-is a file ``cut-off``, it cannot ask for its index.
+a test decides in which stage a worker is when something happens to it. A file
+``hang`` that holds the same makes it hang there and report nothing; with "no thread runs" in
+the claim, also no other thread of the process runs. While there is a file ``cut-off``, it cannot
+ask for its index.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -80,7 +83,11 @@ class FakeRetriever:
         """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
         for number, stage in enumerate(STAGES):
             on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
-            while self._held() == f"{stage} {claim}":
+            if self._named_in("hang") == f"{stage} {claim}":
+                if "no thread runs" in claim:
+                    re.match(r"(a+)+$", "a" * 60 + "b")  # takes years and keeps the interpreter
+                time.sleep(3600)
+            while self._named_in("hold") == f"{stage} {claim}":
                 time.sleep(0.1)
                 on_progress(Progress(stage, "still here", number, len(STAGES)))
             if stage == "verdict" and "zero" in claim:
@@ -99,9 +106,9 @@ class FakeRetriever:
             seconds={"total": 0.5},
         )
 
-    def _held(self) -> str:
+    def _named_in(self, file: str) -> str:
         try:
-            return (self._index.parent / "hold").read_text()
+            return (self._index.parent / file).read_text()
         except FileNotFoundError:
             return ""
 

@@ -1,11 +1,21 @@
-"""``python -m tests.worker.fake_worker``: the real worker process around the fake retriever."""
+"""``python -m tests.worker.fake_worker``: the real worker process around the fake retriever.
+
+CLOCK_AHEAD: by how many seconds the clock of its machine is ahead. LEASE_SECONDS: after how many
+seconds it takes a claim of a worker that is silent.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from datetime import UTC, datetime, timedelta
 
 from tests.worker.fake_retriever import open_retriever
+from worker import jobs, reaper
 from worker.main import main
 
 if __name__ == "__main__":
+    ahead = timedelta(seconds=float(os.environ.get("CLOCK_AHEAD", "0")))
+    jobs._now = lambda: datetime.now(UTC) + ahead
+    reaper.LEASE_SECONDS = float(os.environ.get("LEASE_SECONDS", reaper.LEASE_SECONDS))
     sys.exit(main(open_retriever))

@@ -27,7 +27,6 @@ from worker.retriever import RetrieverSlot
 
 CLAIM = "The kettle of Quillby is made of pewter."
 RESULT = ClaimResult.model_validate(claim_document(CLAIM))
-MINUTE = timedelta(minutes=1)
 DAY = timedelta(days=1)
 
 
@@ -39,7 +38,7 @@ def store(tmp_path: Path) -> Iterator[JobStore]:
 
 
 def running(store: JobStore, claim: str = CLAIM) -> Run:
-    run = store.start(store.submit(claim, "esoteric")[0].id, "a worker", MINUTE)
+    run = store.start(store.submit(claim, "esoteric")[0].id, "a worker")
     assert run is not None
     assert store.record(run, Progress("spans", f"Looking for: {claim}", 1, 9))
     return run
@@ -130,7 +129,7 @@ def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(store
     store.delete(run.job_id)
     store.keep_answer("late", "{}")  # by the call that had begun
     assert not store.record(run, Progress("titles", "late", 2, 9))
-    assert not store.renew(run, MINUTE)
+    assert not store.renew(run)
     assert not store.finish(run, RESULT)
     assert not store.fail(run, EsotericError("x", "x", "x"))
     assert not store.give_back(run)
@@ -169,7 +168,7 @@ def test_a_claim_deleted_while_its_worker_writes_never_comes_back(tmp_path: Path
         run = running(stores[0], f"Kettle {number} is old.")
         at_once(4, lambda which, run=run: act(which, run))  # type: ignore[misc]
         assert_gone(stores[0], run.job_id)
-        assert stores[0].start(run.job_id, "another worker", MINUTE) is None
+        assert stores[0].start(run.job_id, "another worker") is None
     with closing(sqlite3.connect(tmp_path / "claims.db")) as database:
         assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)
     for store in stores:

@@ -39,8 +39,8 @@ def submit(store: JobStore, claim: str = "Tea is a drink.") -> Job:
     return job
 
 
-def start(store: JobStore, job: Job, lease: timedelta = MINUTE) -> Run:
-    run = store.start(job.id, "a worker", lease)
+def start(store: JobStore, job: Job) -> Run:
+    run = store.start(job.id, "a worker")
     assert run is not None
     return run
 
@@ -89,7 +89,7 @@ def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
         "Tea is a drink.",
         "esoteric",
     )
-    assert store.start(job.id, "another worker", MINUTE) is None
+    assert store.start(job.id, "another worker") is None
     assert store.get(job.id).state == "running"
     assert store.get(job.id).started_at is not None
 
@@ -108,6 +108,7 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
 def test_a_finished_job_keeps_its_result_after_late_changes(store: JobStore) -> None:
     job = submit(store)
     run = start(store, job)
+    (running,) = store.running()
     assert store.finish(run, RESULT)
     done = store.get(job.id)
     assert (done.state, done.result, done.error) == ("done", RESULT, None)
@@ -115,10 +116,10 @@ def test_a_finished_job_keeps_its_result_after_late_changes(store: JobStore) -> 
     assert not store.finish(run, ANOTHER_RESULT)
     assert not store.fail(run, EsotericError("x", "x", "x"))
     assert not store.record(run, Progress("spans", "late", 1, 2))
-    assert not store.renew(run, MINUTE)
+    assert not store.renew(run)
     assert not store.give_back(run)
-    assert not store.take_back(run)
-    assert store.start(job.id, "another worker", MINUTE) is None
+    assert not store.take_back(running)
+    assert store.start(job.id, "another worker") is None
     assert store.cancel(job.id) == done
     assert store.get(job.id) == done
 
@@ -134,7 +135,7 @@ def test_a_failed_job_says_why_and_what_to_do(store: JobStore) -> None:
 def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore) -> None:
     job = submit(store)
     assert store.cancel(job.id).state == "cancelled"
-    assert store.start(job.id, "a worker", MINUTE) is None
+    assert store.start(job.id, "a worker") is None
     assert store.submit(job.claim, job.recipe)[1]
 
 
@@ -144,7 +145,7 @@ def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(store: JobStore) 
     assert store.record(run, Progress("spans", "two spans", 1, 9))
     assert store.cancel(job.id).state == "cancelled"
     assert not store.record(run, Progress("titles", "three titles", 2, 9))
-    assert not store.renew(run, MINUTE)
+    assert not store.renew(run)
     assert not store.finish(run, RESULT)
     assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
 
@@ -181,11 +182,13 @@ def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_n
     store: JobStore,
 ) -> None:
     job = submit(store)
-    lost = start(store, job, lease=PAST)
+    lost = start(store, job)
     store.record(lost, Progress("spans", "two spans", 1, 9))
-    assert store.overdue() == [lost]
-    assert store.take_back(lost)
-    assert store.overdue() == []
+    (running,) = store.running()
+    assert (running.run, running.events) == (lost, 1)
+    assert store.running("another worker") == []
+    assert store.take_back(running)
+    assert store.running() == []
     run = start(store, job)
     assert run.attempt == 2
     assert not store.finish(lost, ANOTHER_RESULT)
@@ -202,18 +205,19 @@ def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_n
 
 def test_a_renewed_job_is_not_queued_again(store: JobStore) -> None:
     job = submit(store)
-    run = start(store, job, lease=PAST)
-    (overdue,) = store.overdue()
-    assert store.renew(run, MINUTE)
-    assert not store.take_back(overdue)
-    assert not store.give_up(overdue, EsotericError("worker_lost", "Lost.", "Try again."))
+    run = start(store, job)
+    (seen,) = store.running()
+    assert store.renew(run)
+    assert not store.take_back(seen)
+    assert not store.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "running"
 
 
-def test_an_overdue_job_can_be_given_up(store: JobStore) -> None:
+def test_a_lost_job_can_be_given_up(store: JobStore) -> None:
     job = submit(store)
-    run = start(store, job, lease=PAST)
-    assert store.give_up(run, EsotericError("worker_lost", "Lost.", "Try again."))
+    run = start(store, job)
+    (lost,) = store.running()
+    assert store.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "failed"
     assert not store.finish(run, RESULT)
 

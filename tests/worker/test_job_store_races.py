@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import TypeVar
@@ -16,7 +15,6 @@ from tests.app.documents import claim_document
 from worker.jobs import JobStore
 
 T = TypeVar("T")
-MINUTE = timedelta(minutes=1)
 RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
 
 
@@ -81,18 +79,19 @@ def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
     stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
     for number in range(10):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        runs = at_once(8, lambda which, job=job: stores[which].start(job.id, f"w{which}", MINUTE))  # type: ignore[misc]
+        runs = at_once(8, lambda which, job=job: stores[which].start(job.id, f"w{which}"))  # type: ignore[misc]
         assert len([run for run in runs if run is not None]) == 1
     for store in stores:
         store.close()
 
 
-def test_an_overdue_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) -> None:
+def test_a_lost_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) -> None:
     stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
     job, _ = stores[0].submit("Tea is a drink.", "esoteric")
-    run = stores[0].start(job.id, "lost", timedelta(seconds=-1))
+    run = stores[0].start(job.id, "lost")
     assert run is not None
-    taken = at_once(8, lambda which: stores[which].take_back(run))
+    (lost,) = stores[0].running()
+    taken = at_once(8, lambda which: stores[which].take_back(lost))
     assert taken.count(True) == 1
     assert stores[0].get(job.id).attempts == 1
     for store in stores:
@@ -103,7 +102,7 @@ def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> Non
     stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(2)]
     for number in range(20):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        run = stores[0].start(job.id, "worker", MINUTE)
+        run = stores[0].start(job.id, "worker")
         assert run is not None
         outcomes = at_once(
             2,

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from settings import EMBEDDED_BROKER
-from tests.worker.conftest import House, RedisServer
+from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import open_retriever
 from worker.heartbeat import Heartbeat
 from worker.jobs import Job
@@ -69,7 +69,7 @@ def test_claims_that_wait_for_a_busy_worker_get_no_second_message(
     any_house: House, heartbeat: Heartbeat, reaper: Reaper
 ) -> None:
     first, *_ = submit(any_house, 20)
-    run = any_house.store.start(first.id, "by-hand", timedelta(minutes=5))
+    run = any_house.store.start(first.id, "by-hand")
     assert run is not None
     with heartbeat.keeping(run):
         for _ in range(5):
@@ -139,13 +139,17 @@ def test_a_redis_that_is_away_keeps_no_reaper_from_its_other_work(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     job = redis_house.queue.submit("The kettle is made of tin.", "esoteric")
-    assert redis_house.store.start(job.id, "lost", timedelta(seconds=-1)) is not None
+    assert redis_house.store.start(job.id, "lost") is not None
     slot = RetrieverSlot(open_retriever, redis_house.settings)
     heartbeat = Heartbeat("by-hand", redis_house.store, slot, Event())
     reaper = Reaper(redis_house.store, redis_house.queue, heartbeat, Event())
     redis_server.stop()
-    reaper.look()
-    assert redis_house.store.get(job.id).state == "queued"
+
+    def taken_back() -> bool:
+        reaper.look()
+        return redis_house.store.get(job.id).state == "queued"
+
+    wait_until(taken_back, "the end of the lease")
     redis_server.start()
     let_an_hour_pass(redis_house)
     reaper.look()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
+import os
+import signal
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from retrieval.errors import Problem
+from tests.ops.up_process import family
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
@@ -17,17 +18,6 @@ from worker.health import worker_health
 from worker.jobs import Job, SearchedCorpus
 
 pytestmark = pytest.mark.server
-
-
-def let_lease_run_out(house: House, job: Job) -> None:
-    """Let the time pass after which a worker counts as lost."""
-    with closing(sqlite3.connect(house.home / "esoteric.db", timeout=10)) as database, database:
-        changed = database.execute(
-            "UPDATE claims SET lease_until = '2001-01-01 00:00:00.000000'"
-            " WHERE id = ? AND state = 'running'",
-            [job.id],
-        )
-        assert changed.rowcount == 1
 
 
 def stages(house: House, job: Job) -> list[str]:
@@ -85,6 +75,7 @@ def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: Hou
 
 
 def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
+    house.environment["LEASE_SECONDS"] = "4"
     claim = "The kettle is cursed."
     house.hold("verdict", claim)
     worker = house.start_worker()
@@ -96,7 +87,6 @@ def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
         )
         house.wait_for_event(job, "verdict")
         worker.kill()
-        let_lease_run_out(house, job)
         worker = house.start_worker()
     failed = house.wait_for_state(job, "failed")
     assert failed.attempts == 2
@@ -112,23 +102,95 @@ def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
 def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_attempt(
     house: House,
 ) -> None:
+    house.environment["LEASE_SECONDS"] = "4"
     claim = "The kettle sings."
     house.hold("ranking", claim)
     slow = house.start_worker()
     job = house.queue.submit(claim, "esoteric")
     house.wait_for_event(job, "ranking")
-    slow.process.send_signal(19)  # SIGSTOP: a machine that sleeps
-    let_lease_run_out(house, job)
+    slow.signal(signal.SIGSTOP)  # a machine that sleeps
     house.let_go()
     house.start_worker()
     done = house.wait_for_state(job, "done")
-    slow.process.send_signal(18)  # SIGCONT: it wakes up and continues
+    slow.signal(signal.SIGCONT)  # it wakes up and continues
     other = house.queue.submit("The kettle hums.", "esoteric")
     house.wait_for_state(other, "done")
     wait_until(lambda: f"Claim {job.id} was" in slow.log.read_text(), "the end of the slow one")
     assert house.store.get(job.id) == done
     assert done.attempts == 2
     assert stages(house, job)[-1] == "done"
+
+
+@pytest.mark.parametrize("how", ["one thread waits", "no thread runs"])
+def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
+    house: House, how: str
+) -> None:
+    house.environment["ESOTERIC_STALL_SECONDS"] = "3"
+    claim = f"The kettle hangs and {how}."
+    house.hang("relevance", claim)
+    worker = house.start_worker()
+    house.wait_until_ready()
+    job = house.queue.submit(claim, "esoteric")
+    other = house.queue.submit("The kettle is made of copper.", "esoteric")
+    house.wait_for_event(job, "relevance")
+    began = time.monotonic()
+    failed = house.wait_for_state(job, "failed")
+    assert 2 < time.monotonic() - began < 10
+    assert failed.error is not None
+    assert failed.error.code == "check_stalled"
+    assert failed.error.message == "The check made no progress for 3 seconds, so it was ended."
+    assert house.wait_for_state(other, "done").attempts == 1
+    assert worker_health(house.store).workers == 1
+    assert worker.process.poll() is None
+    assert "fake_retriever.py" in worker.log.read_text()  # where it hung
+    worker.stop()
+    assert worker.process.returncode == 0
+
+
+def test_a_slow_check_that_reports_progress_is_not_ended(house: House) -> None:
+    house.environment["ESOTERIC_STALL_SECONDS"] = "2"
+    claim = "The kettle is slow."
+    house.hold("relevance", claim)
+    house.start_worker()
+    job = house.queue.submit(claim, "esoteric")
+    house.wait_for_event(job, "relevance")
+    time.sleep(6)
+    house.let_go()
+    assert house.wait_for_state(job, "done").attempts == 1
+
+
+def test_a_worker_ends_when_the_process_that_keeps_it_is_killed(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    worker.process.kill()
+    worker.process.wait()
+    wait_until(lambda: worker_health(house.store).workers == 0, "its end", seconds=5)
+
+
+def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
+    house: House,
+) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    _, child = family(worker.process.pid)
+    os.kill(child, signal.SIGKILL)
+    assert worker.process.wait(5) == -signal.SIGKILL
+
+
+def test_workers_whose_clocks_differ_leave_each_other_their_claims(any_house: House) -> None:
+    for seconds in ("20", "-20"):
+        any_house.environment["CLOCK_AHEAD"] = seconds
+        any_house.start_worker()
+    jobs = []
+    for name in ("first", "second"):
+        claim = f"The {name} kettle takes its time."
+        any_house.hold("relevance", claim)
+        jobs.append(any_house.queue.submit(claim, "esoteric"))
+        any_house.wait_for_event(jobs[-1], "relevance")
+        time.sleep(5)
+    any_house.let_go()
+    assert [any_house.wait_for_state(job, "done").attempts for job in jobs] == [1, 1]
+    assert "lost its worker" not in all_logs(any_house)
 
 
 def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:

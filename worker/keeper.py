@@ -1,0 +1,116 @@
+"""Keeps a worker at work: one whose check hangs is killed, the claim fails, and another one starts.
+
+A check can hang so that no thread of its process runs, for example in a regular expression. So
+the watch is kept by the parent process, which has no models and needs little memory.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from retrieval.tether import end_when_closed
+from worker.failures import CheckStalled
+from worker.jobs import JobStore, Run, StoreUnavailable
+from worker.unchanged import Unchanged
+
+LOOK_SECONDS = 2.0
+_POLL_SECONDS = 0.1
+# How long a process that is to be killed may take to log where it hangs.
+_LOGGING_SECONDS = 0.5
+_STOP = (signal.SIGTERM, signal.SIGINT)
+
+logger = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Runs the worker in a child process, and watches the progress of its claim."""
+
+    def __init__(self, store: JobStore, limit_seconds: float, work: Callable[[str], int]) -> None:
+        """``work``: the worker, called with its name in the child; returns its exit status.
+
+        ``limit_seconds``: how long a check may take without a progress event.
+        """
+        self._store = store
+        self._limit = limit_seconds
+        self._work = work
+        self._child = 0
+        self._stopping = False
+
+    def run(self) -> int:
+        """Work until SIGTERM or SIGINT, or until the worker ends; return the exit status.
+
+        If a signal ended the worker, the same signal ends this process.
+        """
+        while True:
+            name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+            self._store.close()  # a connection may not be used in two processes
+            reading, writing = os.pipe()
+            self._child = os.fork()
+            if self._child == 0:
+                os.close(writing)
+                end_when_closed(reading)
+                faulthandler.register(signal.SIGUSR1)
+                return self._work(name)
+            os.close(reading)
+            for number in _STOP:
+                signal.signal(number, self._stop)
+            status = self._watched(name)
+            os.close(writing)
+            for number in _STOP:
+                signal.signal(number, signal.SIG_DFL)
+            if status is None and not self._stopping:
+                continue
+            if status is not None and status < 0:
+                os.kill(os.getpid(), -status)
+            return status or 0
+
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+        if self._child:
+            os.kill(self._child, number)
+
+    def _watched(self, worker: str) -> int | None:
+        """Return the status with which the worker ended, ``None`` if it hung and was killed."""
+        unchanged, next_look = Unchanged(), time.monotonic()
+        while True:
+            ended, status = os.waitpid(self._child, os.WNOHANG)
+            if ended:
+                self._child = 0
+                return os.waitstatus_to_exitcode(status)
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + LOOK_SECONDS
+                hung = self._hung(worker, unchanged)
+                if hung is not None:
+                    self._kill(worker, hung)
+                    return None
+            time.sleep(_POLL_SECONDS)
+
+    def _hung(self, worker: str, unchanged: Unchanged) -> Run | None:
+        try:
+            running = {one.run.token: one for one in self._store.running(worker)}
+        except StoreUnavailable:
+            return None  # the worker logs it too
+        still = unchanged.seconds({token: one.events for token, one in running.items()})
+        return next((running[token].run for token in still if still[token] >= self._limit), None)
+
+    def _kill(self, worker: str, run: Run) -> None:
+        error = CheckStalled(self._limit)
+        logger.error("Claim %s hangs, so its worker is replaced. It is here:", run.job_id)
+        child, self._child = self._child, 0
+        os.kill(child, signal.SIGUSR1)
+        time.sleep(_LOGGING_SECONDS)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        try:
+            self._store.fail(run, error)
+            self._store.forget_worker(worker)
+        except StoreUnavailable as problem:
+            logger.error("Claim %s is checked again: %s", run.job_id, problem)

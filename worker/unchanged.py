@@ -1,0 +1,34 @@
+"""For how long things have stayed as they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+# More time than this between two looks does not count: this process or its machine slept, and
+# with it perhaps what it looks at.
+LONGEST_STEP_SECONDS = 5.0
+
+
+class Unchanged:
+    """Measures, by the clock of this process alone, for how long values have not changed.
+
+    Clocks of two machines differ, so a time that another one wrote says only that it was there.
+    """
+
+    def __init__(self) -> None:
+        self._last_look = time.monotonic()
+        self._seen: dict[str, tuple[object, float]] = {}
+
+    def seconds(self, values: Mapping[str, object]) -> dict[str, float]:
+        """Return for how many seconds each value has been seen unchanged, 0 for a new one."""
+        now = time.monotonic()
+        step = min(now - self._last_look, LONGEST_STEP_SECONDS)
+        self._last_look = now
+        self._seen = {
+            name: (value, self._seen[name][1] + step)
+            if name in self._seen and self._seen[name][0] == value
+            else (value, 0.0)
+            for name, value in values.items()
+        }
+        return {name: seconds for name, (_, seconds) in self._seen.items()}
