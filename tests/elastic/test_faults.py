@@ -25,7 +25,6 @@ from tests.elastic.node import Node, store_url
 from tests.encoders import WordEncoder
 from tests.index.pages import PAGES, ListCorpus
 from tests.index.phrases import holding
-from tests.ops.up_process import environment, esoteric, wait_until
 
 pytestmark = pytest.mark.elasticsearch
 
@@ -251,33 +250,3 @@ def test_a_build_ends_complete_while_one_of_three_servers_is_killed(
     index.verify()
     nodes[2].start()
     nodes[0].wait("green", nodes=3)
-
-
-@pytest.mark.models
-def test_a_batch_waits_while_its_server_is_away_and_checks_every_claim(
-    node: Node, tmp_path: Path, unpacked: Path
-) -> None:
-    (tmp_path / "models").symlink_to(unpacked)
-    pages, claims, out = (tmp_path / name for name in ("pages.jsonl", "claims.txt", "out.jsonl"))
-    page = {"id": "kettle", "title": "Kettle", "text": "A kettle is a pot. Kettles boil water."}
-    pages.write_text(json.dumps(page))
-    claims.write_text("".join(f"A kettle boils {number} cups of water.\n" for number in range(30)))
-    store = {"ESOTERIC_STORE": f"elasticsearch://{node.host}/batch", "ESOTERIC_THREADS": "1"}
-    built = esoteric("index", "build", "--source", f"jsonl:{pages}", home=tmp_path, **store)
-    assert built.returncode == 0, built.stderr
-    command = [sys.executable, "-m", "cli", "batch", str(claims), "-o", str(out)]
-    with (
-        (tmp_path / "err").open("w") as errors,
-        subprocess.Popen(command, env={**environment(tmp_path), **store}, stderr=errors) as batch,
-    ):
-        wait_until(lambda: out.exists() and out.read_text().count("\n") > 2, "some claims")
-        node.kill()
-        time.sleep(3)
-        node.start()
-        assert batch.wait(WAIT) == 0
-    said = (tmp_path / "err").read_text()
-    assert "is unreachable" in said
-    assert "Waiting for it, 10 minutes at most." in said
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert len(lines) == 30
-    assert not any("error" in line for line in lines)
