@@ -103,7 +103,7 @@ def cancel(job_id: str) -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format"),
     HTTP_404=_NO_CLAIM,
-    HTTP_409=(Error, "There is no result"),
+    HTTP_409=(Error, "There is no result, or nobody has confirmed it"),
 )
 def export_claim(job_id: str) -> Response:
     """Return the result as a file."""
@@ -127,9 +127,19 @@ def export_claim(job_id: str) -> Response:
                 "Wait until its state is done, or submit it again.",
             ),
         )
+    person = request.args.get("confirmed_by", "").strip()
+    if EXPORTS[name].of_a_person and not person:
+        raise RequestRefused(
+            HTTPStatus.CONFLICT,
+            Problem(
+                "not_confirmed",
+                "A ClaimReview is a person's judgement, and nobody has confirmed this verdict.",
+                "Read the evidence; if you agree, add &confirmed_by= and your name.",
+            ),
+        )
     page = url_for("pages.claim", job_id=job.id, _external=True)
     return Response(
-        export(name, job, page),
+        export(name, job, page, person),
         mimetype=EXPORTS[name].media_type,
         headers={
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'

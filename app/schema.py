@@ -119,6 +119,9 @@ class ExportFormat(_Model):
 
     format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
     """Format of the file."""
+    confirmed_by: str = ""
+    """Who has read the evidence and confirms the verdict; needed for `claimreview`, whose author
+    this person is."""
 
 
 class Error(_Model):
