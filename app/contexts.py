@@ -400,10 +400,11 @@ class ResultPage:
 
     ``statements``: those of a claim that makes several, else empty.
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
-    the verifier was asked. ``confidence``: ``None`` where the claim is not decided; ``calibrated``:
-    it says how many such verdicts are right. ``missing``: words of the claim that nothing settles;
-    ``None`` if the claim is decided or there are none. ``rationale``: "" where it would only quote
-    a sentence that settles nothing. ``balance``: how many selected sentences have each stance, with
+    the verifier was asked. ``certainty``: how sure the verdict is, "" where it is not decided or
+    the judge gives no probability; ``calibrated``: it says how many such verdicts are right.
+    ``missing``: words of the claim that nothing settles; ``None`` if the claim is decided or there
+    are none. ``rationale``: "" where it would only quote a sentence that settles nothing.
+    ``balance``: how many selected sentences have each stance, with
     ``scale``, the look of each. ``against``: the best sentence against the verdict, if any.
     ``proof``: ``None`` where the recipe makes none, or where it does not agree; ``proof_differs``
     says so then, and whether that has lowered the confidence.
@@ -416,7 +417,7 @@ class ResultPage:
     claim: str
     as_written: str
     badge: Badge
-    confidence: int | None
+    certainty: str
     calibrated: bool
     missing: Saying | None
     rationale: str

@@ -27,7 +27,6 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.wording import (
     NOT_SETTLED,
     NOTHING_SETTLES,
-    SUCH_VERDICTS,
     balance_words,
     level_of,
     verdict_words,
@@ -91,7 +90,7 @@ def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
         lines += [f"Note: {_escaped(notice)}", ""]
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
     lines += [
-        f"**{words}**{_confidence(result)}",
+        f"**{words}**, {result.certainty}" if result.certainty else f"**{words}**",
         "",
         *_missing(result),
         *_statements(result),
@@ -172,15 +171,6 @@ def _judges(result: ClaimResult) -> list[str]:
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")
     return [*lines, ""]
-
-
-def _confidence(result: ClaimResult) -> str:
-    """Return the confidence; empty where the claim is not decided."""
-    shown = confidence_in(result.verdict.label, result.verdict.confidence)
-    if shown is None:
-        return ""
-    such = f": {SUCH_VERDICTS.format(shown)}" if result.calibrated else ""
-    return f", {shown}% confident{such}"
 
 
 def _in_context(item: Evidence) -> str:

@@ -13,7 +13,15 @@ from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.statements import statement_items
-from app.wording import STAGES, STANCES, confidence_in, day, moment, seconds, verdict_badge
+from app.wording import (
+    STAGES,
+    STANCES,
+    confidence_in,
+    day,
+    moment,
+    seconds,
+    verdict_badge,
+)
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO
 from retrieval.wording import NOTHING_SETTLES, OCR_NOTE, balance_words
@@ -45,7 +53,7 @@ def result_page(
         claim=result.claim,
         as_written=result.claim_as_written or "",
         badge=verdict_badge(verdict.label, verdict.confidence, verdict.leans),
-        confidence=confidence_in(verdict.label, verdict.confidence),
+        certainty=result.certainty,
         calibrated=result.calibrated,
         missing=_missing(result),
         rationale="" if _only_quotes(result) else verdict.rationale,

@@ -16,7 +16,7 @@ from retrieval.types import (
     SUPPORTS,
     Label,
 )
-from retrieval.wording import level_of, verdict_words
+from retrieval.wording import in_percent, level_of, verdict_words
 from worker.jobs import ListedJob
 
 _LOOKS: dict[Label, Look] = {
@@ -95,14 +95,11 @@ def verdict_badge(
 
 
 def confidence_in(label: Label, value: float) -> int | None:
-    """Return how sure a label is, in percent; 100 only if ``value`` is 1.
+    """Return how sure a label is, in percent.
 
     ``None`` for NOT ENOUGH INFO: it is never called certain.
     """
-    if label == NOT_ENOUGH_INFO:
-        return None
-    percent = round(100 * value)
-    return 99 if percent == 100 and value < 1 else percent
+    return None if label == NOT_ENOUGH_INFO else in_percent(value)
 
 
 def moment(at: datetime) -> Moment:

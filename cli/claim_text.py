@@ -12,7 +12,6 @@ from retrieval.wording import (
     NOTHING_SETTLES,
     OCR_NOTE,
     STOPPED,
-    SUCH_VERDICTS,
     VERDICTS,
     balance_words,
     verdict_words,
@@ -33,7 +32,8 @@ def as_text(result: ClaimResult) -> str:
     verdict, selected, corpus = result.verdict, result.selected, result.corpus
     sources = {document.id: document.credit for document in result.documents}
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
-    lines = [f"{words}{_confidence(result)}: {result.claim}"]
+    sure = f" ({result.certainty})" if result.certainty else ""
+    lines = [f"{words}{sure}: {result.claim}"]
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
@@ -109,15 +109,6 @@ def _stance(item: Evidence) -> str:
     settles = item.stance != NOT_ENOUGH_INFO
     stance = item.stance.lower() + (f", {item.stance_confidence:.0%}" if settles else "")
     return stance + (f", in {item.copies} documents" if item.copies > 1 else "")
-
-
-def _confidence(result: ClaimResult) -> str:
-    """Return the confidence; that nothing is settled is never called certain."""
-    if result.verdict.label == NOT_ENOUGH_INFO:
-        return ""
-    percent = f"{result.verdict.confidence:.0%}"
-    such = f": {SUCH_VERDICTS.format(percent[:-1])}" if result.calibrated else ""
-    return f" ({percent} confident{such})"
 
 
 def _missing(result: ClaimResult) -> list[str]:

@@ -15,7 +15,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
-from retrieval.wording import BY_OCR, LOWERED, PROOF_DIFFERS, VITAL, WITH_QUANTITIES, balance_of
+from retrieval.wording import (
+    BY_OCR,
+    LOWERED,
+    PROOF_DIFFERS,
+    VITAL,
+    WITH_QUANTITIES,
+    balance_of,
+    certainty_words,
+    in_percent,
+)
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -347,6 +356,16 @@ class ClaimResult(_Part):
         return fitted and self.decider == "verifier" and not self.statements
 
     @property
+    def certainty(self) -> str:
+        """How sure the verdict is, "" where it is not decided.
+
+        It is empty for a language model too, which is not asked for a probability.
+        """
+        if self.verdict.label == types.NOT_ENOUGH_INFO or self.decider == "model":
+            return ""
+        return certainty_words(in_percent(self.verdict.confidence), calibrated=self.calibrated)
+
+    @property
     def proof_agrees(self) -> bool:
         """Whether there is a proof and it has the label of the verdict."""
         return bool(self.proof) and self.proof_label == self.verdict.label
@@ -356,7 +375,7 @@ class ClaimResult(_Part):
         """What people are told of a proof with another label than the verdict, else ""."""
         if not self.proof or self.proof_agrees:
             return ""
-        lowered = self.verdict.label != "NOT ENOUGH INFO" and self.lowered_by_proof
+        lowered = self.verdict.label != types.NOT_ENOUGH_INFO and self.lowered_by_proof
         return f"{PROOF_DIFFERS} {LOWERED}" if lowered else PROOF_DIFFERS
 
     @property

@@ -37,7 +37,6 @@ NOTHING_SETTLES = "Nothing that was found settles"
 VITAL = "Wikipedia introductions"
 """What people call the corpus ``vital``."""
 LOWERED = "This has lowered the confidence."
-SUCH_VERDICTS = "about {} of 100 such verdicts are right"
 BY_OCR = "read by OCR"
 """The section of what was read from a picture."""
 OCR_NOTE = (
@@ -61,6 +60,17 @@ def verdict_words(label: Label, confidence: float | None, leans: Label | None) -
     said = VERDICTS[leans or label]
     level = level_of(label, confidence, leans)
     return f"{level.capitalize()} {said.lower()}" if level in ("probably", "leans") else said
+
+
+def in_percent(value: float) -> int:
+    """Return a probability in whole percent; 100 only if it is 1."""
+    percent = round(100 * value)
+    return 99 if percent == 100 and value < 1 else percent
+
+
+def certainty_words(percent: int, *, calibrated: bool) -> str:
+    """Return how sure a decided verdict is; if ``calibrated``, as what can be counted."""
+    return f"about {percent} of 100 such verdicts are right" if calibrated else f"{percent}% sure"
 
 
 def balance_of(verdict: Label, stances: Iterable[Label]) -> dict[Label, int]:
