@@ -145,9 +145,10 @@ def export_claim(job_id: str) -> Response:
                 "Wait until its state is done, or submit it again.",
             ),
         )
+    person = request.args.get("confirmed_by", "").strip()
     page = url_for("pages.claim", job_id=job.id, _external=True)
     return Response(
-        export(name, job, page),
+        export(name, job, page, person),
         mimetype=EXPORTS[name].media_type,
         headers={
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'

@@ -13,6 +13,7 @@ from flask import render_template
 
 from retrieval.errors import Problem
 from retrieval.result import Decider
+from retrieval.wording import Level
 
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
@@ -28,12 +29,13 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The corpus. ``text_date``: the day of its newest text, ``None`` if unknown.
+    """The corpus. ``title``: what people call it.
 
+    ``text_date``: the day of its newest text, ``None`` if unknown.
     ``attribution``: texts of it are from Wikipedia, which must be named.
     """
 
-    name: str
+    title: str
     documents: int
     built: Moment
     text_date: Moment | None
@@ -58,10 +60,14 @@ class OtherRecipes:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A verdict, a stance or a state in a few words, with its look."""
+    """A verdict, a stance or a state in a few words, with its look.
+
+    ``level``: how sure a verdict is.
+    """
 
     look: Look
     word: str
+    level: Level = "settled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +99,6 @@ class HopRows:
 
     number: int
     stages: tuple[StageRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """A probability in words and in whole percent."""
-
-    words: str
-    percent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ class EvidenceItem:
     sentence: str
     after: str | None
     badge: Badge
-    confidence: Confidence | None
+    confidence: int | None
     hop: int
     selected: bool
     read_with: tuple[Cited, ...]
@@ -152,7 +150,7 @@ class StatementItem:
 
     text: str
     badge: Badge
-    confidence: Confidence | None
+    confidence: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +163,7 @@ class OpinionItem:
 
     judge: str
     badge: Badge
-    confidence: Confidence | None
+    confidence: int | None
     rationale: str
     cites: tuple[int, ...]
     missing: str
@@ -402,10 +400,14 @@ class ResultPage:
 
     ``statements``: those of a claim that makes several, else empty.
     ``silent``: documents that were read but contain no evidence. ``opinions``: ``None`` where only
-    the verifier was asked. ``confidence``: ``None`` where the claim is not decided. ``against``:
-    how many sentences are against the verdict, "" if none; ``disagreement``: their ranks.
+    the verifier was asked. ``certainty``: how sure the verdict is, "" where it is not decided or
+    the judge gives no probability; ``calibrated``: it says how many such verdicts are right.
+    ``missing``: words of the claim that nothing settles; ``None`` if the claim is decided or there
+    are none. ``rationale``: "" where it would only quote a sentence that settles nothing.
+    ``balance``: how many selected sentences have each stance, with
+    ``scale``, the look of each. ``against``: the best sentence against the verdict, if any.
     ``proof``: ``None`` where the recipe makes none, or where it does not agree; ``proof_differs``
-    says so then. ``lowered``: the confidence was lowered because the proof does not agree.
+    says so then, and whether that has lowered the confidence.
     ``as_written``: the claim as it was written, empty where that is the same. ``ocr_note``: what
     to know about evidence that was read by OCR, empty if there is none.
     """
@@ -415,10 +417,13 @@ class ResultPage:
     claim: str
     as_written: str
     badge: Badge
-    confidence: Confidence | None
+    certainty: str
+    calibrated: bool
+    missing: Saying | None
     rationale: str
-    against: str
-    disagreement: tuple[int, ...]
+    balance: str
+    scale: tuple[Look, ...]
+    against: EvidenceItem | None
     statements: tuple[StatementItem, ...]
     judge: str
     recipe: str
@@ -429,7 +434,6 @@ class ResultPage:
     proof: ProofItem | None
     proof_differs: str
     ocr_note: str
-    lowered: bool
     selected_evidence: tuple[EvidenceItem, ...]
     other_evidence: tuple[EvidenceItem, ...]
     documents: tuple[DocumentItem, ...]

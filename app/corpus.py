@@ -19,6 +19,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.fixes import esoteric_command
 from retrieval.recipes import Recipe
 from retrieval.runnable import runnable
+from retrieval.wording import VITAL
 from worker.health import worker_health
 from worker.jobs import SearchedCorpus
 
@@ -83,4 +84,5 @@ def corpus_item(corpus: SearchedCorpus) -> Corpus:
     named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
     text_date = day(corpus.text_date) if corpus.text_date else None
-    return Corpus(corpus.name, corpus.documents, day(corpus.built_at), text_date, attribution)
+    title = VITAL if kind == "vital" else corpus.name
+    return Corpus(title, corpus.documents, day(corpus.built_at), text_date, attribution)

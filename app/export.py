@@ -1,4 +1,8 @@
-"""A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview."""
+"""A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview.
+
+A ClaimReview is published as a judgement: its author is the person who has confirmed the verdict,
+or the program if nobody has.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,13 @@ from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.wording import PROOF_DIFFERS, against_words, verdict_words
+from retrieval.wording import (
+    NOT_SETTLED,
+    NOTHING_SETTLES,
+    balance_words,
+    level_of,
+    verdict_words,
+)
 from worker.jobs import Job
 
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
@@ -32,38 +42,43 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 # JSON-LD is made to be put into a page, where HTML would end it at a "</script>". These characters
 # occur only in strings of JSON, and are the same strings if they are escaped.
 _FOR_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+_PROGRAM = {"@type": "Organization", "name": "ESOTERIC"}
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
     *("path", "section", "page", "context_before", "context_after"),
-    *("copies", "leans", "disagrees", "source"),
+    *("copies", "leans", "disagrees", "source", "level"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file format. ``write`` takes the job, its result and the address of its page."""
+    """A file format.
+
+    ``write`` takes the job, its result, the address of its page, and who has confirmed the verdict,
+    "" if nobody has.
+    """
 
     suffix: str
     media_type: str
-    write: Callable[[Job, ClaimResult, str], str]
+    write: Callable[[Job, ClaimResult, str, str], str]
 
 
-def export(name: str, job: Job, page: str) -> str:
+def export(name: str, job: Job, page: str, person: str) -> str:
     """Return the content of the file.
 
     Raises:
         KeyError: there is no such format.
     """
     assert job.result is not None  # the view has checked this
-    return EXPORTS[name].write(job, job.result, page)
+    return EXPORTS[name].write(job, job.result, page, person)
 
 
-def _json(job: Job, result: ClaimResult, page: str) -> str:
+def _json(job: Job, result: ClaimResult, page: str, person: str) -> str:
     return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: ClaimResult, page: str) -> str:
+def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
     verdict = result.verdict
     corpus = result.corpus
     proof = proof_item(result)
@@ -76,9 +91,11 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
         lines += [f"Note: {_escaped(notice)}", ""]
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
     lines += [
-        f"**{words}**{_confidence(result)}",
+        f"**{words}**, {result.certainty}" if result.certainty else f"**{words}**",
         "",
+        *_missing(result),
         *_statements(result),
+        *([balance_words(result.balance), ""] if result.selected else []),
         _escaped(verdict.rationale),
         "",
         *_against(result),
@@ -89,7 +106,7 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
     for rank, item in enumerate(result.evidence, 1):
         stance = STANCES[item.stance].word.lower()
         sure = confidence_in(item.stance, item.stance_confidence)
-        percent = f" ({sure.percent}%)" if sure else ""
+        percent = f" ({sure}%)" if sure else ""
         copies = f", in {item.copies} documents" if item.copies > 1 else ""
         together = _read_with(item, sentences)
         selected = ", selected" if item.selected else ""
@@ -101,11 +118,11 @@ def _markdown(job: Job, result: ClaimResult, page: str) -> str:
         ]
     if not result.evidence:
         lines.append("None was found.")
-    lines += [*_proof(proof, differs=bool(result.proof) and not result.proof_agrees)]
+    lines += [*_proof(proof, result.proof_differs)]
     lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
-    searched = f"{_escaped(corpus.name)} ({corpus.documents} documents,"
+    searched = f"{_escaped(result.corpus_title)} ({corpus.documents} documents,"
     searched += f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
@@ -118,16 +135,24 @@ def _sources(result: ClaimResult) -> dict[str, str]:
 
 
 def _against(result: ClaimResult) -> list[str]:
-    """Return which sentences are against the verdict, where there are any."""
-    ranks = [str(rank) for rank in result.verdict.disagreement]
-    return [f"{against_words(len(ranks))}: evidence {listed(ranks)}", ""] if ranks else []
+    """Return the best sentence against the verdict, where there is one."""
+    item = result.against
+    return [f"Against it: {_quoted(item.sentence)} {_source(item)}", ""] if item else []
+
+
+def _missing(result: ClaimResult) -> list[str]:
+    """Return what is missing, where the claim is not decided."""
+    if result.verdict.label != NOT_ENOUGH_INFO:
+        return []
+    words = listed([_quoted(words) for words in result.missing])
+    return [f"{NOT_SETTLED} {NOTHING_SETTLES} {words}." if words else NOT_SETTLED, ""]
 
 
 def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = []
     for number, one in enumerate(statement_items(result), 1):
-        percent = f" ({one.confidence.percent}%)" if one.confidence else ""
+        percent = f" ({one.confidence}%)" if one.confidence else ""
         lines.append(f"{number}. {one.badge.word}{percent}: {_escaped(one.text)}")
     return [*lines, ""] if lines else []
 
@@ -141,21 +166,12 @@ def _judges(result: ClaimResult) -> list[str]:
     for one in (both.first, both.second):
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
-        percent = f" ({one.confidence.percent}%)" if one.confidence else ""
+        percent = f" ({one.confidence}%)" if one.confidence else ""
         verdict = f"{one.badge.word.lower()}{percent}{citing}"
         lines.append(f"- {_escaped(one.judge)}: {verdict}. {_escaped(one.rationale)}")
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")
     return [*lines, ""]
-
-
-def _confidence(result: ClaimResult) -> str:
-    """Return the confidence; empty where the claim is not decided."""
-    shown = confidence_in(result.verdict.label, result.verdict.confidence)
-    if shown is None:
-        return ""
-    lowered = ", lowered because the proof does not agree" if result.lowered_by_proof else ""
-    return f", {shown.words.lower()} confidence ({shown.percent}%){lowered}"
 
 
 def _in_context(item: Evidence) -> str:
@@ -173,10 +189,10 @@ def _read_with(item: Evidence, sentences: CitedSentences) -> str:
     return f", read together with {listed(named)}" if named else ""
 
 
-def _proof(proof: ProofItem | None, *, differs: bool) -> list[str]:
-    """Return the lines of the proof, none where there is no proof; one where it ``differs``."""
+def _proof(proof: ProofItem | None, differs: str) -> list[str]:
+    """Return the lines of the proof, if there is one; where it ``differs``, only this."""
     if differs:
-        return ["", "## Proof", "", PROOF_DIFFERS]
+        return ["", "## Proof", "", differs]
     if proof is None:
         return []
     lines = ["", "## Proof", "", _sentence(proof.summary), ""]
@@ -218,7 +234,7 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: ClaimResult, page: str) -> str:
+def _csv(job: Job, result: ClaimResult, page: str, person: str) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
@@ -229,6 +245,7 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
         # A cell without the page around it would read as a certainty.
         "confidence": "" if label == NOT_ENOUGH_INFO else result.verdict.confidence,
         "leans": result.verdict.leans,
+        "level": level_of(label, result.verdict.confidence, result.verdict.leans),
     }
     sources = _sources(result)
     rows = [
@@ -248,7 +265,7 @@ def _csv(job: Job, result: ClaimResult, page: str) -> str:
     return file.getvalue()
 
 
-def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
+def _claim_review(job: Job, result: ClaimResult, page: str, person: str) -> str:
     verdict = result.verdict
     label = verdict.label
     rating: dict[str, Any] = {
@@ -265,11 +282,15 @@ def _claim_review(job: Job, result: ClaimResult, page: str) -> str:
         "@type": "ClaimReview",
         "url": page,
         "datePublished": (job.finished_at or job.created_at).date().isoformat(),
-        "author": {"@type": "Organization", "name": "ESOTERIC"},
+        "author": {"@type": "Person", "name": person} if person else _PROGRAM,
         "claimReviewed": result.claim,
         "itemReviewed": {"@type": "Claim", "text": result.claim},
         "reviewRating": rating,
-        "citation": [_citation(item, sources.get(item.document)) for item in result.selected],
+        "citation": [
+            _citation(item, sources.get(item.document))
+            for item in result.selected
+            if item.stance == label
+        ],
     }
     return json.dumps(review, ensure_ascii=False, indent=2).translate(_FOR_SCRIPT) + "\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.contexts import Corpus, EvidenceItem, ResultPage, Timing
+from app.contexts import Corpus, EvidenceItem, ResultPage, Saying, Timing
 from app.credits import credit_item
 from app.documents import document_items
 from app.hops import hop_items
@@ -13,9 +13,18 @@ from app.opinions import opinions
 from app.proof import proof_item
 from app.sentences import CitedSentences
 from app.statements import statement_items
-from app.wording import STAGES, STANCES, confidence_in, day, moment, seconds, verdict_badge
-from retrieval.result import Evidence
-from retrieval.wording import OCR_NOTE, PROOF_DIFFERS, against_words
+from app.wording import (
+    STAGES,
+    STANCES,
+    confidence_in,
+    day,
+    moment,
+    seconds,
+    verdict_badge,
+)
+from retrieval.result import ClaimResult, Evidence
+from retrieval.types import NOT_ENOUGH_INFO
+from retrieval.wording import NOTHING_SETTLES, OCR_NOTE, balance_words
 from worker.jobs import Job
 
 
@@ -44,10 +53,15 @@ def result_page(
         claim=result.claim,
         as_written=result.claim_as_written or "",
         badge=verdict_badge(verdict.label, verdict.confidence, verdict.leans),
-        confidence=confidence_in(verdict.label, verdict.confidence),
-        rationale=verdict.rationale,
-        against=against_words(len(verdict.disagreement)) if verdict.disagreement else "",
-        disagreement=verdict.disagreement,
+        certainty=result.certainty,
+        calibrated=result.calibrated,
+        missing=_missing(result),
+        rationale="" if _only_quotes(result) else verdict.rationale,
+        balance=balance_words(result.balance),
+        scale=tuple(
+            STANCES[stance].look for stance, number in result.balance.items() for _ in range(number)
+        ),
+        against=evidence[verdict.disagreement[0] - 1] if verdict.disagreement else None,
         statements=statement_items(result),
         judge=verdict.judge,
         recipe=result.recipe,
@@ -56,9 +70,8 @@ def result_page(
         notices=result.notices,
         opinions=opinions(result),
         proof=proof_item(result),
-        proof_differs=PROOF_DIFFERS if result.proof and not result.proof_agrees else "",
+        proof_differs=result.proof_differs,
         ocr_note=OCR_NOTE if any(item.by_ocr for item in result.evidence) else "",
-        lowered=result.lowered_by_proof,
         selected_evidence=tuple(item for item in evidence if item.selected),
         other_evidence=tuple(item for item in evidence if not item.selected),
         documents=tuple(item for item in documents if item.sentences),
@@ -66,7 +79,7 @@ def result_page(
         questions=tuple(question.text for question in result.questions),
         hops=hop_items(result),
         corpus=Corpus(
-            name=result.corpus.name,
+            title=result.corpus_title,
             documents=result.corpus.documents,
             built=day(result.corpus.built_at),
             text_date=day(result.corpus.text_date) if result.corpus.text_date else None,
@@ -80,6 +93,20 @@ def result_page(
         ),
         most_characters=most_characters,
     )
+
+
+def _missing(result: ClaimResult) -> Saying | None:
+    """Return what is missing, where that is why the claim is not decided."""
+    if result.verdict.label != NOT_ENOUGH_INFO or not result.missing:
+        return None
+    return Saying(NOTHING_SETTLES, result.missing, ".")
+
+
+def _only_quotes(result: ClaimResult) -> bool:
+    """Return whether the rationale only quotes a sentence that settles nothing."""
+    verdict = result.verdict
+    undecided = verdict.label == NOT_ENOUGH_INFO and verdict.leans is None
+    return undecided and result.decider == "verifier" and bool(result.selected)
 
 
 def _evidence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.contexts import Badge, Confidence, Look, Moment
+from app.contexts import Badge, Look, Moment
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -16,7 +16,7 @@ from retrieval.types import (
     SUPPORTS,
     Label,
 )
-from retrieval.wording import verdict_words
+from retrieval.wording import in_percent, level_of, verdict_words
 from worker.jobs import ListedJob
 
 _LOOKS: dict[Label, Look] = {
@@ -81,26 +81,25 @@ _FOUND_BY = {
     "generation": "a title predicted from the evidence",
     "dense": "a sentence similar in meaning",
 }
-_CONFIDENCE = ((0.9, "Very high"), (0.75, "High"), (0.6, "Moderate"), (0.0, "Low"))
 
 
 def verdict_badge(
     label: Label, confidence: float | None = None, leans: Label | None = None
 ) -> Badge:
     """Return a verdict as ``verdict_words`` says it, with its look."""
-    return Badge(_LOOKS[label], verdict_words(label, confidence, leans))
+    return Badge(
+        _LOOKS[label],
+        verdict_words(label, confidence, leans),
+        level_of(label, confidence, leans),
+    )
 
 
-def confidence_in(label: Label, value: float) -> Confidence | None:
-    """Return how sure a label is, ``None`` for NOT ENOUGH INFO: it is never called certain."""
-    return None if label == NOT_ENOUGH_INFO else confidence(value)
+def confidence_in(label: Label, value: float) -> int | None:
+    """Return how sure a label is, in percent.
 
-
-def confidence(value: float) -> Confidence:
-    """Return a probability in words and percent; 100 only if ``value`` is 1."""
-    words = next(words for least, words in _CONFIDENCE if value >= least)
-    percent = round(100 * value)
-    return Confidence(words, 99 if percent == 100 and value < 1 else percent)
+    ``None`` for NOT ENOUGH INFO: it is never called certain.
+    """
+    return None if label == NOT_ENOUGH_INFO else in_percent(value)
 
 
 def moment(at: datetime) -> Moment:

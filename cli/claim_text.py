@@ -8,11 +8,12 @@ from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
 from retrieval.wording import (
+    NOT_SETTLED,
+    NOTHING_SETTLES,
     OCR_NOTE,
-    PROOF_DIFFERS,
     STOPPED,
     VERDICTS,
-    against_words,
+    balance_words,
     verdict_words,
 )
 
@@ -31,19 +32,21 @@ def as_text(result: ClaimResult) -> str:
     verdict, selected, corpus = result.verdict, result.selected, result.corpus
     sources = {document.id: document.credit for document in result.documents}
     words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
-    lines = [f"{words}{_confidence(result)}: {result.claim}"]
+    sure = f" ({result.certainty})" if result.certainty else ""
+    lines = [f"{words}{sure}: {result.claim}"]
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
+    lines += _missing(result)
     lines += _statements(result)
+    lines += ["", balance_words(result.balance)] if selected else []
     lines += ["", *_wrapped(verdict.rationale, "")]
-    lines += [f"{against_words(len(verdict.disagreement))}."] if verdict.disagreement else []
+    lines += _wrapped(f"Against it: {_named(result.against)}", "   ") if result.against else []
     lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]
     for number, item in enumerate(selected[:_SHOWN], start=1):
-        head = f"{number}. [{_stance(item)}] {item.reference}: "
-        lines += _wrapped(head + _in_context(item), "   ")
+        lines += _wrapped(f"{number}. [{_stance(item)}] {_named(item)}", "   ")
         if item.url:
             lines.append(f"   {item.url}")
         credit = sources.get(item.document, "")
@@ -58,17 +61,17 @@ def as_text(result: ClaimResult) -> str:
     seconds = result.seconds["total"]
     text_date = f"text of {corpus.text_date}, " if corpus.text_date else ""
     built = f"{text_date}built {corpus.built_at[:10]}"
-    searched = f"{corpus.name}, {corpus.documents} documents, {built}"
+    searched = f"{result.corpus_title}, {corpus.documents} documents, {built}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
 
 
-def _in_context(item: Evidence) -> str:
-    """Return the sentence, with its context in brackets."""
+def _named(item: Evidence) -> str:
+    """Return the sentence after its title, with its context in brackets."""
     before, after = (
         f"[{text}]" if text else None for text in (item.context_before, item.context_after)
     )
-    return " ".join(filter(None, (before, item.sentence, after)))
+    return " ".join(filter(None, (f"{item.reference}:", before, item.sentence, after)))
 
 
 def _statements(result: ClaimResult) -> list[str]:
@@ -108,19 +111,17 @@ def _stance(item: Evidence) -> str:
     return stance + (f", in {item.copies} documents" if item.copies > 1 else "")
 
 
-def _confidence(result: ClaimResult) -> str:
-    """Return the confidence; that nothing is settled is never called certain."""
-    if result.verdict.label == NOT_ENOUGH_INFO:
-        return ""
-    text = f"{result.verdict.confidence:.0%} confident"
-    if result.lowered_by_proof:
-        text += ", lowered because the proof does not agree"
-    return f" ({text})"
+def _missing(result: ClaimResult) -> list[str]:
+    """Return what is missing, where the claim is not decided."""
+    if result.verdict.label != NOT_ENOUGH_INFO:
+        return []
+    words = ", ".join(f"“{words}”" for words in result.missing)
+    return _wrapped(f"{NOT_SETTLED} {NOTHING_SETTLES} {words}." if words else NOT_SETTLED, "")
 
 
 def _proof(result: ClaimResult) -> list[str]:
-    if not result.proof_agrees:
-        return [PROOF_DIFFERS]
+    if result.proof_differs:
+        return _wrapped(result.proof_differs, "")
     claim = result.claim
     texts = {found.id: found for found in result.documents}
     whole = {(item.document, item.start, item.end) for item in result.evidence}

@@ -13,8 +13,9 @@ from cli.claim_files import Row
 from retrieval.result import ClaimResult
 from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
+from retrieval.wording import level_of
 
-_COLUMNS = ("verdict", "confidence", "leans", "rationale", "evidence", "sources", "error")
+_COLUMNS = ("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error")
 _LONG = ("claim", "rationale", "evidence", "sources", "error")
 _WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
 TABLES = (".csv", ".xlsx")
@@ -67,6 +68,7 @@ def _verdict(record: dict[str, Any]) -> dict[str, object]:
     ]
     return {
         "verdict": verdict.label,
+        "level": level_of(verdict.label, verdict.confidence, verdict.leans),
         # A cell without the page around it would read as a certainty.
         # With two digits after the point no spreadsheet takes it for thousands.
         "confidence": None if verdict.label == NOT_ENOUGH_INFO else round(verdict.confidence, 2),

@@ -15,7 +15,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
-from retrieval.wording import BY_OCR, WITH_QUANTITIES
+from retrieval.wording import (
+    BY_OCR,
+    LOWERED,
+    PROOF_DIFFERS,
+    VITAL,
+    WITH_QUANTITIES,
+    balance_of,
+    certainty_words,
+    in_percent,
+)
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -303,6 +312,31 @@ class ClaimResult(_Part):
         return tuple(item for item in self.evidence if item.selected)
 
     @property
+    def corpus_title(self) -> str:
+        """What people call the corpus; a folder may be called ``vital`` too."""
+        credited = any(document.credit == "en.wikipedia.org" for document in self.documents)
+        return VITAL if self.corpus.name == "vital" and credited else self.corpus.name
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The words of the claim that no search for it found settled, each once."""
+        ends = [hop for hop in self.hops if hop.stopped or hop is self.hops[-1]]
+        spans = [span for hop in ends if not hop.sufficient for span in hop.missing]
+        return tuple(dict.fromkeys(words for a, b in spans if (words := self.claim[max(0, a) : b])))
+
+    @property
+    def against(self) -> Evidence | None:
+        """The best selected sentence against the verdict, or against what it leans to."""
+        numbers = self.verdict.disagreement
+        return self.evidence[numbers[0] - 1] if numbers else None
+
+    @property
+    def balance(self) -> dict[Label, int]:
+        """How many selected sentences have each stance, those with the verdict's first."""
+        verdict = self.verdict
+        return balance_of(verdict.leans or verdict.label, (item.stance for item in self.selected))
+
+    @property
     def decider(self) -> Decider:
         """Which judge gave the verdict."""
         judge, opinions = self.verdict.judge, self.verdict.opinions
@@ -313,9 +347,36 @@ class ClaimResult(_Part):
         return "verifier" if judge == opinions[0].judge else "both"
 
     @property
+    def calibrated(self) -> bool:
+        """Whether the confidence was fitted to verdicts such as this one.
+
+        That of a language model and of several statements together was not.
+        """
+        fitted = any(word in self.verdict.judge for word in ("MPNet verifier", ", calibrated"))
+        return fitted and self.decider == "verifier" and not self.statements
+
+    @property
+    def certainty(self) -> str:
+        """How sure the verdict is, "" where it is not decided.
+
+        It is empty for a language model too, which is not asked for a probability.
+        """
+        if self.verdict.label == types.NOT_ENOUGH_INFO or self.decider == "model":
+            return ""
+        return certainty_words(in_percent(self.verdict.confidence), calibrated=self.calibrated)
+
+    @property
     def proof_agrees(self) -> bool:
         """Whether there is a proof and it has the label of the verdict."""
         return bool(self.proof) and self.proof_label == self.verdict.label
+
+    @property
+    def proof_differs(self) -> str:
+        """What people are told of a proof with another label than the verdict, else ""."""
+        if not self.proof or self.proof_agrees:
+            return ""
+        lowered = self.verdict.label != types.NOT_ENOUGH_INFO and self.lowered_by_proof
+        return f"{PROOF_DIFFERS} {LOWERED}" if lowered else PROOF_DIFFERS
 
     @property
     def lowered_by_proof(self) -> bool:

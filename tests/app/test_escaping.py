@@ -102,7 +102,9 @@ def test_a_hostile_proof_with_odd_offsets_is_shown_and_does_nothing(
     assert_harmless(page.text)
     assert 'class="drawn"' in page.text
     for name in ("json", "md", "csv", "claimreview"):
-        assert client.get(f"/api/v1/claims/{job.id}/export?format={name}").status_code == 200
+        query = {"format": name, "confirmed_by": HOSTILE}
+        answer = client.get(f"/api/v1/claims/{job.id}/export", query_string=query)
+        assert answer.status_code == 200
 
 
 def test_hostile_progress_errors_and_forms_do_nothing(

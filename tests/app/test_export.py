@@ -33,7 +33,8 @@ def done(store: JobStore, worker: WorkerByHand, result: dict[str, Any]) -> Job:
 
 
 def fetch(client: FlaskClient, job: Job, name: str) -> Any:
-    answer = client.get(f"/api/v1/claims/{job.id}/export?format={name}")
+    query = {"format": name} | ({"confirmed_by": "Ida Holm"} if name == "claimreview" else {})
+    answer = client.get(f"/api/v1/claims/{job.id}/export", query_string=query)
     assert answer.status_code == 200
     return answer
 
@@ -122,6 +123,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "leans": "",
         "disagrees": "False",
         "source": "en.wikipedia.org",
+        "level": "settled",
     }
 
 
@@ -149,13 +151,9 @@ def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
     assert next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))["source"] == credit
     markdown = fetch(client, job, "md").text
     assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
-    assert r"vital (9842 documents, text of 2024\-03\-05, built 2026" in markdown
+    assert r"Wikipedia introductions (9842 documents, text of 2024\-03\-05, built 2026" in markdown
     review = json.loads(fetch(client, job, "claimreview").text)
-    assert [work["creditText"] for work in review["citation"]] == [
-        credit,
-        "en.wikipedia.org",
-        credit,
-    ]
+    assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
 
 
 def test_exports_show_the_context_of_a_sentence_and_escape_it(
@@ -207,7 +205,7 @@ def test_markdown_has_the_verdict_and_its_evidence(
     job = done(store, worker, claim_document(CLAIM))
     text = fetch(client, job, "md").text
     assert text.startswith("# The Lighthouse of Varn was built by Ida Holm\\.\n")
-    assert "**Supported**, very high confidence (93%)" in text
+    assert "**Supported**, 93% sure\n\n2 support · 1 settles nothing\n" in text
     assert (
         "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
         "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>), from en\\.wikipedia\\.org:"
@@ -242,7 +240,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(
     for item in result["evidence"]:
         item["selected"] = False
     job = done(store, worker, result)
-    assert "**Not enough information**\n" in fetch(client, job, "md").text
+    assert "**Not settled**\n\nThis corpus does not settle it.\n" in fetch(client, job, "md").text
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(
@@ -298,10 +296,8 @@ def test_markdown_says_that_the_proof_does_not_agree(
 ) -> None:
     job = done(store, worker, document_with_proof("REFUTES"))
     assert (
-        "**Refuted**, very high confidence (93%), lowered because the proof does not agree\n"
-    ) in fetch(client, job, "md").text
-    assert (
-        "## Proof\n\nRead part by part, the evidence does not give the same verdict.\n\n## Q"
+        "## Proof\n\nRead part by part, the evidence does not give the same verdict."
+        " This has lowered the confidence.\n\n## Q"
     ) in fetch(client, job, "md").text
 
 
@@ -349,7 +345,7 @@ def test_markdown_escapes_markup_in_the_texts(
     [
         ("SUPPORTS", "Supported", 5),
         ("REFUTES", "Refuted", 1),
-        ("NOT ENOUGH INFO", "Not enough information", None),
+        ("NOT ENOUGH INFO", "Not settled", None),
     ],
 )
 def test_claimreview_rates_the_claim(
@@ -369,11 +365,20 @@ def test_claimreview_rates_the_claim(
     assert review["datePublished"] == datetime.now(UTC).date().isoformat()
     assert review["reviewRating"]["alternateName"] == word
     assert review["reviewRating"].get("ratingValue") == value
-    assert [work["name"] for work in review["citation"]] == [
-        "Lighthouse of Varn",
-        "Ida Holm",
-        "Lighthouse of Varn",
-    ]
+    assert review["author"] == {"@type": "Person", "name": "Ida Holm"}
+    # Of the three selected sentences the third settles nothing.
+    named = ["Lighthouse of Varn", "Ida Holm", "Lighthouse of Varn"]
+    assert [work["name"] for work in review["citation"]] == named[: 2 if value else 3]
+
+
+def test_the_author_of_a_claimreview_is_the_program_until_a_person_confirms_the_verdict(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    for name in ("", "&confirmed_by=", "&confirmed_by=%20"):
+        answer = client.get(f"/api/v1/claims/{job.id}/export?format=claimreview{name}")
+        review = json.loads(answer.text)
+        assert review["author"] == {"@type": "Organization", "name": "ESOTERIC"}
 
 
 def test_claimreview_stays_within_the_script_element_that_it_is_put_into(
@@ -435,8 +440,10 @@ def test_markdown_of_an_undecided_verdict_has_its_lean_and_no_confidence(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     text = fetch(client, done(store, worker, document_with_doubt()), "md").text
-    assert "\n**Not settled, leans towards refuted**\n" in text
-    assert "\n1 sentence says the opposite: evidence 2\n" in text
+    assert "\n**Leans refuted**\n" in text
+    assert (
+        "\nAgainst it: “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
+    )
     assert ": settles nothing, in 7 documents, selected\n" in text
 
 
@@ -445,8 +452,8 @@ def test_csv_of_an_undecided_verdict_has_its_lean_and_no_confidence(
 ) -> None:
     text = fetch(client, done(store, worker, document_with_doubt()), "csv").text
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert {(row["verdict"], row["confidence"], row["leans"]) for row in rows} == {
-        ("NOT ENOUGH INFO", "", "REFUTES")
+    assert {(row["verdict"], row["level"], row["confidence"], row["leans"]) for row in rows} == {
+        ("NOT ENOUGH INFO", "leans", "", "REFUTES")
     }
     assert [row["disagrees"] for row in rows] == ["False", "True", "False", "False"]
     assert [row["copies"] for row in rows] == ["7", "1", "1", "1"]
@@ -457,7 +464,7 @@ def test_claimreview_of_an_undecided_verdict_rates_nothing(
 ) -> None:
     text = fetch(client, done(store, worker, document_with_doubt()), "claimreview").text
     rating = json.loads(text)["reviewRating"]
-    assert rating["alternateName"] == "Not enough information"
+    assert rating["alternateName"] == "Not settled"
     assert "ratingValue" not in rating
 
 
@@ -465,6 +472,6 @@ def test_a_decided_verdict_with_little_confidence_is_worded_as_probable(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, claim_document(CLAIM, "REFUTES", 0.69))
-    assert "**Probably refuted**, moderate confidence (69%)" in fetch(client, job, "md").text
+    assert "**Probably refuted**, 69% sure\n" in fetch(client, job, "md").text
     rating = json.loads(fetch(client, job, "claimreview").text)["reviewRating"]
     assert rating["alternateName"] == "Probably refuted"

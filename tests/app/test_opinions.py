@@ -80,10 +80,10 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> Non
     both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
     by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
     for export in ("", "md"):
-        assert "lowered because" in page(document_with_proof("REFUTES"), export)
-        assert "lowered because" not in page(by_model, export)
-    assert "lowered because" in text_of(document_with_proof("REFUTES"))
-    assert "lowered because" not in text_of(by_model)
+        assert "has lowered" in page(document_with_proof("REFUTES"), export)
+        assert "has lowered" not in page(by_model, export)
+    assert "has lowered" in text_of(document_with_proof("REFUTES"))
+    assert "has lowered" not in text_of(by_model)
 
 
 def test_where_both_decide_together_neither_is_marked_as_deciding(page: Any) -> None:

@@ -53,7 +53,7 @@ def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskCl
     for example in EXAMPLES:
         assert f'name="claim" value="{example}"' in page.text
     text = words(page.text)
-    assert "vital: 9,842 documents, indexed on 20 November 2026" in text
+    assert "Wikipedia introductions: 9,842 documents, text of an unknown date" in text
     assert "CC BY-SA 4.0" in text
     assert "No claim has been checked yet." in text
 
@@ -64,7 +64,7 @@ def test_another_corpus_is_not_attributed_to_wikipedia(
     about = {"name": "notes", "source": "folder:/srv/notes", "date": "2024-03-05"}
     describe_index(settings.home, **about, documents=12)
     text = words(client.get("/").text)
-    assert "notes: 12 documents, text of 5 March 2024, indexed on 20 November 2026" in text
+    assert "notes: 12 documents, text of 5 March 2024. It searches nothing else" in text
     assert "CC BY-SA" not in text
 
 
@@ -102,7 +102,7 @@ def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
     store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)
-    assert "vital: 9,842 documents, indexed on 20 November 2026" in text
+    assert "Wikipedia introductions: 9,842 documents, text of an unknown date" in text
     assert "CC BY-SA 4.0" in text
     problem = EsotericError("index_unreachable", "The server does not answer.", "Start it.")
     store.beat("by-hand", datetime.now(UTC), "broken", problem, corpus)
@@ -280,11 +280,15 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
 @pytest.mark.parametrize(
     ("label", "confidence", "shown"),
     [
-        ("SUPPORTS", 0.934, "Verdict: Supported Very high confidence, 93%"),
-        ("REFUTES", 0.75, "Verdict: Refuted High confidence, 75%"),
-        ("NOT ENOUGH INFO", 0.41, "Verdict: Not enough information “"),
-        ("REFUTES", 0.69, "Verdict: Probably refuted Moderate confidence, 69%"),
-        ("SUPPORTS", 0.999, "Verdict: Supported Very high confidence, 99%"),
+        ("SUPPORTS", 0.934, "Verdict: Supported 93% sure 2 support · 1 settles nothing “"),
+        ("REFUTES", 0.75, "Verdict: Refuted 75% sure 2 refute · 1 settles nothing “"),
+        (
+            "NOT ENOUGH INFO",
+            0.41,
+            "Verdict: Not settled This corpus does not settle it. 3 settle nothing Edit the claim",
+        ),
+        ("REFUTES", 0.69, "Verdict: Probably refuted 69% sure 2 refute"),
+        ("SUPPORTS", 0.999, "Verdict: Supported 99% sure"),
     ],
 )
 def test_the_result_is_at_the_same_address(
@@ -301,12 +305,7 @@ def test_the_result_is_at_the_same_address(
     assert page.status_code == 200
     text = words(page.text)
     assert shown in text
-    open_claim = label == "NOT ENOUGH INFO"
-    begins = "The claim is not settled by" if open_claim else "The verdict is based on"
-    assert (
-        f"{begins} the 3 sentences below: the most relevant one alone, and all of them read"
-        " together."
-    ) in text
+    assert "Claim · Wikipedia introductions, text of an unknown date · recipe esoteric" in text
     assert (
         "Hop 1 3 documents read, 2 sentences found."
         " Not named in the selected sentences: “Lighthouse”."
@@ -318,24 +317,44 @@ def test_the_result_is_at_the_same_address(
     ) in text
     assert "The search ended: the evidence was enough to decide." in text
     assert "Who built the Lighthouse of Varn?" in text
-    assert "vital, 9,842 documents, indexed on 20 November 2026. Texts from Wikipedia" in text
+    assert (
+        "Wikipedia introductions, 9,842 documents, text of an unknown date, indexed on"
+        " 20 November 2026. Texts from Wikipedia" in text
+    )
     assert "in 0.81 s" in text
-    for name in ("json", "md", "csv", "claimreview"):
+    for name in ("json", "md", "csv"):
         assert f"/api/v1/claims/{job.id}/export?format={name}" in page.text
+    assert "export?format=claimreview" not in page.text  # only after a person has confirmed
+    assert 'name="confirmed_by" required' in page.text
     assert f'href="http://localhost/claims/{job.id}"' in page.text
 
 
-def test_a_single_sentence_is_not_said_to_be_read_with_others(
+def test_a_calibrated_verdict_says_how_many_such_are_right_and_where_that_was_measured(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
-    result = claim_document(CLAIM)
-    for item in result["evidence"][1:]:
-        item["selected"] = False
+    result = claim_document(CLAIM, "REFUTES", 0.85)
+    result["verdict"] |= {"judge": "MPNet verifier 8.2", "opinions": []}
     job = submitted(store)
     worker.finish(job, result)
-    assert "The verdict is based on the sentence below." in words(
-        client.get(f"/claims/{job.id}").text
-    )
+    page = client.get(f"/claims/{job.id}").text
+    assert '<a href="#measured">About 85 of 100 such verdicts are right</a>' in page
+    assert '<p id="measured">' in page
+
+
+def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.86)
+    result["hops"][-1] |= {"sufficient": False, "missing": [[4, 14]], "stopped": "hops"}
+    job = submitted(store)
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    block = page.split('<section class="verdict')[1].split("</section>")[0]
+    assert "Nothing that was found settles “Lighthouse”." in words(block).replace("“ ", "“")
+    assert "%" not in words(block)
+    assert "search/The%20Lighthouse%20of%20Varn" in block
+    evidence = page.split('id="evidence"')[1].split("</section>")[0]
+    assert evidence.index("<summary>The 3 closest sentences") < evidence.index('id="item-1"')
 
 
 def test_a_verdict_without_selected_evidence_has_no_confidence(
@@ -347,8 +366,8 @@ def test_a_verdict_without_selected_evidence_has_no_confidence(
     job = submitted(store)
     worker.finish(job, result)
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "confidence" not in text
-    assert "No relevant sentence was found." in text
+    assert "confident" not in text.split("What was found")[0]
+    assert "This corpus does not settle it." in text
 
 
 def test_evidence_is_marked_in_its_document(
@@ -507,8 +526,7 @@ def test_a_claim_without_evidence_says_so(
     job = submitted(store)
     worker.finish(job, document_without_evidence(CLAIM))
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "Not enough information" in text
-    assert "No relevant sentence was found." in text
+    assert "Not settled This corpus does not settle it. No sentence in the corpus is about" in text
     assert "No evidence was found. Try full names of people, places or works." in text
 
 
@@ -612,8 +630,10 @@ def test_the_page_says_that_the_proof_does_not_agree(
     job = submitted(store, PROVED_CLAIM)
     worker.finish(job, document_with_proof("REFUTES"))
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "Very high confidence, 93%, lowered because the proof does not agree" in text
-    assert "Read part by part, the evidence does not give the same verdict." in text
+    assert (
+        "The check by parts disagrees Read part by part, the evidence does not give the same"
+        " verdict. This has lowered the confidence."
+    ) in text
     assert "The proof, part by part" not in text
     assert "Says the same" not in text
 
@@ -744,19 +764,26 @@ def test_an_undecided_verdict_shows_its_lean_and_no_confidence(
     job = submitted(store)
     worker.finish(job, document_with_doubt())
     page = client.get(f"/claims/{job.id}").text
-    verdict = words(page.split('<section class="verdict unsettled"')[1].split("</section>")[0])
-    assert "Verdict: Not settled, leans towards refuted" in verdict
+    verdict = words(
+        page.split('<section class="verdict unsettled leans"')[1].split("</section>")[0]
+    )
+    assert "Verdict: Leans refuted This corpus does not settle it." in verdict
     assert "%" not in verdict
     assert "confidence" not in verdict
 
 
-def test_sentences_against_the_verdict_are_linked_beside_it(
+def test_the_balance_and_the_best_sentence_against_the_verdict_stand_in_its_block(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = submitted(store)
     worker.finish(job, document_with_doubt())
     page = client.get(f"/claims/{job.id}").text
-    assert '1 sentence says the opposite: <a href="#item-2">evidence 2</a>.' in page
+    verdict = words(page.split('<section class="verdict')[1].split("</section>")[0])
+    assert "1 refutes · 1 supports · 1 settles nothing" in verdict
+    assert (
+        "Against it “Ida Holm (1831 to 1899) was an Ostrean engineer.” Ida Holm, evidence 2"
+    ) in verdict
+    assert '<a href="#item-2"><bdi>Ida Holm' in page
 
 
 def test_a_sentence_says_in_how_many_documents_it_stands(
@@ -776,7 +803,7 @@ def test_the_history_is_as_sure_as_the_verdicts(
     worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.69))
     worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.7))
     text = words(client.get("/claims").text)
-    assert "Not settled, leans towards refuted" in text
+    assert "Leans refuted" in text
     assert "Probably supported" in text
     assert "Supported" in text
     assert "%" not in text

@@ -77,7 +77,10 @@ def text_of(made: Report) -> str:
 
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
     assert text_of(report(PROOF)).splitlines() == [
-        f"NOT ENOUGH INFORMATION: {CLAIM}",
+        f"NOT SETTLED: {CLAIM}",
+        "This corpus does not settle it. Nothing that was found settles “has a theatre”.",
+        "",
+        "1 supports",
         "",
         "Varnby says so.",
         "",
@@ -117,16 +120,17 @@ def test_the_statements_of_a_claim_follow_its_verdict() -> None:
         "",
         "Its statements:",
         "1. REFUTED (80% confident): Varnby is old.",
-        "2. NOT ENOUGH INFORMATION: It is big.",
+        "2. NOT SETTLED: It is big.",
     ]
 
 
 def test_a_proof_that_does_not_agree_is_only_mentioned() -> None:
     text = text_of(report(PROOF, "REFUTES"))
-    assert text.startswith(
-        "REFUTED (80% confident, lowered because the proof does not agree): Varnby"
-    )
-    assert "\nRead part by part, the evidence does not give the same verdict.\n" in text
+    assert text.startswith("REFUTED (80% sure): Varnby")
+    assert (
+        "\nRead part by part, the evidence does not give the same verdict. This has lowered the"
+        "\nconfidence.\n"
+    ) in text
     assert "says the same" not in text
 
 
@@ -149,7 +153,7 @@ def test_no_words_are_quoted_if_a_whole_sentence_matches() -> None:
 def test_a_verdict_without_selected_evidence_has_no_confidence() -> None:
     unselected = replace(SENTENCE, selected=False)
     text = text_of(replace(report(None), evidence=(unselected,)))
-    assert text.startswith(f"NOT ENOUGH INFORMATION: {CLAIM}\n")
+    assert text.startswith(f"NOT SETTLED: {CLAIM}\n")
 
 
 def test_without_a_proof_only_the_end_of_the_search_is_shown() -> None:
@@ -187,14 +191,15 @@ def test_an_undecided_verdict_has_its_lean_and_no_confidence() -> None:
     )
     text = text_of(replace(report(None), verdict=verdict))
     assert text.startswith(
-        f"NOT SETTLED, LEANS TOWARDS REFUTED: {CLAIM}\n\nWhy.\n1 sentence says the opposite.\n"
+        f"LEANS REFUTED: {CLAIM}\nThis corpus does not settle it. Nothing that was found settles"
+        f" “has a theatre”.\n\n1 supports\n\nWhy.\nAgainst it: Varnby: {TEXT}\n"
     )
 
 
 def test_a_decided_verdict_with_little_confidence_is_worded_as_probable() -> None:
     verdict = Verdict("SUPPORTS", 0.69, "by hand", "Varnby says so.")
     text = text_of(replace(report(None), verdict=verdict))
-    assert text.startswith("PROBABLY SUPPORTED (69% confident): ")
+    assert text.startswith("PROBABLY SUPPORTED (69% sure): ")
 
 
 def test_a_sentence_says_in_how_many_documents_it_stands() -> None:

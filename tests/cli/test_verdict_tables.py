@@ -61,13 +61,10 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
     first, second, third = table(tmp_path, name)
     assert list(first) == [
         *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
-        *("verdict", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+        *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
     ]
-    assert (first["claim"], first["verdict"], first["verdict (input)"]) == (
-        CLAIM,
-        "SUPPORTS",
-        "open",
-    )
+    assert (first["claim"], first["verdict (input)"]) == (CLAIM, "open")
+    assert (first["verdict"], first["level"]) == ("SUPPORTS", "settled")
     assert float(first["confidence"]) == 0.93  # of 0.9321
     assert (str(first["No"]), first["tags"]) == ("7", '["a", "b"]')
     *_, file, address = first["sources"].splitlines()
