@@ -372,7 +372,8 @@ def open_system(name: str, bench: Bench) -> System:
         IndexUnavailable: there is no index.
     """
     if name in BASELINES:
-        store = open_index(bench.index, bench.snapshots).open(MiniLMEncoder.name)
+        vectors = MiniLMEncoder.name if name == "minilm" else None
+        store = open_index(bench.index, bench.snapshots).open(vectors)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
     # Answers of the model are not stored: the evaluation stores predictions and measures calls.
     explains = explainer(bench.llm, kept=None, models=bench.folders.unpacked)

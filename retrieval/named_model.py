@@ -77,8 +77,11 @@ class NamedModel:
 
     def _folder(self) -> Path:
         """Return the folder; a model of the hub is downloaded if it is not in the hub's cache."""
-        if Path(self.name).is_dir():
-            return Path(self.name)
+        folder = Path(self.name)
+        if folder.is_dir():
+            if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+                raise self.unavailable("has neither modules.json nor config.json")
+            return folder
         from huggingface_hub import snapshot_download
 
         try:

@@ -5,11 +5,11 @@
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic ─ fusion
                                                    ▲                                          │
-                     next: mentions, generation,   │          comparison ─ quantities ─ verification
-                     dense ────────────────────────┘              │
+                                                   │          comparison ─ quantities ─ verification
+                     next: mentions, dense ────────┘              │
                        ▲                                     completion ─ selection
                        │                                                      │
-                       └─────────── not sufficient ──── verdict ◄──── proof ◄─┘
+                       └────── not sufficient ──── verdict ◄─ bridge ◄─ proof ◄┘
                                                            │
                                      explain, if there is a language model
 

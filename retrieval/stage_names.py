@@ -54,6 +54,7 @@ AFTER: Mapping[str, str] = {
     "ranking:each": "questions",
     "ranking:dpr": "questions",
     "selection:proved": "proof",
+    "bridge": "selection",
 }
 
 _MODELS_OF_REPORT = {"spans:wikineural", "questions:t5", "relevance:distilbert"}

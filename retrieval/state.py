@@ -48,6 +48,8 @@ class ClaimState:
         documents: documents that all hops have opened.
         by_sets: ids of documents in the order of the sets that title generation scored, those of
             the last hop first; empty if the recipe scores no sets.
+        named: documents that the best sentence names, opened for the stage ``bridge`` alone; later
+            hops may open them again.
         chosen: sentences of ``opened`` that are read, with their documents.
         read: every sentence that the relevance model has read alone, of all hops.
         relevant: those of this hop that are relevant to the claim.
@@ -78,6 +80,7 @@ class ClaimState:
     candidates: tuple[Candidate, ...] = ()
     opened: tuple[RankedDocument, ...] = ()
     documents: tuple[RankedDocument, ...] = ()
+    named: tuple[RankedDocument, ...] = ()
     by_sets: tuple[str, ...] = ()
     chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()
     read: tuple[Evidence, ...] = ()
@@ -123,7 +126,7 @@ class ClaimState:
 
     def retrieved(self) -> Retrieved:
         """Return what was found, without what the verifier says about it."""
-        documents = ((ranked.document.id, ranked.found_by) for ranked in self.documents)
+        documents = ((ranked.document.id, ranked.found_by) for ranked in self._all_documents())
         return Retrieved(tuple(documents), self.passages)
 
     def ranked_documents(self) -> tuple[RankedDocument, ...]:
@@ -146,4 +149,8 @@ class ClaimState:
             kind = 1 if name in of_selected else 2 if ranked.led_by in selected else 3
             return kind, in_evidence.get(name, len(in_evidence))
 
-        return tuple(sorted(self.documents, key=place))
+        return tuple(sorted(self._all_documents(), key=place))
+
+    def _all_documents(self) -> tuple[RankedDocument, ...]:
+        only_named = (ranked for ranked in self.named if ranked.document.id not in self.seen)
+        return (*self.documents, *only_named)

@@ -17,6 +17,7 @@ from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.fever_spelling import plain_title
 from retrieval.corpora.vital import VitalCorpus
+from retrieval.files import write_whole
 from training.compositions import compositions
 from training.data import TrainingData
 from training.sentence_pool import SentencePool
@@ -36,7 +37,7 @@ def write_claims(kind: str, data: Path, path: Path) -> None:
     made = {"fever": _fever, "everyday": _everyday, "composed": _composed}
     claims = made[kind](data)
     lines = (json.dumps(_record(claim, kind), ensure_ascii=False) + "\n" for claim in claims)
-    path.write_text("".join(lines), encoding="utf-8")
+    write_whole(path, "".join(lines).encode())
 
 
 def _fever(data: Path) -> Sequence[AnnotatedClaim]:

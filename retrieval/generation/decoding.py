@@ -104,7 +104,7 @@ def generate(
     tokens. ``sources`` has the document of each sentence; none leads to itself. ``unwanted``
     documents are skipped, so that others take their places.
     """
-    live = [_Sequence((), (), None, 0.0)]
+    live = [_Sequence((), (), None, 0.0)] if beams else []
     whole: list[tuple[_Sequence, list[str]]] = []
     while live:
         scores = reading.next_tokens([sequence.tokens for sequence in live])

@@ -218,9 +218,16 @@ def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     instead = "Use --recipe report, or run" if choice_of(has) == DPR_ENCODER else "Run"
     return IndexUnavailable(
         "index_encoder",
-        f"The index has vectors of {has or 'no encoder'}, not of {wanted or 'none'}.",
+        f"The index has vectors of {_called(has) or 'no encoder'}, not of {_called(wanted) or 'none'}.",
         f"{instead}: {esoteric_command(f'index encode{vectors}')}",
     )
+
+
+def _called(encoder: str) -> str:
+    """Return how a message calls an encoder, by its name in an index."""
+    if choice_of(encoder) == OWN_ENCODER:
+        return f"{encoder.removeprefix(f'{OWN_ENCODER} ')} (ESOTERIC_ENCODER)"
+    return encoder
 
 
 def no_vectors() -> IndexUnavailable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -12,13 +13,16 @@ from retrieval.cross_encoders.evidence_model import EvidenceModel
 from retrieval.ending import stems
 from retrieval.index.store import DocumentStore
 from retrieval.index.title_key import split_disambiguation
+from retrieval.language.function_words import FUNCTION_WORDS
 from retrieval.language.model_texts import path_text
 from retrieval.stages.mentions import MentionExpander
+from retrieval.stages.quantities import UNREAD
 from retrieval.stages.relevance import unread_evidence
 from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, RankedDocument
 
+_ARTICLE = re.compile(r"^(?:The|An|A)\s+(?=\S)")
 _SENTENCES = 6  # of each document that the best sentence names: the beginning
 
 
@@ -54,14 +58,14 @@ class BridgeReader(Stage):
         self._verifier.warm_up()
 
     def run(self, state: ClaimState) -> Step:
-        """Select one more of ``evidence``; add to ``documents``."""
+        """Select one more of ``evidence``, and set ``named``."""
         best = next(iter(state.selected), None)
         room = len(state.selected) < self._limit
         if best is None or best.path or best.stance == NOT_ENOUGH_INFO or not room:
             return Step(state, "")
-        opened = self._documents_named(best, state)
-        linked = _linked(state.claim, best, (*_unselected(state), *_first_sentences(opened)))
-        state = replace(state, documents=(*state.documents, *opened))
+        named = self._documents_named(best, state)
+        linked = _linked(state.claim, best, (*_unselected(state), *_first_sentences(named)))
+        state = replace(state, named=tuple(named))
         bridge = self._completing(state.claim, best, linked)
         if bridge is None:
             return Step(state, "")
@@ -97,11 +101,18 @@ class BridgeReader(Stage):
 
 
 def with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimState:
-    """Return the state with the bridge in its place by score, after ``best``."""
+    """Return the state with the bridge in its place by score, after ``best``.
+
+    If its document was opened for it alone, it joins those that the search has opened and read.
+    """
+    own = [ranked for ranked in state.named if ranked.document.id == bridge.key.document_id]
+    alone = [replace(bridge, opinion=UNREAD, path=(), selected=False)] if own else []
     others = [item for item in state.evidence if item.key not in (best.key, bridge.key)]
     place = next((n for n, item in enumerate(others) if item.score < bridge.score), len(others))
     return replace(
         state,
+        documents=(*state.documents, *own),
+        read=(*state.read, *alone),
         evidence=(best, *others[:place], bridge, *others[place:]),
         passages=tuple(dict.fromkeys((*state.passages, bridge.key))),
         readings={**state.readings, (bridge.path, bridge.key): bridge.opinion},
@@ -140,6 +151,17 @@ def _linked(claim: str, best: Evidence, others: Iterable[Evidence]) -> list[Evid
 
 
 def _names(text: str, title: str) -> bool:
-    """Return whether the title, without its words in parentheses, is in the text."""
-    name, _ = split_disambiguation(title)
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    """Return whether the title is in the text.
+
+    Its words in parentheses, a leading article and accents do not matter. A title that is a word
+    such as "It" is no name.
+    """
+    name = _ARTICLE.sub("", _without_accents(split_disambiguation(title)[0]))
+    if name.casefold() in FUNCTION_WORDS:
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _without_accents(text)) is not None
+
+
+def _without_accents(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))

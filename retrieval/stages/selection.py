@@ -137,15 +137,15 @@ class UtilitySelector(Stage):
         The sentences that led to a selected one are selected with it. Selected sentences come
         before the others; otherwise the order is kept.
         """
-        if not evidence:
-            return []
         read = evidence[: self._candidates]
+        if not read:
+            return [replace(item, selected=False) for item in evidence]
         texts = [(item.heading, item.sentence.text) for item in read]
         known = [relevance[item.key] for item in read]
         odds: NDArray[np.floating[Any]] = log_odds(self._model.usefulness(claim, texts, known))
         if verified:
             odds = (odds + log_odds([item.score for item in read])) / 2
-        bar = odds.max() + math.log(self._share)
+        bar = odds.max() + math.log(self._share) if self._share > 0 else -math.inf
         best = sorted(range(len(read)), key=lambda rank: -odds[rank])
         selected = _with_paths([read[rank] for rank in best if odds[rank] >= bar], self._limit)
         marked = [replace(item, selected=item.key in selected) for item in evidence]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from retrieval.config import RetrievalConfig
@@ -83,6 +84,7 @@ def test_a_page_that_the_best_sentence_names_is_opened_and_read() -> None:
     state = after(found(), Scripted(beekeeper=(0.7, 0.0, 0.3)), pages=[oslo])
     assert selected(state) == ["Ann Lee", "Oslo"]
     assert [ranked.document.id for ranked in state.documents] == ["Oslo"]
+    assert state.evidence[1].key in {item.key for item in state.read}
     assert state.passages == (state.evidence[1].key,)
 
 
@@ -92,7 +94,8 @@ def test_a_named_page_without_a_word_of_the_claim_is_opened_but_not_read() -> No
     state = after(found(), paths, pages=[oslo])
     assert selected(state) == ["Ann Lee"]
     assert paths.asked == []
-    assert [ranked.document.id for ranked in state.documents] == ["Oslo"]
+    assert [ranked.document.id for ranked in state.ranked_documents()] == ["Oslo"]
+    assert state.seen == frozenset()  # the next hop may read it
 
 
 def test_a_sentence_of_no_linked_page_is_not_read() -> None:
@@ -151,3 +154,25 @@ def test_evidence_stays_in_the_order_of_its_scores() -> None:
     before = state_of(CLAIM, evidence=(BEST, surer, lesser), read=(BEST, hall))
     state = after(before, Scripted(bees=(0.6, 0.0, 0.4)))
     assert [item.title for item in state.evidence] == ["Ann Lee", "Pier", "Town hall", "Lamp"]
+
+
+@pytest.mark.parametrize(
+    ("title", "naming"),
+    [
+        ("The Lamps", "The beekeeper was one of the Lamps."),
+        ("Zoë Rae", "The beekeeper met Zoe Rae."),
+    ],
+)
+def test_articles_and_accents_of_a_name_do_not_matter(title: str, naming: str) -> None:
+    best = replace(evidence(title, "They planned the Rowan bridge."), selected=True)
+    other = evidence("Town hall", naming, 0.1)
+    verifier = Scripted(Rowan=(0.8, 0.1, 0.1))
+    state = after(found(best, other), Scripted(beekeeper=(0.9, 0, 0.1)), verifier)
+    assert selected(state) == [title, "Town hall"]
+
+
+def test_a_title_that_is_a_common_word_is_no_link() -> None:
+    best = replace(evidence("It", "It has a Rowan bridge."), selected=True)
+    other = evidence("Town hall", "It was planned by a beekeeper.", 0.1)
+    paths = Scripted(beekeeper=(0.9, 0, 0.1))
+    assert selected(after(found(best, other), paths, Scripted(Rowan=(0.8, 0.1, 0.1)))) == ["It"]
