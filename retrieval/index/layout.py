@@ -215,10 +215,11 @@ def other_encoder(has: str, wanted: str) -> IndexUnavailable:
     """Return the error of an index that has vectors of another encoder."""
     choice = choice_of(wanted)
     vectors = f" --vectors {choice}" if choice in (DPR_ENCODER, OWN_ENCODER) else ""
+    named = f"vectors of {_called(has) or 'no encoder'}, not of {_called(wanted) or 'none'}"
     instead = "Use --recipe report, or run" if choice_of(has) == DPR_ENCODER else "Run"
     return IndexUnavailable(
         "index_encoder",
-        f"The index has vectors of {_called(has) or 'no encoder'}, not of {_called(wanted) or 'none'}.",
+        f"The index has {named}.",
         f"{instead}: {esoteric_command(f'index encode{vectors}')}",
     )
 
