@@ -490,7 +490,7 @@ def test_the_passages_of_a_document_are_shown_together_in_its_order(
         ("h4", "Page 1"),
         ("h4", "Page 15, The board"),
         ("summary", "Varnby 1 sentence marked"),
-        ("summary", "1 more document read, without evidence"),
+        ("summary", "1 more document opened, without evidence"),
         ("summary", "Rules of the harbour 2 passages"),
         ("h4", "Passage 1"),
         ("h4", "Dues"),
