@@ -1,7 +1,7 @@
 """A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview.
 
 A ClaimReview is published as a judgement: its author is the person who has confirmed the verdict,
-or the program if nobody has.
+or the program if no person has.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Export:
     """A file format.
 
     ``write`` takes the job, its result, the address of its page, and who has confirmed the verdict,
-    "" if nobody has.
+    "" if no person has.
     """
 
     suffix: str

@@ -128,8 +128,8 @@ class ExportFormat(_Model):
     format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
     """Format of the file."""
     confirmed_by: str = ""
-    """Who has read the evidence and confirms the verdict: the author of `claimreview`, which is the
-    program if nobody does."""
+    """Who has read the evidence and confirms the verdict: the author of `claimreview`. Without
+    a name it is the program."""
 
 
 class Error(_Model):

@@ -372,7 +372,7 @@ class ClaimResult(_Part):
 
     @property
     def proof_differs(self) -> str:
-        """What people are told of a proof with another label than the verdict, else ""."""
+        """A sentence about a proof whose label is not that of the verdict, else ""."""
         if not self.proof or self.proof_agrees:
             return ""
         lowered = self.verdict.label != types.NOT_ENOUGH_INFO and self.lowered_by_proof
