@@ -127,8 +127,8 @@ def test_an_index_of_another_encoder_is_refused_with_the_command_that_encodes_it
     other = write_tiny_classifier(tmp_path / "other", seed=1)
     for refusing, wanted, command in (
         (retriever(own_index, unpacked, None), "all-MiniLM-L6-v2", "index encode"),
-        (retriever(own_index, unpacked, other), "own other", "index encode --vectors own"),
-        (retriever(index, unpacked, model), "own my-encoder", "index encode --vectors own"),
+        (retriever(own_index, unpacked, other), "other", "index encode --vectors own"),
+        (retriever(index, unpacked, model), "my-encoder", "index encode --vectors own"),
     ):
         with pytest.raises(IndexUnavailable, match=f"has vectors of .*, not of {wanted}") as error:
             refusing.warm_up()
