@@ -150,10 +150,10 @@ def test_documents_of_the_selected_sentences_come_first_in_their_order(
 ) -> None:
     report = check(retriever, "The designer of Skerrow Light was a Scottish engineer.", recipe)
     selected = [item.sentence.document_id for item in report.evidence if item.selected]
-    told = list(dict.fromkeys(selected))
+    of_selected = list(dict.fromkeys(selected))
     documents = [ranked.document.id for ranked in report.documents]
-    assert len(documents) > len(told) > 0
-    assert documents[: len(told)] == told
+    assert len(documents) > len(of_selected) > 0
+    assert documents[: len(of_selected)] == of_selected
     assert len(set(documents)) == len(documents)
 
 
@@ -188,12 +188,12 @@ def test_a_search_that_takes_too_long_ends_early_and_says_so(retriever: Retrieve
 
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
-    def told(claim: str) -> object:
+    def result_of(claim: str) -> object:
         document = claim_result(check(retriever, claim)).document()
         return {key: value for key, value in document.items() if key != "seconds"}
 
-    alone = [told(claim) for claim in CLAIMS[:4]]
-    assert [told(claim) for claim in reversed(CLAIMS[:4])] == alone[::-1]
+    alone = [result_of(claim) for claim in CLAIMS[:4]]
+    assert [result_of(claim) for claim in reversed(CLAIMS[:4])] == alone[::-1]
 
 
 def test_progress_names_every_stage_in_order_and_ends_with_all_done(retriever: Retriever) -> None:

@@ -12,7 +12,15 @@ from retrieval.stages.generation import TitleGenerator
 from retrieval.titles.title_trie import TitleTrie
 from retrieval.types import Candidate, Evidence, SentenceKey
 from tests.evidence import evidence
-from tests.generation.test_decoding import FIRST, MARKUP, SECOND, TITLES, TRIE, WAYS, Told
+from tests.generation.test_decoding import (
+    FIRST,
+    MARKUP,
+    SECOND,
+    TITLES,
+    TRIE,
+    WAYS,
+    Scripted,
+)
 
 CLAIM = "The lamp was made in a town."
 LEADS = [
@@ -50,9 +58,9 @@ class ScriptedModel:
         ids = [document_id for document_id, _ in titles]
         return TitleTrie.of([tokens[document_id] for document_id in ids], ids)
 
-    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Told:
+    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Scripted:
         self.read_last = (claim, sentences)
-        return Told(WAYS, (FIRST, SECOND)[: len(sentences)])
+        return Scripted(WAYS, (FIRST, SECOND)[: len(sentences)])
 
 
 def generator(model: ScriptedModel, **settings: Any) -> TitleGenerator:

@@ -42,7 +42,7 @@ def choose(
     relevance: Sequence[float] | None = None,
     verified: bool = False,
 ) -> list[Evidence]:
-    """Select; unless something else is told, the scores of the evidence are its relevance."""
+    """Select; unless `verified` says otherwise, the scores of the evidence are its relevance."""
     known = [item.score for item in found] if relevance is None else relevance
     by_key = {item.key: score for item, score in zip(found, known, strict=True)}
     return selector.select(CLAIM, found, by_key, verified)

@@ -1,4 +1,4 @@
-"""Deleted claims leave nothing behind and do not come back, on SQLite in a file."""
+"""Deleted claims leave nothing and do not come back, on SQLite in a file."""
 
 from __future__ import annotations
 
