@@ -36,11 +36,11 @@ compose-config: $(INSTALLED_TESTS) ## check the Compose files without a containe
 	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.language-model.yml
 
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m research.benchmarks
 
 reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, list those that differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
-	$(BIN)/python -m evaluation.expected --data $(DATA) --out results
+	$(BIN)/python -m research.evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

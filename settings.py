@@ -17,10 +17,10 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from retrieval.elastic.location import ElasticLocation
-from retrieval.explanation.choice import LanguageModelChoice, Price
-from retrieval.model_folders import ModelFolders
-from retrieval.named_model import NamedModel
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.llm_judge.choice import LanguageModelChoice, Price
+from retrieval.models.folders import ModelFolders
+from retrieval.models.named_model import NamedModel
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")

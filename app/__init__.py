@@ -17,7 +17,7 @@ from app.metrics import Metrics
 from app.openapi import description
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
-from retrieval.recipe_files import recipes_with
+from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
 from worker.jobs import JobStore

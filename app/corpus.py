@@ -16,9 +16,9 @@ from app.contexts import Corpus
 from app.services import Services
 from app.wording import day
 from retrieval.errors import IndexUnavailable
-from retrieval.fixes import esoteric_command
-from retrieval.recipes import Recipe
-from retrieval.runnable import runnable
+from retrieval.pipeline.runnable import runnable
+from retrieval.recipes.recipes import Recipe
+from retrieval.system.fixes import esoteric_command
 from retrieval.wording import VITAL
 from worker.health import worker_health
 from worker.jobs import SearchedCorpus

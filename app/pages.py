@@ -32,7 +32,7 @@ from app.services import services
 from app.wording import job_badge, moment
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from worker.health import worker_health
 from worker.jobs import ListedJob
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from app.contexts import Asked, HopRows, ProgressPage, StageRow, StageState
 from app.wording import STAGES, elapsed
 from retrieval.errors import Problem
-from retrieval.recipes import Recipe
+from retrieval.recipes.recipes import Recipe
 from worker.jobs import Event, Job
 
 # The stages that need sentences of an earlier hop, and the one that prepares the next hop.

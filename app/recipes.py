@@ -8,8 +8,8 @@ from app.corpus import searched_corpus
 from app.schema import RecipeItem, Recipes
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
-from retrieval.recipes import DEFAULT_RECIPE, recipe_named
-from retrieval.runnable import Runnable
+from retrieval.pipeline.runnable import Runnable
+from retrieval.recipes.recipes import DEFAULT_RECIPE, recipe_named
 
 # Until an index is known, claims are accepted and wait.
 UNKNOWN = Runnable(DEFAULT_RECIPE, {})

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.export import EXPORTS
 from retrieval.errors import Problem
-from retrieval.recipes import RECIPES, Ending, Vectors
+from retrieval.recipes.recipes import RECIPES, Ending, Vectors
 from retrieval.result import Whole
 from worker.jobs import Event, Links, State
 

@@ -10,7 +10,7 @@ from flask import Flask, current_app
 
 from app.metrics import Metrics
 from app.server_paths import ServerPaths
-from retrieval.recipes import Recipe
+from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
 from worker.jobs import Job, JobStore

@@ -24,15 +24,15 @@ from cli.verdict_tables import TABLES, write_table
 from retrieval.claim import read_claim
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
-from retrieval.explanation.choice import LanguageModelChoice, memory_of
-from retrieval.recipe_files import keep_recipe, recipe_given, recipes_with
-from retrieval.recipes import RECIPES, Recipe
+from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
+from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
+from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, CorpusInfo, claim_result
 from retrieval.wording import WITH_QUANTITIES
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.model_folders import ModelFolders
+    from retrieval.models.folders import ModelFolders
 
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
@@ -79,8 +79,8 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
         raise BadSource(
             "other_output", f"The output {lines} is the input file.", "Name another output file."
         )
-    from retrieval.models import judge_name
-    from retrieval.on_all_cores import in_order, processes_for
+    from retrieval.models.shipped import judge_name
+    from retrieval.system.on_all_cores import in_order, processes_for
 
     folders = settings.model_folders
     chosen = chosen or _usual(settings)
@@ -152,7 +152,7 @@ class _Checking:
     def __init__(
         self, settings: Settings, threads: int, folders: ModelFolders, recipe: Recipe
     ) -> None:
-        from retrieval.assembly import Retriever
+        from retrieval.pipeline.assembly import Retriever
 
         explains = explainer_with_kept_answers(
             settings.llm, settings.database_url, settings.packaged_models
@@ -223,14 +223,14 @@ class Made:
 
 
 def _usual(settings: Settings) -> Recipe:
-    from retrieval.assembly import Retriever
+    from retrieval.pipeline.assembly import Retriever
 
     folders = settings.model_folders
     return Retriever(settings.store, settings.snapshots, settings.threads, folders).usual()
 
 
 def _corpus(settings: Settings) -> CorpusInfo:
-    from retrieval.open_index import open_index
+    from retrieval.index.open import open_index
 
     info = open_index(settings.store, settings.snapshots).open(None).info()
     return CorpusInfo.model_validate(info.as_corpus())

@@ -13,8 +13,8 @@ from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.recipe_option import recipe_option
 from cli.service import ready_service
-from retrieval.recipe_files import is_recipe_file, recipe_given, recipes_with
-from retrieval.recipes import Recipe
+from retrieval.recipes.recipe_files import is_recipe_file, recipe_given, recipes_with
+from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
@@ -65,7 +65,7 @@ def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None
 def _checked_here(
     settings: Settings, claim: str, recipe: Recipe | None, on_progress: ProgressListener
 ) -> dict[str, Any]:
-    from retrieval.assembly import Retriever
+    from retrieval.pipeline.assembly import Retriever
     from retrieval.result import claim_result
 
     folders = settings.model_folders

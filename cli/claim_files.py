@@ -11,7 +11,7 @@ from typing import Any
 
 from cli.claim_tables import Record, csv_records, table_separator, xlsx_records
 from retrieval.corpora.decoding import decoded
-from retrieval.corpora.separated import NO_SEPARATOR
+from retrieval.corpora.records.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
 
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))

@@ -19,7 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from retrieval.corpora.separated import SEPARATORS, separated_rows, separator_of
+from retrieval.corpora.records.separated import SEPARATORS, separated_rows, separator_of
 from retrieval.errors import BadSource, Problem
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
@@ -75,7 +75,7 @@ def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Reco
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
     """
-    from retrieval.corpora.workbook import opened_workbook, plain_text
+    from retrieval.corpora.records.workbook import opened_workbook, plain_text
 
     try:
         with zipfile.ZipFile(path) as archive:  # reads no more of a file than it declares

@@ -11,8 +11,8 @@ import click
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
-from retrieval.explanation.packaged_weights import QWEN
-from retrieval.named_model import NamedModel
+from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.models.named_model import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -77,8 +77,8 @@ def _checked(subject: str, check: Callable[[Settings], str], settings: Settings)
 
 
 def _runtime(settings: Settings) -> str:
-    from retrieval.networks.interface import RuntimeFailed
-    from retrieval.networks.network import import_onnx_runtime
+    from retrieval.models.networks.interface import RuntimeFailed
+    from retrieval.models.networks.network import import_onnx_runtime
 
     try:
         import_onnx_runtime()
@@ -88,15 +88,15 @@ def _runtime(settings: Settings) -> str:
 
 
 def _parser(settings: Settings) -> str:
-    from retrieval.language.english import english_folder
+    from retrieval.text.english import english_folder
 
     return english_folder().name
 
 
 def _base_weights(settings: Settings) -> str:
-    from retrieval.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.networks.minilm_weights import minilm_folder
-    from retrieval.networks.mpnet_weights import NAME, packaged_parts
+    from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+    from retrieval.models.networks.minilm_weights import minilm_folder
+    from retrieval.models.networks.mpnet_weights import NAME, packaged_parts
 
     minilm_folder()
     packaged_parts()
@@ -104,10 +104,10 @@ def _base_weights(settings: Settings) -> str:
 
 
 def _trained_models(settings: Settings) -> str:
-    from retrieval.generation.bart import weight_files
-    from retrieval.models import trained_folders
-    from retrieval.trained.difference import read_difference
-    from retrieval.trained.trained_model import read_config, version_of
+    from retrieval.models.delta import read_difference
+    from retrieval.models.generators.bart import weight_files
+    from retrieval.models.shipped import trained_folders
+    from retrieval.models.trained_model import read_config, version_of
 
     found = []
     for folder in trained_folders():
@@ -121,13 +121,13 @@ def _trained_models(settings: Settings) -> str:
 
 
 def _verifier(settings: Settings) -> str:
-    from retrieval.cross_encoders.classifier_files import (
+    from retrieval.models.cross_encoders.classifier_files import (
         UNCALIBRATED,
         calibrate_command,
         read_calibration,
         read_classifier,
     )
-    from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+    from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 
     if settings.verifier is None:
         return "the shipped one"
@@ -147,22 +147,22 @@ def _named_model(model: NamedModel) -> Callable[[Settings], str]:
 
 
 def _report_models(settings: Settings) -> str:
-    from retrieval.report.models import present_models
+    from retrieval.models.report.models import present_models
 
     return f"{present_models(settings.report_models)}, for the recipe report"
 
 
 def _recipes(settings: Settings) -> str:
-    from retrieval.recipe_files import recipes_with
-    from retrieval.recipes import RECIPES
+    from retrieval.recipes.recipe_files import recipes_with
+    from retrieval.recipes.recipes import RECIPES
 
     own = [name for name in recipes_with(settings.recipes) if name not in RECIPES]
     return f"{', '.join(own) or 'none'}, from {settings.recipes}"
 
 
 def _index(settings: Settings) -> str:
-    from retrieval.encoders.document_encoders import DPR_ENCODER, choice_of, text_encoder
-    from retrieval.open_index import open_index
+    from retrieval.index.open import open_index
+    from retrieval.models.encoders.document_encoders import DPR_ENCODER, choice_of, text_encoder
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(None).info()
@@ -191,7 +191,7 @@ def _language_model(settings: Settings) -> str:
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
     if settings.llm.is_local:
-        gguf_model = importlib.import_module("retrieval.explanation.local.gguf_model")
+        gguf_model = importlib.import_module("retrieval.llm_judge.local.gguf_model")
         gguf_model.check_runtime()
         QWEN.present_file(settings.packaged_models)
     jobs = importlib.import_module("worker.jobs")

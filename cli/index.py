@@ -16,22 +16,22 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.index_bar import IndexBar
-from retrieval.elastic.location import ElasticLocation
-from retrieval.encoders.document_encoders import (
+from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.open import IndexLocation, open_index
+from retrieval.models.encoders.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,
     NO_ENCODER,
     OWN_ENCODER,
     default_choice,
 )
-from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.open_index import IndexLocation, open_index
 from settings import Settings
 
 if TYPE_CHECKING:
     from retrieval.corpora.corpus import Corpus
-    from retrieval.encoders.encoder import DocumentEncoder
-    from retrieval.index.store import Index, IndexInfo, ProgressListener
+    from retrieval.index.interface import Index, IndexInfo, ProgressListener
+    from retrieval.models.encoders.encoder import DocumentEncoder
 
 _STORE = click.option(
     "--to",
@@ -138,9 +138,9 @@ def build(
 @_at_the_store
 def add(source: str, fields: str, password: str | None, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
-    from retrieval.corpora.records import Fields
+    from retrieval.corpora.records.records import Fields
     from retrieval.corpora.sources import open_corpus
-    from retrieval.encoders.document_encoders import encoder_of
+    from retrieval.models.encoders.document_encoders import encoder_of
 
     index = _index(location)
     started = time.monotonic()
@@ -254,7 +254,7 @@ def build_with_progress(
 
     Raises what ``Index.build`` and ``open_corpus`` raise.
     """
-    from retrieval.corpora.records import Fields
+    from retrieval.corpora.records.records import Fields
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source, Fields.read(fields), password)
@@ -290,7 +290,7 @@ def _encoder(vectors: str | None) -> DocumentEncoder:
 
 
 def _index(location: IndexLocation) -> Index:
-    from retrieval.networks import runtime
+    from retrieval.models.networks import runtime
 
     settings = Settings.from_environment()
     runtime.keep_in(settings.model_folders.networks)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cli.long_work import LongWork
 
 if TYPE_CHECKING:
-    from retrieval.index.store import BuildProgress
+    from retrieval.index.interface import BuildProgress
 
 
 class IndexBar:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.errors import printable
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.llm_judge.choice import LanguageModelChoice
 
 if TYPE_CHECKING:
-    from retrieval.explanation.stage import Explains
+    from retrieval.llm_judge.explaining import Explains
 
 
 def say_where_claims_go(receiver: str) -> None:
@@ -28,7 +28,7 @@ def explainer_with_kept_answers(
 
     ``models``: the folder of a local model.
     """
-    from retrieval.explanation.explainer import explainer
+    from retrieval.llm_judge.explainer import explainer
     from worker.jobs import JobStore
 
     return explainer(choice, JobStore(database_url), models)

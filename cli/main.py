@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from io import TextIOWrapper
 from typing import Any
 
@@ -17,10 +19,7 @@ _COMMANDS = {
     "up": "start the web pages and the worker",
     "check": "check one claim",
     "batch": "check many claims",
-    "evaluate": "measure recipes and baselines on annotated claims",
     "index": "build an index, or describe it",
-    "train": "train one of the models",
-    "calibrate": "calibrate the confidence of your own verifier",
     "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
     "doctor": "say what works here and what does not",
@@ -41,20 +40,35 @@ class LazyCommands(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(_COMMANDS)
+        """Return the names, those of other packages last."""
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the subcommand, or ``None`` as click wants for an unknown name."""
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _commands():
             return None
-        command: click.Command = import_module(f"cli.{cmd_name}").command
+        package, _ = _commands()[cmd_name]
+        command: click.Command = import_module(f"{package}.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl([(name, summary) for name, (_, summary) in _commands().items()])
+
+
+@cache
+def _commands() -> dict[str, tuple[str, str]]:
+    """Return the package and the summary of each command: ours, then those of other packages.
+
+    A package adds commands with an entry point of the group ``esoteric.commands`` that names a
+    table like ``_COMMANDS``; each command is in a module of that package with the command's name.
+    """
+    found = {name: ("cli", summary) for name, summary in _COMMANDS.items()}
+    for point in entry_points(group="esoteric.commands"):
+        with suppress(ModuleNotFoundError):  # the image has no research
+            found |= {name: (point.module, summary) for name, summary in point.load().items()}
+    return found
 
 
 @contextmanager

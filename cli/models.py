@@ -9,7 +9,7 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.long_work import LongWork
-from retrieval.explanation.packaged_weights import QWEN
+from retrieval.llm_judge.packaged_weights import QWEN
 from settings import Settings
 
 _REPORT = "report"
@@ -49,8 +49,8 @@ def fetch(models: str, lock: Path | None) -> None:
 
 
 def _fetch_report(settings: Settings, lock: Path | None) -> None:
-    from retrieval.report import fetching
-    from retrieval.report.models import named_folder
+    from retrieval.models.report import fetching
+    from retrieval.models.report.models import named_folder
 
     folder = named_folder(settings.report_models)
     fetching.fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
@@ -58,7 +58,7 @@ def _fetch_report(settings: Settings, lock: Path | None) -> None:
 
 
 def _fetch_local(settings: Settings) -> None:
-    from retrieval.explanation.local import fetching
+    from retrieval.llm_judge.local import fetching
 
     if fetching.install_runtime():
         click.echo("The package that runs the language model is installed.", err=True)

@@ -9,9 +9,9 @@ from dataclasses import asdict
 import click
 
 from cli.errors import reports_errors
-from retrieval.config import RetrievalConfig
-from retrieval.recipe_files import as_yaml, recipe_given, recipes_with
-from retrieval.recipes import DEFAULT_RECIPE, Recipe
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipe_files import as_yaml, recipe_given, recipes_with
+from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
 from settings import Settings
 
 

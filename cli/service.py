@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.home_lock import address_of_running
 from retrieval.errors import EsotericError
-from retrieval.explanation.choice import name_of
+from retrieval.llm_judge.choice import name_of
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
 

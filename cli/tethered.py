@@ -8,7 +8,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-from retrieval.tether import end_when_closed
+from retrieval.system.tether import end_when_closed
 
 
 def main() -> None:

@@ -22,9 +22,9 @@ from cli.errors import reports_errors
 from cli.home_lock import CannotStart, running
 from cli.service import Service
 from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
-from retrieval.fixes import esoteric_command
-from retrieval.index.versions import lacks_index
-from retrieval.recipe_files import recipes_with
+from retrieval.index.formats.versions import lacks_index
+from retrieval.recipes.recipe_files import recipes_with
+from retrieval.system.fixes import esoteric_command
 from settings import Settings
 from worker.failures import WorkerDies
 from worker.heartbeat import BEAT_SECONDS

@@ -19,13 +19,13 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
-from retrieval.assembly import pipeline_over, resources_over
-from retrieval.config import RetrievalConfig
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.haystack.store import HaystackStore
-from retrieval.networks import runtime
-from retrieval.pipeline import Pipeline
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.index.haystack_store import HaystackStore
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.networks import runtime
+from retrieval.pipeline.assembly import pipeline_over, resources_over
+from retrieval.pipeline.check import Pipeline
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.types import Progress, Report
 from settings import Settings
 

@@ -1,6 +1,6 @@
 """The retriever: from a claim to sentences that support or refute it, and a verdict.
 
-``retrieval.pipeline`` shows every stage in order; ``retrieval.stages`` has one file for each.
+``retrieval.pipeline.check`` shows every stage in order; ``retrieval.stages`` has one file for each.
 """
 
 from __future__ import annotations

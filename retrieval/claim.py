@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import ftfy
 
 from retrieval.errors import InvalidClaim
-from retrieval.language.notices import asks_for_a_thing, is_english, notices_of
-from retrieval.language.number_words import with_digits
-from retrieval.language.wrapping import Unwrapped, is_link, unwrapped
+from retrieval.text.notices import asks_for_a_thing, is_english, notices_of
+from retrieval.text.number_words import with_digits
+from retrieval.text.wrapping import Unwrapped, is_link, unwrapped
 
 LONGEST = 500  # characters
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from retrieval.config import RetrievalConfig
+from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Stopped
 
 Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from retrieval.assembly import Retriever
 from retrieval.corpora.sources import open_corpus
-from retrieval.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.index.embedded_index import EmbeddedIndex
-from retrieval.language.english import EnglishParser
-from retrieval.model_folders import ModelFolders
-from retrieval.networks import network, runtime
-from retrieval.networks.base import Base
-from retrieval.networks.minilm import MiniLM
-from retrieval.networks.mpnet import MPNet
-from retrieval.networks.mpnet_weights import mpnet_folder
-from tests.islands import TEXTS, write_source
-from tests.shared import make_shared_folder, remove_shared_folder, shared_folder
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.folders import ModelFolders
+from retrieval.models.networks import network, runtime
+from retrieval.models.networks.base import Base
+from retrieval.models.networks.minilm import MiniLM
+from retrieval.models.networks.mpnet import MPNet
+from retrieval.models.networks.mpnet_weights import mpnet_folder
+from retrieval.pipeline.assembly import Retriever
+from retrieval.text.english import EnglishParser
+from tests.support.islands import TEXTS, write_source
+from tests.support.shared import make_shared_folder, remove_shared_folder, shared_folder
 
 # What a test needs that asks for one of these fixtures. Others are marked where they are.
 _NEEDS = {
@@ -141,7 +141,7 @@ def retriever(index: Path, unpacked: Path) -> Retriever:
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as ``ESOTERIC_REPORT_MODELS`` names it; tests that change it take a copy."""
-    from tests.report.tiny_models import write_tiny_models  # imports PyTorch
+    from tests.retrieval.models.report.tiny_models import write_tiny_models  # imports PyTorch
 
     folder = tmp_path_factory.mktemp("report") / "models"
     labels = {"Ann": "B-PER", "Lee": "I-PER", "Skerrow": "B-LOC", "Light": "I-LOC"}

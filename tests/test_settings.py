@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.elastic.location import ElasticLocation
-from retrieval.explanation.choice import Price
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.llm_judge.choice import Price
 from settings import TABLE, BadSetting, Settings
 
 

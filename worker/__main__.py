@@ -7,20 +7,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.recipe_files import recipes_with
-from retrieval.recipes import Recipe
+from retrieval.recipes.recipe_files import recipes_with
+from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.main import main
 from worker.retriever import Retriever
 
 if TYPE_CHECKING:
-    from retrieval.explanation.choice import LanguageModelChoice
-    from retrieval.explanation.stage import Explains
+    from retrieval.llm_judge.choice import LanguageModelChoice
+    from retrieval.llm_judge.explaining import Explains
 
 
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
-    from retrieval.assembly import Retriever
+    from retrieval.pipeline.assembly import Retriever
 
     folders = settings.model_folders
     explains = _explainer(settings.llm, settings.database_url, settings.packaged_models)
@@ -45,7 +45,7 @@ def _explainer(
     choice: LanguageModelChoice | None, database_url: str, models: Path
 ) -> Explains | None:
     """Return the stage ``explain``, one per process, so that it remembers a failing server."""
-    from retrieval.explanation.explainer import explainer
+    from retrieval.llm_judge.explainer import explainer
     from worker.jobs import JobStore
 
     return explainer(choice, JobStore(database_url), models)

@@ -14,7 +14,7 @@ from kombu.utils.url import maybe_sanitize_url
 
 from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
-from retrieval.recipes import RECIPES, Recipe, recipe_named
+from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
 from worker.jobs import Job, JobStore, StoreUnavailable
 

@@ -44,7 +44,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import EsotericError
-from retrieval.private_files import make_private_file, make_private_folder
+from retrieval.system.private_files import make_private_file, make_private_folder
 
 SCHEMA_VERSION = 7
 # The statement that upgrades each version to the next one.

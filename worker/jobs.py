@@ -49,9 +49,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError, Problem
-from retrieval.explanation.kept_answers import digest_of
+from retrieval.llm_judge.kept_answers import digest_of
+from retrieval.pipeline.runnable import Runnable
 from retrieval.result import ClaimResult, Whole
-from retrieval.runnable import Runnable
 from retrieval.types import Label, Progress
 from worker.database import (
     ANSWERS,

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from retrieval.tether import end_when_closed
+from retrieval.system.tether import end_when_closed
 from worker.failures import CheckStalled
 from worker.jobs import JobStore, Run, StoreUnavailable
 from worker.unchanged import Unchanged

@@ -9,15 +9,15 @@ from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
-from retrieval.recipe_files import recipes_with
-from retrieval.runnable import runnable
+from retrieval.pipeline.runnable import runnable
+from retrieval.recipes.recipe_files import recipes_with
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
 from worker.jobs import AskedModel, SearchedCorpus, WorkerState
 
 if TYPE_CHECKING:
-    from retrieval.index.store import IndexInfo
+    from retrieval.index.interface import IndexInfo
 
 WATCH_SECONDS = 3.0
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Retriever(Protocol):
-    """The part of ``retrieval.assembly``'s retriever that the worker uses."""
+    """The part of ``retrieval.pipeline.assembly``'s retriever that the worker uses."""
 
     def warm_up(self) -> None:
         """Load the models and open the index."""

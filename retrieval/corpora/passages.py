@@ -16,7 +16,7 @@ from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page, Passage
-from retrieval.language.sentence_splitter import shared_splitter
+from retrieval.text.sentence_splitter import shared_splitter
 
 LIMIT = 1200  # characters of a passage
 # Characters of a document without pages and sections that is not cut. The longest of the default

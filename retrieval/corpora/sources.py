@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from retrieval.corpora.cirrus import CirrusCorpus
 from retrieval.corpora.corpus import Corpus, kind_of
-from retrieval.corpora.fever import FeverCorpus
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
-from retrieval.corpora.jsonl import JsonlCorpus
-from retrieval.corpora.parquet import ParquetCorpus
-from retrieval.corpora.records import USUAL, Fields
-from retrieval.corpora.vital import VitalCorpus
-from retrieval.corpora.zim.zim_corpus import ZimCorpus
+from retrieval.corpora.records.jsonl import JsonlCorpus
+from retrieval.corpora.records.parquet import ParquetCorpus
+from retrieval.corpora.records.records import USUAL, Fields
+from retrieval.corpora.wiki.cirrus import CirrusCorpus
+from retrieval.corpora.wiki.fever import FeverCorpus
+from retrieval.corpora.wiki.vital import VitalCorpus
+from retrieval.corpora.wiki.zim.zim_corpus import ZimCorpus
 from retrieval.errors import BadSource
 
 _OF_RECORDS: dict[str, Callable[[Path, Fields], Corpus]] = {

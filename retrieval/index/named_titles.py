@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from retrieval.index.store import MOST_OF_A_NAME
-from retrieval.index.title_key import split_disambiguation, title_key
+from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.index.interface import MOST_OF_A_NAME
 from retrieval.types import TitleMatch
 
 

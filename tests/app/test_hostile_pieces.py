@@ -1,4 +1,4 @@
-"""The 200 hostile pieces of ``datasets/hostile`` on pages and in exports: shown, but escaped."""
+"""The 200 hostile pieces of evidence on pages and in exports: shown, but escaped."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
-from benchmarks.hostile.pieces import Piece, Source, read_pieces
-from retrieval.explanation.prompt import visible
+from research.benchmarks.hostile.pieces import Piece, Source, read_pieces
+from retrieval.llm_judge.prompt import visible
 from retrieval.result import ClaimResult
 from tests.app.documents import MODEL, claim_document, opinion
 from tests.app.worker_by_hand import WorkerByHand

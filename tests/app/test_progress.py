@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from app.contexts import Asked
 from app.progress import hops, progress_page
-from retrieval.recipes import RECIPES
+from retrieval.recipes.recipes import RECIPES
 from worker.jobs import Event, Job, State
 
 FIRST = ("spans", "titles", "dense")

@@ -8,8 +8,8 @@ import pytest
 
 from app import proof
 from app.contexts import Excerpt, LegendEntry, ProofItem, Saying, Segment
+from retrieval.proof.automaton import label_of
 from retrieval.result import ClaimResult
-from retrieval.sufficiency.automaton import label_of
 from retrieval.types import Label, Operator
 from tests.app.documents import (
     HOLM,

@@ -15,12 +15,12 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.services import services_of
 from retrieval.errors import BadRecipe, Problem
-from retrieval.recipe_files import as_yaml
-from retrieval.recipes import RECIPES
-from retrieval.runnable import Runnable
+from retrieval.pipeline.runnable import Runnable
+from retrieval.recipes.recipe_files import as_yaml
+from retrieval.recipes.recipes import RECIPES
 from settings import Settings
 from tests.app.index import describe_index
-from tests.report.named_models import name_models
+from tests.retrieval.models.report.named_models import name_models
 from worker.jobs import SearchedCorpus
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."

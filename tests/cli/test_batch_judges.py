@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cli.batch import Made
-from retrieval.explanation.choice import LanguageModelChoice
+from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.result import ClaimResult, CorpusInfo
 from tests.app.documents import (
     claim_document,

@@ -14,10 +14,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from retrieval.index.building import changing
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.index.embedded.building import changing
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
-from tests.islands import write_source
+from tests.support.islands import write_source
 from worker.jobs import JobStore
 
 pytestmark = [pytest.mark.models, pytest.mark.server]

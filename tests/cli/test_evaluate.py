@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from retrieval.models import VERIFIER
-from retrieval.trained.trained_model import read_config, version_of
+from retrieval.models.shipped import VERIFIER
+from retrieval.models.trained_model import read_config, version_of
 from settings import CHECKOUT
-from tests.explanation.chat_server import chat_server, says, verdict
+from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 

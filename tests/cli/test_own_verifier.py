@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from retrieval.cross_encoders.classifier_files import read_calibration, read_classifier
-from retrieval.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.models.cross_encoders.classifier_files import read_calibration, read_classifier
+from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 from settings import CHECKOUT
-from tests.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 

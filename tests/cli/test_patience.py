@@ -11,9 +11,9 @@ from threading import Thread, Timer
 import pytest
 
 from cli.patience import patiently
-from retrieval.elastic.cluster import Cluster
-from retrieval.elastic.location import ElasticLocation
 from retrieval.errors import IndexAway, IndexUnavailable
+from retrieval.index.elastic.cluster import Cluster
+from retrieval.index.elastic.location import ElasticLocation
 from tests.ops.up_process import free_port
 
 

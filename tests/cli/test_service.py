@@ -17,7 +17,7 @@ import pytest
 from cli.home_lock import CannotStart, running
 from cli.service import Service, ServiceFailed, ready_service
 from retrieval.errors import EsotericError
-from retrieval.recipes import DEFAULT_RECIPE
+from retrieval.recipes.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
 from settings import Settings
 from tests.app.documents import claim_document

@@ -13,9 +13,9 @@ from functools import cache
 import httpx
 import pytest
 
-from tests.elastic.node import free_port
 from tests.language_models.serve import model_file
-from tests.shared import shared_folder, start_server
+from tests.retrieval.index.elastic.node import free_port
+from tests.support.shared import shared_folder, start_server
 
 _READY_SECONDS = 120
 

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.store import IndexInfo
+from retrieval.index.interface import IndexInfo
 from retrieval.types import (
     SUPPORTS,
     CorpusInfo,

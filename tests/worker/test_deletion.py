@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from retrieval.errors import EsotericError
-from retrieval.explanation.kept_answers import answer_digest
+from retrieval.llm_judge.kept_answers import answer_digest
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.documents import claim_document

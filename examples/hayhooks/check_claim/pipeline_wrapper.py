@@ -18,12 +18,12 @@ from typing import Any
 from hayhooks import BasePipelineWrapper
 from haystack import Pipeline
 
-from retrieval.assembly import pipeline_over, resources_over
-from retrieval.encoders.document_encoders import text_encoder
-from retrieval.haystack.components import EvidenceRetriever
-from retrieval.networks import runtime
-from retrieval.open_index import open_index
-from retrieval.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.index.open import open_index
+from retrieval.models.encoders.document_encoders import text_encoder
+from retrieval.models.networks import runtime
+from retrieval.pipeline.assembly import pipeline_over, resources_over
+from retrieval.pipeline.haystack_components import EvidenceRetriever
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import Settings
 
 

@@ -9,7 +9,7 @@ from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.formats import Format
-from retrieval.fixes import install_corpora_command
+from retrieval.system.fixes import install_corpora_command
 
 SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
 _MOST_TEXT = 64_000_000  # characters of a document

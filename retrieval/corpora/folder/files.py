@@ -9,7 +9,7 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.corpora.folder.formats import BY_SUFFIX
-from retrieval.fixes import install_corpora_command
+from retrieval.system.fixes import install_corpora_command
 
 _LOCK = "~$"  # what the names of Office's lock files begin with
 _PAGES = (".html", ".htm")  # beside which browsers save a folder with the parts of the page

@@ -17,7 +17,7 @@ from statistics import median
 
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.tables import row_sentences
-from retrieval.language import sentence_rules
+from retrieval.text import sentence_rules
 
 _BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;。！？][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant

@@ -18,7 +18,7 @@ from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
 from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.workbook import opened_workbook, plain_text
+from retrieval.corpora.records.workbook import opened_workbook, plain_text
 
 _CHART = "xl/charts/chart"  # begins the names of their files
 

@@ -1,0 +1,272 @@
+"""``report.md``: the results as text and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from research.evaluation.measures.scores import FIGURES, PAGE_RANKS, SENTENCE_RANKS
+from research.evaluation.results import SUBSETS
+from research.evaluation.table_8 import MEANING, as_markdown
+from retrieval.types import LABELS
+
+FULL_RELEASE = 5_416_537  # pages in FEVER's release of June 2017
+_NAMES = {
+    "label_accuracy": "label accuracy",
+    "fever_score": "FEVER score",
+    "evidence_precision": "evidence precision",
+    "evidence_recall": "evidence recall, first five",
+    "evidence_f1": "evidence F1",
+    "ofever": "OFEVER",
+    **{f"page_recall@{k}": f"page recall@{k}" for k in PAGE_RANKS},
+    **{f"sentence_recall@{k}": f"sentence recall@{k}" for k in SENTENCE_RANKS},
+}
+_MEANINGS = {
+    "label accuracy": "claims given their gold label",
+    "FEVER score": "claims given their gold label and, where that decides them, with a whole set of"
+    " gold evidence among the first five sentences",
+    "evidence precision": "the share of the first five sentences that are gold, averaged over"
+    " decided claims; 1 where none is given",
+    "evidence recall, first five": "decided claims with a whole set of gold evidence among the"
+    " first five selected sentences",
+    "evidence F1": "the harmonic mean of evidence precision and recall",
+    "OFEVER": "claims that could be right if everything after the retrieval of pages were: a whole"
+    " set is on the pages found, or the claim is undecided",
+    "page recall@k": "decided claims with a whole set on the first k pages",
+    "sentence recall@k": "decided claims with a whole set among the first k ranked sentences,"
+    " whether or not they are selected",
+}
+_OF_SUBSETS = tuple(name for name in FIGURES if name != "ofever")
+_COMPARED = FIGURES[:6]
+
+
+def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
+    """Return the report; ``plots``: file names in its folder, with what they show."""
+    recipes: dict[str, Any] = results["recipes"]
+    measured = {name: recipe for name, recipe in recipes.items() if recipe.get("figures")}
+    parts = [_head(results["data"]), *_crashes(recipes)]
+    if measured:
+        parts += [
+            "## Figures\n\nPer cent, with 95% bootstrap intervals over the pages that claims are"
+            " about; an undecided claim has no known page, so it is its own group.\n\n"
+            + _figures_table(measured, FIGURES),
+            _definitions(),
+            *_subsets(measured),
+            *_comparisons(results["comparisons"]),
+            *_hops(measured),
+            _calibration(measured),
+            _confusion(measured),
+            *_esoteric_tables(measured),
+            _seconds(measured),
+        ]
+    if plots:
+        parts.append("## Plots")
+        parts += [f"![{shows}]({name})\n\n{shows}." for name, shows in plots.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(data: Mapping[str, Any]) -> str:
+    labels = ", ".join(f"{count} {label}" for label, count in data["claims"]["labels"].items())
+    pages = data["wiki_pages"]["documents"]
+    share = (
+        f"FEVER's release has {FULL_RELEASE:,}: evidence is easier to find among fewer"
+        " pages, so compare only with figures measured on the same pages."
+        if pages < FULL_RELEASE
+        else "That is as many as FEVER's release has."
+    )
+    chosen = data["claims"]["choice"]
+    return f"""# Evaluation
+
+    {data["command"]}
+
+{data["claims"]["count"]:,} claims of `{data["claims"]["file"]}` ({labels};
+{data["claims"]["multi_page"]} need more than one page) over {pages:,} wiki pages.
+{f"{chosen} " if chosen else ""}{share}
+Evidence was chosen and labelled by {", ".join(data["models"])}.
+
+Baselines rank evidence themselves and use the product's verdict: their rows differ from a recipe's
+only in retrieval. Thresholds and calibration were chosen for the recipes."""
+
+
+def _crashes(recipes: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"- **{name}**, claim {crash['claim_id']}: {_cell(crash['error'])}"
+        for name, recipe in recipes.items()
+        for crash in recipe["crashes"]
+    ]
+    if not lines:
+        return []
+    return [
+        "## Crashes\n\nThese claims have no answer. They are in none of the figures, which are"
+        " therefore incomplete; run the command again to try them again.\n\n" + "\n".join(lines)
+    ]
+
+
+def _figures_table(recipes: Mapping[str, Any], figures: Sequence[str]) -> str:
+    rows = [
+        [
+            _NAMES[figure],
+            *(
+                _with_interval(recipe["figures"].get(figure), recipe["intervals"].get(figure))
+                for recipe in recipes.values()
+            ),
+        ]
+        for figure in figures
+    ]
+    return _table(["", *recipes], rows)
+
+
+def _definitions() -> str:
+    return "\n".join(f"- **{name}**: {meaning}." for name, meaning in _MEANINGS.items())
+
+
+def _subsets(recipes: Mapping[str, Any]) -> list[str]:
+    words = {
+        "single_page": "claims that one page settles",
+        "multi_page": "claims that need more than one page",
+    }
+    parts = []
+    for subset in SUBSETS:
+        own = {name: recipe["subsets"][subset] for name, recipe in recipes.items()}
+        count = next(iter(own.values()))["claims"]
+        if count:
+            parts.append(f"### The {count} {words[subset]}\n\n{_figures_table(own, _OF_SUBSETS)}")
+    return parts
+
+
+def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = [
+        [
+            f"{one['first']} − {one['second']}",  # noqa: RUF001 - a minus sign
+            *(
+                f"{100 * one['differences'][figure]:+.1f} ({_p(one['p_values'][figure])})"
+                if one["differences"][figure] is not None
+                else "–"  # noqa: RUF001
+                for figure in _COMPARED
+            ),
+        ]
+        for one in comparisons
+        if "differences" in one
+    ]
+    if not rows:
+        return []
+    return [
+        "## Differences\n\nPoints, and the probability of such a difference by chance (approximate"
+        " randomisation over the pages that claims are about, two-sided).\n\n"
+        + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
+    ]
+
+
+def _hops(recipes: Mapping[str, Any]) -> list[str]:
+    several = {name: r["hops"] for name, r in recipes.items() if r["hops"]["mean"] is not None}
+    if not several:
+        return []
+    rows = []
+    for name, hops in several.items():
+        known = hops["insufficiency"]
+        shares = (
+            [
+                f"{_with_interval(known[who][figure], known[who][f'{figure}_interval'])}"
+                for who in ("own", "verdict")
+                for figure in ("precision", "recall")
+            ]
+            if known
+            else [""] * 4
+        )
+        always = _percent(known["always"]["precision"]) if known else ""
+        multi = hops["mean_multi_page"]
+        mean = "" if multi is None else f"{multi:.2f}"
+        rows.append([name, f"{hops['mean']:.2f}", mean, *shares, always])
+    head = [
+        "",
+        "hops, mean",
+        "of multi-page claims",
+        "precision",
+        "recall",
+        "verdict: precision",
+        "verdict: recall",
+        "always: precision",
+    ]
+    return [
+        "## Hops, and whether more evidence is needed\n\nOf claims that need more than one page,"
+        " after the first hop: how many of those whose evidence a recipe calls insufficient have"
+        " no whole set of gold evidence among the best five sentences (precision), and how many of"
+        " the claims without such a set it calls insufficient (recall). For comparison: a plain"
+        " classifier, which calls evidence with the verdict NOT ENOUGH INFO insufficient; a system"
+        " that always does (recall 100); one that never does has recall 0.\n\n" + _table(head, rows)
+    ]
+
+
+def _calibration(recipes: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{recipe['calibration']['error']:.3f}",
+            _percent(recipe["calibration"]["accuracy_of_the_surest"]),
+            f"{100 * recipe['calibration']['gain_of_leaving_out']:+.1f}",
+        ]
+        for name, recipe in recipes.items()
+    ]
+    head = ["", "ECE (0 is best)", "accuracy without the least certain fifth", "gain, points"]
+    return "## Calibration\n\n" + _table(head, rows)
+
+
+def _confusion(recipes: Mapping[str, Any]) -> str:
+    parts = ["## Confusion\n\nRows are gold labels, columns predictions."]
+    for name, recipe in recipes.items():
+        rows = [
+            [gold, *(str(recipe["confusion"][gold][label]) for label in LABELS)] for gold in LABELS
+        ]
+        parts.append(_table([name, *LABELS], rows))
+    return "\n\n".join(parts)
+
+
+def _esoteric_tables(recipes: Mapping[str, Any]) -> list[str]:
+    tables = {name: r["esoteric_table"] for name, r in recipes.items() if r["esoteric_table"]}
+    if not tables:
+        return []
+    return [
+        "## The ESOTERIC report's table\n\n" + MEANING,
+        *(f"### {name}\n\n{as_markdown(table)}" for name, table in tables.items()),
+    ]
+
+
+def _seconds(recipes: Mapping[str, Any]) -> str:
+    stages = dict.fromkeys(stage for recipe in recipes.values() for stage in recipe["seconds"])
+    rows = [
+        [
+            stage,
+            *(
+                f"{spent['median']:.3f} / {spent['p95']:.3f}"
+                if (spent := recipe["seconds"].get(stage))
+                else ""
+                for recipe in recipes.values()
+            ),
+        ]
+        for stage in stages
+    ]
+    return "## Seconds per claim\n\nMedian / 95th percentile.\n\n" + _table(["", *recipes], rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _with_interval(value: float | None, interval: Sequence[float | None] | None) -> str:
+    if value is None or interval is None or interval[0] is None or interval[1] is None:
+        return "–"  # noqa: RUF001
+    return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"  # noqa: RUF001
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _cell(text: str) -> str:
+    """Return the text on one line, without markup."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

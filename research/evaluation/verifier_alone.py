@@ -1,0 +1,261 @@
+"""``esoteric evaluate --pairs``: the verifier with the evidence given, and a language model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from research.evaluation.claims import bad_line
+from research.evaluation.corpus_report import language_model_lines
+from research.evaluation.json_lines import write_lines
+from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.pairs import Pair, read_pairs
+from research.evaluation.provenance import PAIRS
+from research.evaluation.second_judge import judged_pairs, second_judge_results
+from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.llm_judge.explainer import explainer
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.folders import ModelFolders
+from retrieval.models.shipped import evidence_model
+from retrieval.quantities.comparison import comparison
+from retrieval.quantities.facts import Passage
+from retrieval.quantities.reading import dimensions
+from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.stated import may_be_decided_by, stated
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.decide.comparison import ComparisonReader
+from retrieval.system.files import digest_of
+from retrieval.text.english import EnglishParser
+from retrieval.types import LABELS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+STEP = 256  # pairs between two reports of progress
+WORST = 20  # wrong labels that are listed, the most confident first
+
+
+def evaluate_pairs(
+    file: Path,
+    out: Path,
+    folders: ModelFolders,
+    command: str,
+    on_pairs: Callable[[int, int], None],
+    llm: LanguageModelChoice | None = None,
+) -> dict[str, Any]:
+    """Label every pair, write all below ``out / "pairs"`` and return the results.
+
+    ``folders``: which verifier. ``on_pairs`` receives the number of pairs done and of all. ``llm``:
+    a language model that is asked too; then the written labels are those of the judge that
+    decides, and the results have ``language_model`` (``second_judge_results``). Written:
+    ``predictions.jsonl`` in the order of ``file``, ``results.json`` and ``report.md``.
+
+    Raises:
+        BadSource: the file cannot be read, contains no pairs, or a line is not a pair.
+        ModelUnavailable: the verifier is missing or damaged.
+    """
+    pairs = list(read_pairs(file))
+    if not pairs:
+        raise bad_line(str(file), "no pairs")
+    model = evidence_model(folders, in_search=False)
+    stage = explainer(llm, kept=None, models=folders.unpacked)
+    # Compared with a language model, the verifier takes very little time.
+    read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
+    probabilities, ruled = with_arithmetic(pairs, read, model)
+    results = {
+        "command": command,
+        "file": file.name,
+        "sha256": digest_of(file),
+        "model": model.version,
+        **pair_results(pairs, probabilities),
+        "quantities": quantity_results(pairs, read, probabilities, ruled),
+    }
+    verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in probabilities]
+    if llm is not None and stage is not None:
+        judged = judged_pairs(pairs, probabilities, model.version, stage, on_pairs)
+        labels = [pair.label for pair in pairs]
+        results["language_model"] = second_judge_results(llm, labels, judged)
+        verdicts = [(one.verdict.label, one.verdict.confidence) for one in judged]
+    folder = out / PAIRS
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = (
+        {
+            "claim": pair.claim,
+            "label": pair.label,
+            "predicted_label": label,
+            "confidence": round(confidence, 4),
+        }
+        for pair, (label, confidence) in zip(pairs, verdicts, strict=True)
+    )
+    write_lines(folder / "predictions.jsonl", lines)
+    text = json.dumps(results, indent=1)
+    (folder / "results.json").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "report.md").write_text(f"{report_of_pairs(results)}\n", encoding="utf-8")
+    return results
+
+
+def opinions_of(
+    model: EvidenceModel, pairs: Sequence[Pair], on_pairs: Callable[[int, int], None]
+) -> NDArray[np.float32]:
+    """Return the probabilities of ``LABELS`` that the model gives, shape (pairs, 3).
+
+    ``on_pairs`` receives the number of pairs done and of all. Raises what ``model.warm_up`` raises.
+    """
+    opinions = []
+    for start in range(0, len(pairs), STEP):
+        part = pairs[start : start + STEP]
+        opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
+        on_pairs(start + len(part), len(pairs))
+    return np.concatenate(opinions)
+
+
+def with_arithmetic(
+    pairs: Sequence[Pair], probabilities: NDArray[np.float32], model: EvidenceModel
+) -> tuple[NDArray[np.float32], list[int]]:
+    """Return the probabilities after ``quantities`` and ``comparison``, and what these decided.
+
+    ``probabilities``: of ``LABELS``, by the ``model``, shape (pairs, 3). The second value has the
+    numbers of the decided pairs, from 0.
+    """
+    parser = EnglishParser()
+    halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
+    after, ruled = probabilities.copy(), []
+    for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
+        claim = parser.parse(pair.claim)
+        decided = _stated(claim, pair, parser) or _compared(claim, pair, halves)
+        if decided is not None:
+            supports, refutes, undecided = row.tolist()
+            after[number] = overruled((supports, refutes, undecided), decided.label)
+            ruled.append(number)
+    return after, ruled
+
+
+def _stated(claim: Doc, pair: Pair, parser: EnglishParser) -> Ruling | None:
+    if not dimensions(pair.claim) or not may_be_decided_by(claim, pair.sentences):
+        return None
+    return stated(claim, [Passage(title, parser.parse(text)) for title, text in pair.sentences])
+
+
+def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:
+    cut = comparison(claim)
+    found = halves.compared(cut, pair.sentences) if cut else None
+    return found[0] if found else None
+
+
+def quantity_results(
+    pairs: Sequence[Pair],
+    before: NDArray[np.float32],
+    after: NDArray[np.float32],
+    ruled: Sequence[int],
+) -> dict[str, int | float]:
+    """Return how many pairs arithmetic decided, and how many of its labels are right.
+
+    ``before`` and ``after``: probabilities of ``LABELS`` without and with it, shape (pairs, 3).
+    ``turned_right`` and ``turned_wrong``: labels of the verifier that it changed so.
+    ``accuracy_without``: that of the verifier alone, 0 to 1.
+    """
+    truth = np.array([LABELS.index(pair.label) for pair in pairs])
+    was_right, is_right = before.argmax(axis=1) == truth, after.argmax(axis=1) == truth
+    return {
+        "decided": len(ruled),
+        "right": int(is_right[list(ruled)].sum()),
+        "turned_right": int((is_right & ~was_right).sum()),
+        "turned_wrong": int((was_right & ~is_right).sum()),
+        "accuracy_without": float(was_right.mean()),
+    }
+
+
+def pair_results(pairs: Sequence[Pair], probabilities: NDArray[np.float32]) -> dict[str, Any]:
+    """Return accuracies (0 to 1) of all pairs, by label, source and kind, and the worst errors.
+
+    ``probabilities``: of ``LABELS``, shape (pairs, 3). ``calibration_error`` is the
+    expected one, 0 to 1 (Guo et al. 2017, section 2).
+    """
+    truth = np.array([LABELS.index(pair.label) for pair in pairs])
+    right = probabilities.argmax(axis=1) == truth
+    confidence = probabilities.max(axis=1).astype(np.float64)
+    wrong = np.flatnonzero(~right)
+    worst = sorted(wrong.tolist(), key=lambda n: (-confidence[n], n))[:WORST]
+    return {
+        "pairs": len(pairs),
+        "accuracy": float(right.mean()),
+        "calibration_error": calibration_error(confidence, right),
+        "by_label": _by([pair.label for pair in pairs], right),
+        "by_source": _by([pair.source for pair in pairs], right),
+        "by_kind": _by([pair.kind for pair in pairs], right),
+        "worst": [
+            {
+                "claim": pairs[n].claim,
+                "evidence": pairs[n].evidence,
+                "label": pairs[n].label,
+                "predicted_label": LABELS[int(probabilities[n].argmax())],
+                "confidence": round(float(confidence[n]), 4),
+            }
+            for n in worst
+        ],
+    }
+
+
+def _by(groups: Sequence[str | None], right: NDArray[np.bool_]) -> dict[str, dict[str, float]]:
+    """Return count and accuracy of each named group, in the order in which they come."""
+    names = [name for name in dict.fromkeys(groups) if name is not None]
+    found = {name: right[[group == name for group in groups]] for name in names}
+    return {
+        name: {"pairs": len(part), "accuracy": float(part.mean())} for name, part in found.items()
+    }
+
+
+def report_of_pairs(results: dict[str, Any]) -> str:
+    """Return the report, Markdown."""
+    tables = "\n\n".join(
+        "\n".join(
+            [
+                f"| {title} | pairs | label accuracy, % |",
+                "|---|---|---|",
+                *(
+                    f"| {name} | {row['pairs']} | {100 * row['accuracy']:.1f} |"
+                    for name, row in results[key].items()
+                ),
+            ]
+        )
+        for title, key in (("label", "by_label"), ("source", "by_source"), ("kind", "by_kind"))
+        if results[key]
+    )
+    return f"""# The verifier, with the evidence given
+
+    {results["command"]}
+
+{results["pairs"]:,} pairs of `{results["file"]}`, labelled by {results["model"]}: label accuracy
+{100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
+{_quantities(results)}
+{tables}
+{_second_judge(results)}
+`results.json` lists the {len(results["worst"])} most confident errors."""
+
+
+def _quantities(results: Mapping[str, Any]) -> str:
+    found = results["quantities"]
+    turned = (
+        f"{found['turned_right']:,} of the verifier's labels right and {found['turned_wrong']:,}"
+    )
+    without = f"{100 * found['accuracy_without']:.1f} %"
+    return f"""
+Arithmetic decided {found["decided"]:,} of them, {found["right"]:,} rightly. It turned {turned}
+wrong. Without it the label accuracy is {without}.
+"""
+
+
+def _second_judge(results: Mapping[str, Any]) -> str:
+    if "language_model" not in results:
+        return ""
+    found = results["language_model"]
+    verdicts = (
+        f"The verdicts: label accuracy {100 * found['verdict_accuracy']:.1f} %, expected"
+        f" calibration error {found['verdict_calibration_error']:.3f}."
+    )
+    return "\n".join([*language_model_lines(found), verdicts, ""])

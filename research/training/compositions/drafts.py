@@ -1,0 +1,193 @@
+"""Drafts of claims: a statement about one page with a part from another page.
+
+A false draft exchanges a fact of the second page about something that only the first page
+identifies, so that neither page alone refutes it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from research.evaluation.claims import SentenceKey
+from research.training.compositions.apart import Piece
+from research.training.compositions.composition import Fact, Kind, Phrase
+from research.training.compositions.definitions import Definition
+from research.training.compositions.exchanges import Exchanges
+from research.training.compositions.predicates import Predicate
+from research.training.compositions.statements import Statement
+from research.training.compositions.vocabulary import DOERS, IMPLIED, PAST
+from retrieval.types import REFUTES, SUPPORTS, Label
+
+_BOTH: tuple[Label, Label] = (SUPPORTS, REFUTES)
+_DESCRIBED = {SUPPORTS: 2, REFUTES: 3}  # claims for each description that is true of only one thing
+_ACTIVE = 0.35  # share of "was directed by a poet" that becomes "A poet directed"
+_NAMED = 0.25  # share of statements with a clause about the name
+_OF = 0.6  # share of "The director of P"; the rest is "P's director"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A claim in pieces that is not checked yet for whether it needs both pages."""
+
+    kind: Kind
+    label: Label
+    pieces: tuple[Piece, ...]
+    keys: tuple[SentenceKey, SentenceKey]
+    in_evidence: str | None = None
+
+
+class Drafter:
+    """Writes true and false drafts with randomly drawn wordings."""
+
+    def __init__(self, exchanges: Exchanges, chance: random.Random) -> None:
+        """``exchanges`` gives the facts to exchange; ``chance`` draws the wordings."""
+        self._exchanges = exchanges
+        self._chance = chance
+
+    def described(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+        """Yield claims with a description of the bridge instead of its name."""
+        if statement.relation == f"{known.noun} of":
+            return  # "in the state of a state"
+        phrases = [*known.phrases, *_of_age(known)]
+        for label in _BOTH if statement.single else (SUPPORTS,):
+            for _ in range(_DESCRIBED[label] if statement.single else 1):
+                drawn = self._piece(phrases, label, ruled_out, IMPLIED.get(statement.role or ""))
+                if drawn is None:
+                    continue
+                piece, old = drawn
+                active = statement.done and self._chance.random() < _ACTIVE
+                yield Draft(
+                    kind="description",
+                    label=label,
+                    pieces=_active(statement, piece) if active else _filled(statement, piece),
+                    keys=(statement.key, known.key),
+                    in_evidence=old,
+                )
+
+    def contained(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+        """Yield claims with a description of the place by what it is in, instead of its name."""
+        container = _container(known) if statement.inside and not statement.after else None
+        if container is None:
+            return
+        for label in _BOTH if statement.single else (SUPPORTS,):
+            drawn = self._piece([container], label, ruled_out)
+            if drawn is not None:
+                pieces = _filled(statement, drawn[0])
+                yield Draft("container", label, pieces, (statement.key, known.key), drawn[1])
+
+    def apposed(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+        """Yield claims that add a description of the bridge to its name or its role.
+
+        False ones do not name the bridge, or the second page alone would refute them.
+        """
+        implied = IMPLIED.get(statement.role or "", frozenset())
+        nouns = [phrase for phrase in known.nouns if not implied & set(phrase.text.split())]
+        if not statement.after and nouns and self._chance.random() < _NAMED:
+            opening = self._chance.choice((", ", f", {known.who} {known.verb} "))
+            pieces = (
+                Piece(statement.before + statement.name, 0),
+                Piece(opening, None),
+                Piece(self._chance.choice(nouns).text, 1),
+            )
+            yield Draft("apposition", SUPPORTS, pieces, (statement.key, known.key))
+        if statement.role in DOERS and known.born_in and nouns:
+            for label in _BOTH:
+                drawn = self._piece([known.born_in], label, ruled_out)
+                if drawn is not None:
+                    subject = Piece(self._subject(statement.role, statement.about), 0)
+                    noun = Piece(f", {self._chance.choice(nouns).text}, was ", 1)
+                    pieces = (subject, noun, drawn[0])
+                    yield Draft("apposition", label, pieces, (statement.key, known.key), drawn[1])
+
+    def played(
+        self, statement: Statement, role: str, predicates: Sequence[Predicate], ruled_out: str
+    ) -> Iterator[Draft]:
+        """Yield claims about "the director of P" with a predicate from the bridge's page."""
+        for predicate in predicates:
+            for label in _BOTH if predicate.label == SUPPORTS else (REFUTES,):
+                exchange = REFUTES if label != predicate.label else SUPPORTS
+                drawn = self._piece([predicate.phrase], exchange, ruled_out, IMPLIED.get(role))
+                if drawn is not None:
+                    subject = Piece(f"{self._subject(role, statement.about)} ", 0)
+                    keys = (statement.key, predicate.key)
+                    yield Draft("role", label, (subject, drawn[0]), keys, drawn[1])
+
+    def _piece(
+        self,
+        phrases: Sequence[Phrase],
+        label: Label,
+        ruled_out: str,
+        implied: frozenset[str] | None = None,
+    ) -> tuple[Piece, str | None] | None:
+        """Return one of the phrases, and the exchanged fact if it has to be false.
+
+        ``implied``: words without new information.
+        """
+        if label == SUPPORTS:
+            return Piece(self._chance.choice(phrases).text, 1, implied=implied or frozenset()), None
+        exchangeable = [phrase for phrase in phrases if phrase.facts]
+        if not exchangeable:
+            return None
+        phrase = self._chance.choice(exchangeable)
+        exchanged = self._exchanges.exchanged(phrase, ruled_out, self._chance)
+        if exchanged is None:
+            return None
+        false, old = exchanged
+        (fact,) = false.facts
+        return Piece(false.text, 1, (fact.start, fact.end), implied or frozenset()), old
+
+    def _subject(self, role: str, about: str) -> str:
+        if self._chance.random() < _OF:
+            return f"The {role} of {about}"
+        ending = "'" if about.endswith("s") else "'s"
+        return f"{about}{ending} {role}"
+
+
+def shared(first: Statement, second: Statement) -> Draft:
+    """Return the claim that the same person directed, wrote or made the subjects of two pages.
+
+    It is true if both statements name the same bridge.
+    """
+    return Draft(
+        kind="shared",
+        label=SUPPORTS if first.bridge == second.bridge else REFUTES,
+        pieces=(
+            Piece(first.about, 0),
+            Piece(" and ", None),
+            Piece(second.about, 1),
+            Piece(f" were {first.done} by the same person", None),
+        ),
+        keys=(first.key, second.key),
+    )
+
+
+def _filled(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+    return (Piece(statement.before, 0), piece, Piece(statement.after, 0))
+
+
+def _active(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+    done = statement.done or ""
+    return (piece, Piece(f" {PAST.get(done, done)} {statement.about}", 0))
+
+
+def _container(known: Definition) -> Phrase | None:
+    """Return the place that a place is in, by its definition."""
+    for phrase in known.phrases:
+        for fact in phrase.facts:
+            if fact.kind == "place" and phrase.text[: fact.start].endswith((" in ", " of ")):
+                place = phrase.text[fact.start : fact.end]
+                return Phrase(place, (Fact(0, len(place), "place"),))
+    return None
+
+
+def _of_age(known: Definition) -> list[Phrase]:
+    """Return phrases for a person by the year of birth."""
+    if known.born_in is None:
+        return []
+    shortest = min((phrase.text for phrase in known.phrases), key=len)
+    plain = [Phrase("someone"), Phrase("a person")]
+    if not shortest.startswith("the "):
+        plain.append(Phrase(shortest))
+    return [phrase.joined(known.born_in) for phrase in plain]

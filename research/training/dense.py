@@ -1,0 +1,294 @@
+"""``esoteric train dense``: the encoder of queries for dense sentence retrieval (M3, section 3.2).
+
+The paper trains both encoders, with two sampled negatives for each query and the other examples of
+the batch. Here the sentence vectors are fixed (they are the index's). So every sentence of the
+training pages is a negative of every query, also those that BM25 finds, at the cost of one matrix
+product. The paper alternates between its sets of examples, epoch by epoch; here each batch is drawn
+from all of them, and each example has its own objective.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import cross_entropy, softplus
+
+from research.evaluation.claims import AnnotatedClaim
+from research.training.arrays import kept_array
+from research.training.card import Card, write_card, write_config
+from research.training.claims import PageClaim
+from research.training.data import TrainingData, load_data
+from research.training.dense_examples import DenseExample, ExampleSets
+from research.training.dense_figures import Score, Searches, by_bm25, search_figures
+from research.training.loop import Loss, Recipe, train
+from research.training.networks.delta import save_delta
+from research.training.networks.minilm import row_tokenizer
+from research.training.networks.query import (
+    QueryNetwork,
+    encoded,
+    packaged_query_network,
+    query_inputs,
+)
+from research.training.sentence_pool import SentencePool
+from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders.query_encoder import Query, QueryEncoder
+from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.shipped import minilm_classifier
+from retrieval.text.model_texts import evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO
+
+RECIPE = Recipe(
+    epochs=3,
+    batch_size=64,
+    learning_rate=1e-4,
+    weight_decay=0.01,
+    warmup=0.06,
+    max_tokens=256,
+    seed=0,
+)
+TEMPERATURE = 0.05  # of similarities
+CLASSIFICATION = 1 / 30  # weight of that objective; the contrastive one has 1 (section 6.1)
+COMPOSED = 2_000  # claims made from pages
+FROM_PAGES = 4_000  # examples made from pages
+DOUBTFUL = 12  # sentences near a claim that the relevance model reads
+RELEVANT = 0.5  # a sentence with this probability of relevance or more is not a negative
+VERSION = "1"  # of the shipped model; the results of two versions are never mixed
+RANK = 64  # of the shipped difference; the card says what cutting to it costs
+
+
+def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
+    """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    ``relevance_model`` is the folder of the trained relevance model, which finds likely evidence
+    that was not annotated.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the relevance model or the packaged weights are missing.
+    """
+    cache = run.parent / "vectors"
+    data = load_data(data_folder, cache, RECIPE.seed)
+    dev_vectors = pool_vectors(data.dev_pool, cache)
+    vectors = training_vectors(data, dev_vectors, cache)
+    reader = minilm_classifier(relevance_model)
+    ignored = likely_evidence(data.train, data.pool, reader, run, RELEVANT)
+    sets = ExampleSets.of(data, ignored, COMPOSED, FROM_PAGES, RECIPE.seed)
+    examples = [*sets.claims, *sets.others]
+
+    tokenizer = row_tokenizer(RECIPE.max_tokens)
+    network = untrained_network()
+    searches = Searches.of(data.dev, data.dev_pool)
+    score = score_of(network, tokenizer, dev_vectors)
+    lexical = search_figures(by_bm25(data.dev_pool), searches)
+    untrained = search_figures(score, searches)
+    loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
+    train(network, examples, loss_of, RECIPE, run, lambda _: search_figures(score, searches))
+    trained = search_figures(score, searches)
+    digest = save_delta(network.query, packaged_query_network(), out / "delta.safetensors", RANK)
+    write_config(out, "MiniLM query encoder", VERSION, RECIPE.max_tokens, digest)
+    encoder = QueryEncoder(out)
+    shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
+    write_card(
+        out,
+        Card(
+            name="Query encoder",
+            purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
+            " to search the index's sentence vectors with.",
+            architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
+            " all-MiniLM-L6-v2 weights (`research/training/networks/query.py`) plus a difference of"
+            f" rank {RANK}; the embeddings are unchanged. The sentence vectors are those of the"
+            " packaged model and were not trained.",
+            data=f"{data.described}. {len(examples)} queries"
+            " (`research/training/dense_examples.py`): these claims, steps from one of their gold"
+            f" sentences to another, {sets.composed} claims over two pages composed from others"
+            " (`research/training/compositions`), and pieces of sentences and mentions of titles.",
+            digests=data.digests,
+            commands=("esoteric train dense --data DATA",),
+            definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
+            " decides, those with a whole evidence set among the first k sentences, or with its"
+            " pages among the first k pages (a page has the rank of its best sentence), %."
+            f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
+            " gold sentence to the other, those whose sentence is among the first k that are not"
+            " on the page of the one given, %. BM25: over sentences with their titles. No page with"
+            " evidence of a dev claim was read in training; most other pages were read, mostly as"
+            " negatives. As shipped: cut to the rank above.",
+        ),
+        {"dense": RECIPE},
+        {"BM25": lexical, "untrained": untrained, "as trained": trained, "as shipped": shipped},
+    )
+
+
+def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
+    """Return the vectors of these sentences in an index, ``(sentences, 384)``."""
+    pages = [[pool.sentences[i] for i in rows] for rows in pool.by_page.values()]
+    made = _page_vectors([(page[0].title, [s.text for s in page]) for page in pages], cache)
+    vectors = np.empty_like(made)
+    vectors[[i for rows in pool.by_page.values() for i in rows]] = made
+    return vectors
+
+
+def training_vectors(
+    data: TrainingData, dev_vectors: NDArray[np.float32], cache: Path
+) -> NDArray[np.float32]:
+    """Return the vectors of the sentences that training reads: the pool's, then page claims'."""
+    kept = [data.dev_pool.position[s.page, s.sentence_id] for s in data.pool.sentences]
+    return np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
+
+
+def page_claim_vectors(claims: Sequence[PageClaim], cache: Path) -> NDArray[np.float32]:
+    """Return vectors of the sentences that come with claims, encoded as whole pages.
+
+    They are each claim's gold sentences, then the others of its page.
+    """
+    return _page_vectors([(claim.title, [*claim.gold, *claim.others]) for claim in claims], cache)
+
+
+class JointNetwork(nn.Module):
+    """The query network with a head that classifies claims; the head is trained with it only."""
+
+    def __init__(self, query: QueryNetwork) -> None:
+        """Add a new head, initialised with a fixed seed, to ``query``."""
+        super().__init__()
+        self.query = query
+        width = query.distilbert.config.dim
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self.classifier = nn.Linear(2 * width, len(LABELS))
+        self._scale = float(width**0.5)
+
+    def verdicts(self, queries: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
+        """Return logits over ``LABELS``, ``(pairs, 3)``, of concatenated vectors (eq. 2)."""
+        # Numbers of unit vectors are small for a linear layer; scaled, they are about 1.
+        pairs: torch.Tensor = self.classifier(torch.cat([queries, sentences], dim=-1) * self._scale)
+        return pairs
+
+
+def untrained_network() -> JointNetwork:
+    """Return the packaged weights with a new head.
+
+    The embeddings are not trained, so that the difference is small enough to ship.
+    """
+    network = JointNetwork(packaged_query_network()).train(False)
+    network.query.distilbert.embeddings.requires_grad_(False)
+    return network
+
+
+def score_of(network: JointNetwork, tokenizer: Tokenizer, vectors: NDArray[np.float32]) -> Score:
+    """Return the similarities of queries to sentences with these vectors."""
+
+    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
+        found = encoded(network.query, tokenizer, queries, RECIPE.max_tokens) @ vectors.T
+        return np.asarray(found, dtype=np.float32)
+
+    return score
+
+
+def joint_loss(
+    network: JointNetwork,
+    tokenizer: Tokenizer,
+    vectors: torch.Tensor,
+    max_tokens: int,
+) -> Loss[DenseExample]:
+    """Return the multi-task loss (M3, equation 4) over sentence vectors ``(sentences, 384)``."""
+
+    def loss_of(batch: Sequence[DenseExample]) -> torch.Tensor:
+        inputs = query_inputs(tokenizer, [example.query for example in batch], max_tokens)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            queries = network.query(**inputs)
+        contrast = contrastive_loss(
+            queries @ vectors.T / TEMPERATURE,
+            [example.wanted for example in batch],
+            [example.ignored for example in batch],
+        )
+        classified = [(i, *example.verdict) for i, example in enumerate(batch) if example.verdict]
+        if not classified:
+            return contrast
+        asked, beside, labels = torch.tensor(classified).T
+        logits = network.verdicts(queries[asked], vectors[beside])
+        return contrast + CLASSIFICATION * cross_entropy(logits, labels)
+
+    return loss_of
+
+
+def contrastive_loss(
+    scores: torch.Tensor, wanted: Sequence[Sequence[int]], ignored: Sequence[Sequence[int]]
+) -> torch.Tensor:
+    """Return the mean cross entropy of wanted sentences against all others (M3, equation 1).
+
+    ``scores`` has the shape ``(queries, sentences)``. Each wanted sentence of a query competes with
+    every sentence that is neither wanted nor ignored. The wanted sentences of a query have the
+    weight 1 together; queries without wanted sentences do not count.
+    """
+    rows = torch.tensor([i for i, own in enumerate(wanted) for _ in own], dtype=torch.long)
+    columns = torch.tensor([column for own in wanted for column in own], dtype=torch.long)
+    shares = torch.tensor([1 / len(own) for own in wanted for _ in own])
+    apart = torch.zeros_like(scores, dtype=torch.bool)
+    apart[rows, columns] = True
+    for row, own in enumerate(ignored):
+        apart[row, list(own)] = True
+    others = scores.masked_fill(apart, -torch.inf).logsumexp(dim=1)
+    # -log(e^w / (e^w + sum of e^others))
+    surprise = softplus(others[rows] - scores[rows, columns])
+    return (surprise * shares).sum() / max(1, sum(1 for own in wanted if own))
+
+
+def likely_evidence(
+    claims: Sequence[AnnotatedClaim],
+    pool: SentencePool,
+    relevance_model: CrossEncoder,
+    run: Path,
+    least: float,
+) -> dict[str, list[int]]:
+    """Return sentences, as indices into the pool, that are likely evidence of each decided claim.
+
+    They are those of the ``DOUBTFUL`` most similar ones that the relevance model finds relevant,
+    with at least the probability ``least``; as negatives they would teach the wrong thing (M3,
+    sections 3.2.1 and 6.4). The model's probabilities are stored in ``run``.
+    """
+    texts = [claim.text for claim in claims if claim.label != NOT_ENOUGH_INFO]
+    near = pool.nearest(texts, DOUBTFUL)
+    pairs = [
+        (text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+        for text, found in zip(texts, near, strict=True)
+        for i in found
+    ]
+    kept = run / f"relevance-{_digest(map(repr, pairs))}-{relevance_model.digest[:16]}.npy"
+    opinions = kept_array(kept, lambda: relevance_model.probabilities(pairs))
+    relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= least
+    return {
+        text: [int(i) for i in found[likely]]
+        for text, found, likely in zip(texts, near, relevant, strict=True)
+    }
+
+
+def _page_vectors(pages: Sequence[tuple[str, Sequence[str]]], cache: Path) -> NDArray[np.float32]:
+    """Return the vectors of titled pages' sentences, page by page; stored in ``cache``."""
+    encoder = MiniLMEncoder()
+
+    def make() -> NDArray[np.float32]:
+        _, vectors = encoder.encode_documents([_joined(title, texts) for title, texts in pages])
+        return np.concatenate([np.zeros((0, encoder.dimension), dtype=np.float32), *vectors])
+
+    return kept_array(cache / f"pages-{_digest(map(repr, pages))}.npy", make)
+
+
+def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
+    """Return a document of sentences, joined as by the index builder."""
+    ends = np.cumsum([len(sentence) + 1 for sentence in sentences]) - 1
+    bounds = [(int(end) - len(s), int(end)) for s, end in zip(sentences, ends, strict=True)]
+    return EncodableDocument(title, " ".join(sentences), tuple(bounds))
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]

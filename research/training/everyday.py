@@ -1,0 +1,75 @@
+"""Everyday claims about the default corpus, and its sentences, as training data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
+from research.training.sentence_pool import SentencePool
+from retrieval.corpora.wiki.vital import VitalCorpus
+from retrieval.errors import BadSource
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.system.files import digest_of
+
+# The project's own data set, written by hand about pages of the default corpus.
+OWN = Path(__file__).resolve().parents[1] / "datasets" / "everyday" / "claims.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class EverydayData:
+    """Claims to train on, claims to measure on, and the sentences of the default corpus.
+
+    No page with evidence of a ``dev`` claim has evidence of a ``train`` claim.
+    """
+
+    claims: list[CorpusClaim]
+    dev: list[CorpusClaim]
+    pool: SentencePool
+    digests: dict[str, str]
+
+    @property
+    def described(self) -> str:
+        """The description of the claims in a card."""
+        return (
+            f"{len(self.claims)} everyday claims over the default corpus"
+            " (`research/datasets/everyday` and `vital/train*.jsonl`), without those whose"
+            " evidence is on a page with evidence of a claim of `vital/dev.jsonl`; sentences of"
+            " such pages are among those that settle nothing"
+        )
+
+
+def load_everyday(data: Path, cache: Path) -> EverydayData:
+    """Read ``research/datasets/everyday`` and the folder ``vital`` of the data.
+
+    ``cache`` stores sentence vectors between runs. Training claims whose evidence is on a page with
+    evidence of a dev claim are left out.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    shared = sorted((data / "vital").glob("train*.jsonl"))
+    if not shared:
+        raise BadSource(
+            "bad_data",
+            f"{data} contains no vital/train*.jsonl.",
+            "Point --data at a folder with vital in it.",
+        )
+    dev = read_corpus_claims(data / "vital" / "dev.jsonl")
+    held_out = frozenset(page for claim in dev for page in claim.pages)
+    claims = [
+        claim
+        for path in (OWN, *shared)
+        for claim in read_corpus_claims(path)
+        if held_out.isdisjoint(claim.pages)
+    ]
+    files = {
+        "research/datasets/everyday/claims.jsonl": OWN,
+        **{f"vital/{path.name}": path for path in (*shared, data / "vital" / "dev.jsonl")},
+    }
+    return EverydayData(
+        claims=claims,
+        dev=dev,
+        pool=SentencePool(VitalCorpus(), MiniLMEncoder(), cache),
+        digests={name: digest_of(path) for name, path in files.items()},
+    )

@@ -1,0 +1,311 @@
+"""One training loop for every model: resumable, deterministic, on a GPU where torch sees one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerBase
+
+from research.training.networks.batches import STEP
+from research.training.weights import MovingAverage, weights_digest
+from retrieval.types import LABELS, Label
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+class Measured(Protocol):
+    """The interface of an example for the loop; its ``repr`` identifies it."""
+
+    @property
+    def length(self) -> int:
+        """Its approximate length: examples of similar length are in the same batch."""
+        ...
+
+
+ExampleT = TypeVar("ExampleT", bound=Measured)
+Loss: TypeAlias = Callable[[Sequence[ExampleT]], torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A claim, the evidence text that is read with it, and the target.
+
+    ``target``: the probabilities of the model's labels, mostly ``LABELS``, in their order: 1 for a
+    known label, or partly a teacher's probabilities.
+    """
+
+    claim: str
+    evidence: str
+    target: tuple[float, ...]
+
+    @property
+    def length(self) -> int:
+        """The number of its characters."""
+        return len(self.claim) + len(self.evidence)
+
+
+def labelled(claim: str, evidence: str, label: Label) -> Example:
+    """Return an example with a known label."""
+    return Example(claim, evidence, tuple(float(label == known) for known in LABELS))
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
+
+    The learning rate falls linearly to ``last_rate``: 0, or the rate at which a next phase begins.
+    Training ends after ``steps`` steps if ``epochs`` have more.
+    ``smoothing``: label smoothing of the loss. With ``averaging``, the trained weights are the
+    moving average of those of all steps; it is the weight of the average before a step.
+    ``last_layer``: how much higher the learning rate of the module ``classifier`` is, for a body
+    that has learned already and a last layer that has not.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    warmup: float
+    max_tokens: int
+    seed: int
+    steps: int | None = None
+    last_rate: float = 0.0
+    smoothing: float = 0.0
+    averaging: float | None = None
+    last_layer: float = 1.0
+
+
+def train(
+    model: Model,
+    examples: Sequence[ExampleT],
+    loss_of: Loss[ExampleT],
+    recipe: Recipe,
+    run: Path,
+    evaluate: Callable[[Model], dict[str, float]],
+    checkpoint_every: int = 250,
+) -> list[dict[str, float]]:
+    """Fine-tune the weights of ``model`` that are not frozen; return the dev figures per epoch.
+
+    ``loss_of`` returns the loss of a batch, a scalar that depends on the model.
+    Written to ``run``: ``log.jsonl`` (a line every 50 steps and one per epoch) and
+    ``checkpoint.pt``, from which an interrupted run continues. The order of the examples depends
+    only on the seed and the epoch.
+    """
+    run.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(recipe.seed)
+    steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
+    whole = steps_per_epoch * recipe.epochs
+    last = whole if recipe.steps is None else min(recipe.steps, whole)
+    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe), lr=1.0, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, recipe, last))
+    average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)
+    origin = {
+        "recipe": asdict(recipe),
+        "examples": examples_digest(examples),
+        "start": weights_digest(model),
+    }
+    checkpoint = run / "checkpoint.pt"
+    step, history = _resume(checkpoint, model, optimizer, schedule, average, origin)
+    first = recipe.epochs if step == last else step // steps_per_epoch
+    for epoch in range(first, math.ceil(last / steps_per_epoch)):
+        batches = _batches(examples, recipe, epoch)
+        model.train()
+        losses: list[float] = []
+        started = time.monotonic()
+        for batch in batches[step - epoch * steps_per_epoch : last - epoch * steps_per_epoch]:
+            loss = loss_of(batch)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
+            if average is not None:
+                average.add(model)
+            step += 1
+            losses.append(loss.item())
+            if step % 50 == 0:
+                pace = (time.monotonic() - started) / len(losses)
+                _log(
+                    run,
+                    step=step,
+                    of=last,
+                    loss=sum(losses[-50:]) / len(losses[-50:]),
+                    minutes_left=pace * (last - step) / 60,
+                )
+            if step % checkpoint_every == 0:
+                _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
+        model.train(False)
+        if average is not None and step == last:
+            average.load_into(model)
+        figures = evaluate(model)
+        history.append(figures)
+        _log(run, epoch=epoch + 1, **figures)
+        _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
+    model.train(False)
+    return history
+
+
+def best_device() -> torch.device:
+    """Return the GPU if torch sees one, otherwise the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return the device of the model's weights."""
+    return next(model.parameters()).device
+
+
+def switch_off_dropout(model: nn.Module) -> None:
+    """Turn dropout off; a step takes about a third less time."""
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+
+
+def classification_loss(
+    model: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int, smoothing: float = 0.0
+) -> Loss[Example]:
+    """Return the cross entropy of the output of ``model``, with label smoothing.
+
+    Called with the tokenizer's tensors, the model returns an object with
+    ``logits``, shape ``(examples, labels)``.
+    """
+
+    def loss_of(batch: Sequence[Example]) -> torch.Tensor:
+        inputs = tokenizer(
+            [example.claim for example in batch],
+            [example.evidence for example in batch],
+            truncation="only_second",
+            max_length=max_tokens,
+            padding=True,
+            pad_to_multiple_of=STEP,  # few shapes, since the products of each new one are compiled
+            return_tensors="pt",
+            return_token_type_ids=False,
+        ).to(device_of(model))
+        with torch.autocast(device_of(model).type, dtype=torch.bfloat16):
+            logits = model(**inputs).logits.float()
+        target = torch.tensor([example.target for example in batch], device=logits.device)
+        return cross_entropy(logits, target, label_smoothing=smoothing)
+
+    return loss_of
+
+
+def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[list[ExampleT]]:
+    """Shuffle, then sort by length within groups of 40 batches, to reduce padding."""
+    order = random.Random(f"{recipe.seed}/{epoch}")
+    shuffled = list(examples)
+    order.shuffle(shuffled)
+    stretch = recipe.batch_size * 40
+    batches = []
+    for start in range(0, len(shuffled), stretch):
+        part = sorted(
+            shuffled[start : start + stretch],
+            key=lambda example: example.length,
+        )
+        batches += [part[i : i + recipe.batch_size] for i in range(0, len(part), recipe.batch_size)]
+    order.shuffle(batches)
+    return batches
+
+
+def _rate(recipe: Recipe, total: int, step: int) -> float:
+    """Return the learning rate of a step: linear up to the peak, then linear to ``last_rate``."""
+    warm = int(total * recipe.warmup)
+    if step < warm:
+        return recipe.learning_rate * (step + 1) / warm
+    left = (total - step) / max(1, total - warm)
+    return recipe.last_rate + left * (recipe.learning_rate - recipe.last_rate)
+
+
+def _parameter_groups(model: torch.nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+    """Return the groups of weights; biases and layer norms have no weight decay."""
+    trained = [named for named in model.named_parameters() if named[1].requires_grad]
+    return [
+        {
+            "params": [p for name, p in trained if (p.ndim > 1, _is_last(name)) == (matrix, last)],
+            "weight_decay": recipe.weight_decay if matrix else 0.0,
+            "lr": recipe.last_layer if last else 1.0,
+        }
+        for last in (False, True)
+        for matrix in (True, False)
+    ]
+
+
+def _is_last(name: str) -> bool:
+    return name.startswith("classifier.")
+
+
+def _save(
+    path: Path,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+    average: MovingAverage | None,
+    step: int,
+    history: list[dict[str, float]],
+    origin: dict[str, Any],
+) -> None:
+    partial = path.with_suffix(".partial")
+    torch.save(
+        {
+            "model": {n: p for n, p in model.named_parameters() if p.requires_grad},
+            "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(),
+            "average": average.weights if average is not None else {},
+            "random": torch.get_rng_state(),
+            "step": step,
+            "history": history,
+            "origin": origin,
+        },
+        partial,
+    )
+    partial.replace(path)
+
+
+def _resume(
+    path: Path,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+    average: MovingAverage | None,
+    origin: dict[str, Any],
+) -> tuple[int, list[dict[str, float]]]:
+    """Continue from a checkpoint, only if it has the same recipe, examples and start."""
+    if not path.exists():
+        return 0, []
+    state = torch.load(path, weights_only=True)
+    if state.get("origin") != origin:
+        return 0, []
+    model.load_state_dict(state["model"], strict=False)
+    optimizer.load_state_dict(state["optimizer"])
+    schedule.load_state_dict(state["schedule"])
+    if average is not None:
+        average.weights = state["average"]
+    torch.set_rng_state(state["random"])
+    return state["step"], state["history"]
+
+
+def examples_digest(examples: Sequence[Measured]) -> str:
+    """Return a digest of a list of examples, SHA-256."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(repr(example).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _log(run: Path, **values: float) -> None:
+    line = json.dumps({key: round(value, 5) for key, value in values.items()})
+    print(line, flush=True)
+    with (run / "log.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(line + "\n")

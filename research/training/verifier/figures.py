@@ -1,0 +1,127 @@
+"""The verifier's figures during training, on readings that it is not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from research.evaluation.corpus_claims import CorpusClaim
+from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.pairs import Pair, read_pairs
+from research.training.candidates import CandidateFinder
+from research.training.everyday import EverydayData
+from research.training.figures import Classify
+from research.training.verifier.assertions import AssertionData
+from retrieval.system.files import digest_of
+from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO
+
+# One in so many pairs of a development file is measured, and the same number is fitted to.
+DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
+NEAREST = 3  # sentences that an undecided claim is read with
+DEFINITIONS = (
+    "Label accuracy, %: `everyday`, of the decided claims of `vital/dev.jsonl` with their evidence,"
+    " `one_sentence` and `two_hop` among them; `undecided`, of its undecided claims beside each of"
+    f" the {NEAREST} sentences nearest to them, which settle nothing; `assertion`, of"
+    " `research/datasets/assertion/held-out.jsonl`; the others, of a fixed share"
+    " of the pairs of `pairs/dev` whose evidence is in no pair of the same source that is trained"
+    " on. calibration_error: expected, ten bins, 0 to 1, of all these pairs; scale and bias were"
+    " fitted to pairs with other evidence of the same files."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DevReadings:
+    """Pairs to measure and pairs to fit scale and bias to, and everyday claims to measure."""
+
+    measured: list[Pair]
+    fitted: list[Pair]
+    decided: list[CorpusClaim]
+    undecided: list[tuple[str, str]]
+    assertions: list[Pair]
+    digests: dict[str, str]
+
+    @classmethod
+    def of(cls, pairs: Path, everyday: EverydayData, assertions: AssertionData) -> DevReadings:
+        """Read the development files of ``pairs``, the dev claims and the texts held out.
+
+        Raises:
+            BadSource: a file is missing or cannot be read.
+        """
+        measured, fitted = dev_pairs(pairs)
+        pool = everyday.pool
+        undecided = [claim.text for claim in everyday.dev if claim.label == NOT_ENOUGH_INFO]
+        near = zip(undecided, CandidateFinder(pool).find(undecided), strict=True)
+        return cls(
+            measured=measured,
+            fitted=fitted,
+            decided=[claim for claim in everyday.dev if claim.evidence],
+            undecided=[
+                (claim, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+                for claim, indices in near
+                for i in indices[:NEAREST]
+            ],
+            assertions=assertions.held_out,
+            digests={
+                f"pairs/dev/{source}.jsonl": digest_of(pairs / "dev" / f"{source}.jsonl")
+                for source in DEV_PAIRS
+            },
+        )
+
+    def figures(self, classify: Classify) -> dict[str, float]:
+        """Return label accuracies, in %, and the calibration error (``DEFINITIONS``)."""
+        probabilities = classify([(claim.text, given_evidence(claim)) for claim in self.decided])
+        right = probabilities.argmax(1) == np.array(
+            [LABELS.index(claim.label) for claim in self.decided]
+        )
+        two_hop = np.array([claim.kind == "two-hop" for claim in self.decided])
+        near = classify(self.undecided)
+        mentioned = classify([(pair.claim, pair.evidence) for pair in self.assertions])
+        of_mentions = np.array([LABELS.index(pair.label) for pair in self.assertions])
+        opinions = classify([(pair.claim, pair.evidence) for pair in self.measured])
+        truth = np.array([LABELS.index(pair.label) for pair in self.measured])
+        pairs_right = opinions.argmax(1) == truth
+        sources = np.array([pair.source for pair in self.measured])
+        return {
+            "everyday": 100 * float(right.mean()),
+            "one_sentence": 100 * float(right[~two_hop].mean()),
+            "two_hop": 100 * float(right[two_hop].mean()),
+            "undecided": 100 * float((near.argmax(1) == LABELS.index(NOT_ENOUGH_INFO)).mean()),
+            "assertion": 100 * float((mentioned.argmax(1) == of_mentions).mean()),
+            **{
+                source: 100 * float(pairs_right[sources == source].mean())
+                for source in dict.fromkeys(sources.tolist())
+            },
+            "calibration_error": calibration_error(opinions.max(axis=1), pairs_right),
+        }
+
+
+def dev_pairs(folder: Path) -> tuple[list[Pair], list[Pair]]:
+    """Return pairs to measure and pairs to fit to; the same evidence is never in both.
+
+    Pairs whose evidence is that of a training pair of the same source are left out.
+    """
+    measured: list[Pair] = []
+    fitted: list[Pair] = []
+    for source, every in DEV_PAIRS.items():
+        trained = {pair.evidence for pair in read_pairs(folder / "train" / f"{source}.jsonl")}
+        for pair in read_pairs(folder / "dev" / f"{source}.jsonl"):
+            share = _share(pair.evidence, every)
+            if share < 2 and pair.evidence not in trained:
+                (measured, fitted)[share].append(pair)
+    return measured, fitted
+
+
+def given_evidence(claim: CorpusClaim) -> str:
+    """Return the text of a claim's first evidence set; the claim's file contains the texts."""
+    titles = [document for document, _ in claim.evidence[0]]
+    return evidence_set_text(list(zip(titles, claim.texts[0], strict=True)))
+
+
+def _share(evidence: str, shares: int) -> int:
+    """Return the number of the share that the evidence belongs to, from its digest."""
+    return int.from_bytes(sha256(evidence.encode()).digest()[:4], "big") % shares

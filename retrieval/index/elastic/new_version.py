@@ -1,0 +1,336 @@
+"""Writes one version of an index, and replaces the serving one with it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from elastic_transport import TransportError
+from elasticsearch import ApiError
+from elasticsearch.helpers import BulkIndexError, streaming_bulk
+
+from retrieval.errors import EsotericError
+from retrieval.index.batches import batched
+from retrieval.index.elastic.change_lock import ChangeLock
+from retrieval.index.elastic.cluster import Cluster, read_only
+from retrieval.index.elastic.elastic_store import ElasticStore
+from retrieval.index.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
+from retrieval.index.elastic.entry_maker import EntryMaker, Item, MadeEntries
+from retrieval.index.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
+from retrieval.index.elastic.scan import scan
+from retrieval.index.elastic.unchanged import Before
+from retrieval.index.interface import IndexInfo
+from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.networks import runtime
+from retrieval.system.on_all_cores import in_order
+
+logger = logging.getLogger(__name__)
+
+_DOCUMENTS_A_REQUEST = 500
+_BYTES_A_REQUEST = 8_000_000
+_RETRIES = 10  # of documents that a busy server refused
+_SAVED_EVERY = timedelta(seconds=2)
+_PLACED_WITHIN = "30s"  # until a new index has a node
+# How long, and how many, replaced versions are kept, because workers have them open.
+_KEPT_FOR = timedelta(hours=1)
+_KEPT_VERSIONS = 20
+
+
+class NewVersion:
+    """A version that is being written. Documents that are sent twice are stored once."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        lock: ChangeLock,
+        snapshots: Path,
+        meta: Meta,
+        replaces: str | None,
+    ) -> None:
+        """Continue the version that ``meta`` names; to create one, call ``resume_or_start``.
+
+        ``replaces``: the serving version, which this one will replace.
+        """
+        self.meta = meta
+        self._replaces = replaces
+        self._cluster = cluster
+        self._client = cluster.patient
+        self._lock = lock
+        self._snapshots = snapshots
+        self._saved_at = datetime.now(UTC)
+
+    @classmethod
+    def resume_or_start(
+        cls,
+        cluster: Cluster,
+        lock: ChangeLock,
+        snapshots: Path,
+        meta: Meta,
+        copy_of: str | None = None,
+    ) -> NewVersion:
+        """Continue unfinished work with the same plan, or begin it.
+
+        ``copy_of``: the version to copy first, for a change of some of the documents.
+
+        Raises:
+            IndexUnavailable: no node has space for it.
+        """
+        client = cluster.patient
+        serving = serving_version_or_none(cluster)
+        for version, found in all_versions(cluster).items():
+            unfinished = found is not None and found.state == "building" and version != serving
+            if unfinished and found is not None and found.plan == meta.plan:
+                client.indices.put_settings(index=version, settings={"index.blocks.write": False})
+                return cls(cluster, lock, snapshots, found, serving)
+        version = new_version(cluster.location.index)
+        new = cls(cluster, lock, snapshots, replace(meta, version=version), serving)
+        if copy_of is None:
+            answer = client.indices.create(
+                index=version,
+                settings=SETTINGS,
+                mappings={**mapping(meta.dimension), "_meta": new.meta.to_mapping()},
+                aliases={_written(version): {}},
+                wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
+            )
+        else:
+            answer = client.indices.clone(
+                index=copy_of,
+                target=version,
+                settings={"index.blocks.write": None},
+                aliases={_written(version): {}},
+                wait_for_active_shards=1,
+                timeout=_PLACED_WITHIN,
+            )
+        if not answer["shards_acknowledged"]:
+            client.indices.delete(index=version)
+            raise read_only(cluster.location)
+        new.save()
+        return new
+
+    def save(self) -> None:
+        """Write the description and progress of the version into the index."""
+        self._client.indices.put_mapping(index=self.meta.version, meta=self.meta.to_mapping())
+        self._saved_at = datetime.now(UTC)
+
+    def write(
+        self,
+        items: Iterable[Item],
+        encoder: DocumentEncoder | None,
+        processes: int,
+        before: Before | None = None,
+    ) -> Iterator[int]:
+        """Write the entries of the items that are not written yet; yield each item's number.
+
+        ``before``: the version that unchanged documents are taken from.
+        """
+        done, networks = self.meta.items, runtime.kept_folder()
+        make = partial(EntryMaker, encoder, self.meta.plan, processes, networks, before)
+        rest = islice(iter(items), done, None)
+        for number, made in enumerate(in_order(make, rest, processes), start=done):
+            self._send({"_id": key_of(e["id"]), "_source": e} for e in made.entries)
+            self._count(made)
+            yield number
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Remove documents; those that an earlier try removed are no error."""
+        actions = ({"_op_type": "delete", "_id": key_of(document_id)} for document_id in ids)
+        self._send(actions, ignore=(404,))
+
+    def remove_older_passages(self) -> None:
+        """Remove older passages of the long documents that were added."""
+        version = self.meta.version
+        self._client.indices.refresh(index=version)
+        new = {"term": {"plan": self.meta.plan}}
+        first = {"bool": {"filter": [new, {"exists": {"field": "title_key"}}]}}
+        hits = scan(self._cluster, version, ["whole"], query=first)
+        for some in batched(hits, _DOCUMENTS_A_REQUEST):
+            same = {"terms": {"whole": [value_in(hit, "whole") for hit in some]}}
+            older = {"bool": {"filter": same, "must_not": new}}
+            self.remove(id_in(hit) for hit in scan(self._cluster, version, ["id"], query=older))
+
+    def discard(self) -> None:
+        """Remove it."""
+        self._lock.held()
+        self._client.indices.delete(index=self.meta.version)
+
+    def publish(self, superseded: int | None = None) -> IndexInfo:
+        """Count and seal it, and move the alias to it.
+
+        ``superseded``: the number of the previous version, if no pages were read.
+
+        Raises:
+            IndexNotBuilt: another process changes the index now.
+            IndexUnavailable: the titles cannot be stored on this machine.
+        """
+        client, version = self._client, self.meta.version
+        client.indices.refresh(index=version)
+        counted = client.search(
+            index=version,
+            size=0,
+            track_total_hits=True,
+            aggregations={
+                "sentences": {"value_count": {"field": "numbers"}},
+                "written": {"filter": {"term": {"plan": self.meta.plan}}},
+                "documents": {"filter": {"exists": {"field": "title_key"}}},
+            },
+        )
+        written = int(counted["aggregations"]["written"]["doc_count"])
+        self.meta = replace(
+            self.meta,
+            documents=int(counted["aggregations"]["documents"]["doc_count"]),
+            passages=int(counted["hits"]["total"]["value"]),
+            sentences=int(counted["aggregations"]["sentences"]["value"]),
+            superseded=self.meta.pages - written if superseded is None else superseded,
+            checksum=checksum_of(
+                value_in(hit, "digest") for hit in scan(self._cluster, version, ["digest"])
+            ),
+            built_at=_now(),
+        )
+        self.save()
+        client.indices.put_settings(index=version, settings={"index.blocks.write": True})
+        store = ElasticStore(self._cluster, self.meta, self._snapshots)
+        store.titles()
+        self._swap_in()
+        try:
+            self._drop_oldest()
+        except (ApiError, TransportError, EsotericError) as error:
+            logger.warning("Older versions stay: esoteric index prune removes them (%s)", error)
+        return store.info()
+
+    def keep_bad_pages_of(self, version: str) -> None:
+        """Copy the list of bad pages from the version that this one was copied from."""
+        listed = bad_pages_file(self._snapshots, self._cluster, version)
+        if listed.exists():
+            shutil.copy(listed, bad_pages_file(self._snapshots, self._cluster, self.meta.version))
+
+    def _send(self, actions: Iterable[Mapping[str, Any]], ignore: Sequence[int] = ()) -> None:
+        """Send documents; if the server is busy, in smaller requests and again later."""
+        self._lock.held()
+        answers = streaming_bulk(
+            self._client,
+            ({"_index": _written(self.meta.version), **action} for action in actions),
+            chunk_size=_DOCUMENTS_A_REQUEST,
+            max_chunk_bytes=_BYTES_A_REQUEST,
+            max_retries=_RETRIES,
+            initial_backoff=0.5,
+            max_backoff=30,
+            retry_on_status=(429, 503),
+            raise_on_error=False,  # it would raise before it tries again
+            yield_ok=False,
+            require_alias=True,  # this must not create an index that was removed
+        )
+        for _, answer in answers:
+            (result,) = answer.values()
+            if result["status"] not in ignore:
+                raise BulkIndexError("a document was refused", [answer])
+
+    def _count(self, made: MadeEntries) -> None:
+        """Count a finished item; the counts are saved at intervals."""
+        if made.bad:
+            listed = bad_pages_file(self._snapshots, self._cluster, self.meta.version)
+            listed.parent.mkdir(parents=True, exist_ok=True)
+            with listed.open("a", encoding="utf-8") as stream:
+                stream.writelines(f"{line}\n" for line in made.bad)
+        self.meta = replace(
+            self.meta,
+            items=self.meta.items + 1,
+            pages=self.meta.pages + made.pages,
+            bad_pages=self.meta.bad_pages + len(made.bad),
+            first_bad=self.meta.first_bad or next(iter(made.bad), ""),
+        )
+        if datetime.now(UTC) - self._saved_at > _SAVED_EVERY:
+            self.save()
+
+    def _swap_in(self) -> None:
+        """Move the alias from the version that this one replaces.
+
+        Raises:
+            IndexNotBuilt: the index was changed meanwhile.
+        """
+        self._lock.held()
+        alias, version, before = self._cluster.location.index, self.meta.version, self._replaces
+        actions: list[dict[str, Any]] = [
+            {"add": {"index": version, "alias": alias}},
+            {"remove": {"index": version, "alias": _written(version), "must_exist": True}},
+        ]
+        if before is not None:
+            # All or nothing: if another version serves by now, nothing is done.
+            actions.append({"remove": {"index": before, "alias": alias, "must_exist": True}})
+        try:
+            self._client.indices.update_aliases(actions=actions)
+        except ApiError as error:
+            # A request whose answer was lost is sent again; the second answer says that it is done.
+            if serving_version_or_none(self._cluster) != version:
+                if error.meta.status == 404:
+                    raise self._lock.taken_over() from error
+                raise
+        self.meta = replace(self.meta, state="ready")
+        self.save()
+
+    def _drop_oldest(self) -> None:
+        """Remove versions that were replaced long ago: workers have opened another since."""
+        settle(self._cluster)
+        replaced = sorted(
+            (meta.replaced_at, version)
+            for version, meta in all_versions(self._cluster).items()
+            if meta is not None and meta.replaced_at
+        )
+        oldest = (datetime.now(UTC) - _KEPT_FOR).isoformat(timespec="seconds")
+        for place, (replaced_at, version) in enumerate(replaced):
+            if replaced_at < oldest or place < len(replaced) - _KEPT_VERSIONS:
+                drop(self._cluster, self._lock, self._snapshots, version)
+
+
+def settle(cluster: Cluster) -> None:
+    """Record the serving and the replaced versions if a change ended before it did."""
+    serving = serving_version_or_none(cluster)
+    for version, meta in all_versions(cluster).items():
+        if meta is None:
+            continue
+        if version == serving:
+            true = replace(meta, state="ready", replaced_at="")
+        elif meta.state == "ready":
+            true = replace(meta, replaced_at=meta.replaced_at or _now())
+        else:
+            continue
+        if true != meta:
+            cluster.patient.indices.put_mapping(index=version, meta=true.to_mapping())
+
+
+def drop(cluster: Cluster, lock: ChangeLock, snapshots: Path, version: str) -> None:
+    """Remove a version that does not serve, and its list of bad pages."""
+    lock.held()
+    if version != serving_version_or_none(cluster):
+        cluster.patient.options(ignore_status=404).indices.delete(index=version)
+        bad_pages_file(snapshots, cluster, version).unlink(missing_ok=True)
+
+
+def bad_pages_file(snapshots: Path, cluster: Cluster, version: str) -> Path:
+    """Return the file of this machine that lists the unreadable pages of a version."""
+    return snapshots / cluster.location.index / f"{version}.bad_pages.txt"
+
+
+def checksum_of(digests: Iterable[str]) -> str:
+    """Return the digest of the documents' digests, in the order of their ids."""
+    whole = hashlib.sha256()
+    for digest in digests:
+        whole.update(digest.encode("ascii"))
+    return whole.hexdigest()[:16]
+
+
+def _written(version: str) -> str:
+    """Return the alias that a version has while it is written."""
+    return f"{version}-written"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,67 @@
+"""Vectors of the default corpus that come with the project, so that its build encodes nothing.
+
+models/vital-vectors/
+  vectors.json   what was encoded, by which encoder (``key_of``), and the SHA-256 of
+  vectors.npz    the vectors (``PackagedVectors``)
+
+If the corpus, its sentences or the encoder differ, or the file is damaged, the build encodes as for
+any other corpus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index.formats.vectors import EncodedDocuments
+from retrieval.index.formats.versions import FORMAT
+from retrieval.models.networks.minilm_weights import SHA256
+from retrieval.system.files import digest_of
+
+FOLDER = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"
+CONFIG, ARRAYS = "vectors.json", "vectors.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedVectors:
+    """Vectors as ``EncodedDocuments`` has them, and the matrix that rotated them."""
+
+    documents: NDArray[np.int8]
+    signs: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
+    turn: NDArray[np.float32]
+
+    def encoded(self, counts: Sequence[int]) -> EncodedDocuments:
+        """Return the vectors; ``counts``: the number of sentences of each document."""
+        return EncodedDocuments(self.documents, self.signs, self.codes, counts)
+
+
+def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
+    """Return the packaged vectors of these documents by this encoder, if there are any.
+
+    ``encoder``: the encoder's name. ``documents``: the digest of the documents.
+    """
+    arrays = FOLDER / ARRAYS
+    try:
+        config = json.loads((FOLDER / CONFIG).read_text(encoding="utf-8"))
+        wanted = key_of(encoder, documents)
+        # The digest takes the longest time, so it is computed last.
+        if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
+            return None
+        with np.load(arrays) as packaged:
+            return PackagedVectors(*(packaged[field.name] for field in fields(PackagedVectors)))
+    except (OSError, ValueError, AttributeError, KeyError):
+        return None
+
+
+def key_of(encoder: str, documents: str) -> dict[str, object]:
+    """Return what vectors depend on.
+
+    The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
+    """
+    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "documents": documents}

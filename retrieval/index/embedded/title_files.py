@@ -1,0 +1,50 @@
+"""All titles of an index as a prefix tree (``titles.title_trie``), in memory-mapped files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index.batches import batched
+from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.generators.title_trie import TitleRun, build_run, joined
+from retrieval.system.files import write_array
+
+NAMES = ("title_tokens.npy", "title_starts.npy", "title_documents.npy")
+_AT_ONCE = 10_000
+
+
+def read_titles(folder: Path) -> TitleRun:
+    """Return the titles in a folder.
+
+    Raises:
+        OSError, ValueError: a file is missing or damaged.
+    """
+    # As plain arrays: single elements of a memmap take many times as long to read.
+    tokens, starts, documents = (np.asarray(np.load(folder / n, mmap_mode="r")) for n in NAMES)
+    return TitleRun(tokens, starts, documents)
+
+
+def add_titles(folder: Path, titled: Iterable[tuple[int, str]]) -> None:
+    """Add titles, with the numbers of their documents, to those in a folder, if there are some.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    run = build_run(_tokens(titled))
+    if (folder / NAMES[0]).exists():
+        run = joined(read_titles(folder), run)
+    arrays: list[NDArray[Any]] = [run.tokens, run.starts, run.documents]
+    for name, array in zip(NAMES, arrays, strict=True):
+        write_array(folder / name, array)
+
+
+def _tokens(titled: Iterable[tuple[int, str]]) -> Iterator[tuple[Sequence[int], int]]:
+    tokenizer = TitleTokenizer()
+    for some in batched(titled, _AT_ONCE):
+        tokens = tokenizer.tokens([title for _, title in some])
+        yield from zip(tokens, (number for number, _ in some), strict=True)

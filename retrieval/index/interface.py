@@ -1,0 +1,320 @@
+"""The interface of every kind of index: searching, building and changing it.
+
+``docs/decisions/0013-what-is-asked-of-an-index.md`` gives the reasons for these operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Corpus
+from retrieval.errors import BadSource
+from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.types import (
+    CorpusInfo,
+    Document,
+    PhraseMatch,
+    PhraseSearch,
+    SentenceMatch,
+    TitleMatch,
+)
+
+MOST_OF_A_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index contains. ``built_at`` is ISO 8601 in UTC; ``bytes`` is its size on disk.
+
+    ``documents``: a long one, which is read in passages, counts once; in ``passages`` each of its
+    passages counts. ``date``: the day of the newest text, ISO 8601, "" if unknown. ``checksum`` is
+    a digest of the indexed documents and of all vectors: two first builds of one source have the
+    same, however often they were interrupted. ``encoder``: the name of the encoder of the vectors,
+    "" without vectors. ``bad_pages``: how many pages of the source that was read last could not be
+    read; ``superseded``: how many of them had the id of a later one.
+    """
+
+    name: str
+    source: str
+    date: str
+    documents: int
+    passages: int
+    sentences: int
+    bytes: int
+    built_at: str
+    encoder: str
+    checksum: str
+    bad_pages: int
+    superseded: int
+
+    def as_corpus(self) -> CorpusInfo:
+        """Return what a result says of the corpus."""
+        return CorpusInfo(self.name, self.documents, self.built_at, self.date or None)
+
+
+@dataclass(frozen=True, slots=True)
+class BadPages:
+    """Pages that could not be read: the error of the first, and the file that lists them all.
+
+    Both are empty if every page could be read.
+    """
+
+    first: str
+    listed_in: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """``done`` of ``of`` is read (in the unit of the corpus) or encoded (in documents).
+
+    ``documents``: the number of documents read or encoded so far.
+    """
+
+    step: Literal["reading", "encoding"]
+    done: int
+    of: int
+    documents: int
+
+
+ProgressListener: TypeAlias = Callable[[BuildProgress], None]
+
+
+def tell_nobody(_: BuildProgress) -> None:
+    """Do nothing."""
+
+
+class DocumentStore(Protocol):
+    """A read-only view of one finished version of an index.
+
+    ``tests/retrieval/index/test_store_contract.py`` tests every implementation.
+    """
+
+    def info(self) -> IndexInfo:
+        """Return the description of the index."""
+        ...
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """Return the documents with these ids, in the order of ``ids``.
+
+        Raises:
+            IndexUnavailable: no document has one of the ids, which came from this index.
+        """
+        ...
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """Return every document with one of the titles ``names``.
+
+        The titles of redirects count too; of a long document only the first passage is returned.
+        Case, accents, a leading article and a possessive ending are ignored on both sides. Titles
+        that are equal except for words in parentheses ("Savages (band)" for "Savages") match with
+        ``disambiguation`` set. Ordered by position in ``names``, exact ones first, then by document
+        id; of a name that more than ``MOST_OF_A_NAME`` documents share, only so many.
+        """
+        ...
+
+    def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
+        """Return for each search the documents whose text contains any phrase, in BM25 order.
+
+        Case and accents of words are ignored. Documents with equal scores are in order of their
+        ids, but which of them are within the limit is not defined. No character of a phrase is
+        query syntax.
+        """
+        ...
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """Return the words of the texts that at most ``edits``, 1 or 2, lead to from a word.
+
+        There are none if a text contains the word itself. They begin with the same letter, in lower
+        case and without accents; each comes with the number of texts that contain it. Rare ones may
+        be left out. ``language.edit_distance`` says what counts as an edit.
+        """
+        ...
+
+    def similarities(
+        self, ids: Sequence[str], queries: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
+        """Return the inner products of documents and queries, ``(len(ids), len(queries))``.
+
+        ``queries`` are unit vectors, shape ``(n, dimension)``; the documents' vectors are unit
+        vectors too, stored with one byte for each dimension. None if the index has no vectors.
+
+        Raises:
+            IndexUnavailable: no document has one of the ids, which came from this index.
+        """
+        ...
+
+    def nearest_sentences(
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: Collection[str] = (),
+        among: Collection[str] | None = None,
+    ) -> list[list[SentenceMatch]]:
+        """Return the ``limit`` sentences nearest to each query, best first.
+
+        ``queries`` are unit vectors, shape ``(n, dimension)``; there is one list for
+        each. Similarities may be estimated from one bit for each dimension, and not every
+        sentence need be compared. Sentences of the documents ``without`` are not returned.
+        ``among``: if given, exactly the sentences of these documents are compared. Ties are
+        broken by document id, then by sentence id. An index without vectors finds none.
+
+        Raises:
+            IndexUnavailable: no document has one of the ids ``among``, which came from this index.
+        """
+        ...
+
+    def titles(self) -> TitleTrie:
+        """Return all titles as a prefix tree of their tokens."""
+        ...
+
+    def titled(self) -> Iterator[tuple[str, str]]:
+        """Yield each title with the id of the document that it finds, always in the same order.
+
+        A document that redirects lead to comes several times; of a long one only the first passage.
+        """
+        ...
+
+
+class Index(Protocol):
+    """An index that can be searched and changed. Each change is atomic.
+
+    A view that was opened before a change still shows the state before it.
+    """
+
+    def open(self, meets: str | None) -> DocumentStore:
+        """Return a view of the current version.
+
+        ``meets`` names the text encoder whose vectors will be compared with the stored
+        ones; None if none will.
+
+        Raises:
+            IndexUnavailable: there is no index, it is damaged or of another format, or
+                its vectors are made for another text encoder.
+        """
+        ...
+
+    def version(self) -> str:
+        """Return a name of the current version, which every change replaces. This is fast.
+
+        Raises:
+            IndexUnavailable: the server of the index does not answer.
+        """
+        ...
+
+    def lacks(self, source: str) -> bool:
+        """Return whether there is no index, or one of this source that another version built.
+
+        An index of another source is left to the user: building it may take hours. So is one
+        that was changed since it was built: a build from its source would lose the changes.
+        """
+        ...
+
+    def verify(self) -> None:
+        """Read the whole index and compare it with the digests from its build.
+
+        Raises:
+            IndexUnavailable: there is no index, or it differs from them.
+        """
+        ...
+
+    def diagnose(self) -> None:
+        """Look for damage, and for reasons why the index cannot be changed.
+
+        Over a network only quick checks are made; ``verify`` reads everything.
+
+        Raises:
+            IndexUnavailable: something was found, or there is no index.
+        """
+        ...
+
+    def bad_pages(self) -> BadPages:
+        """Return which pages of the source that was read last could not be read.
+
+        Raises:
+            IndexUnavailable: there is no index.
+        """
+        ...
+
+    def unfinished(self) -> list[str]:
+        """Return a sentence for the user about each unfinished build or change.
+
+        There is none while a change is being made.
+        """
+        ...
+
+    def prune(self) -> list[str]:
+        """Remove older versions and unfinished work; return the names of what was removed.
+
+        Raises:
+            EsotericError: a change is being made.
+            IndexUnavailable: the current version cannot be read, so its files are unknown.
+        """
+        ...
+
+    def build(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """Build an index of the corpus; it replaces the current one.
+
+        ``encoder`` makes the vectors; without one there are none until ``encode``.
+        After an interruption the same call continues the work. Pages that cannot be
+        read are left out and counted; of several with one id the last is used.
+        An index of a source of the same kind, with vectors of the same encoder, is updated:
+        documents that did not change are not made again.
+
+        Raises:
+            BadSource: a file cannot be read, or there is no page that can.
+            ModelUnavailable: the encoder or the sentence splitter cannot be loaded.
+        """
+        ...
+
+    def add(
+        self,
+        corpus: Corpus,
+        encoder: DocumentEncoder | None,
+        on_progress: ProgressListener = tell_nobody,
+    ) -> IndexInfo:
+        """Add the pages of the corpus; a page replaces the one with the same id.
+
+        Raises:
+            IndexUnavailable: there is no index, or its vectors are of another encoder.
+        """
+        ...
+
+    def encode(
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+    ) -> IndexInfo:
+        """Encode all documents with this encoder; the vectors replace existing ones.
+
+        Raises:
+            IndexUnavailable: there is no index.
+            ModelUnavailable: the encoder cannot be loaded.
+        """
+        ...
+
+    def remove(self, ids: Sequence[str]) -> IndexInfo:
+        """Remove the documents with these ids, all of them or none; long ones in whole.
+
+        Raises:
+            BadSource: no document has one of the ids.
+            IndexUnavailable: there is no index.
+        """
+        ...
+
+
+def unknown_document(document_id: str) -> BadSource:
+    """Return the error of ``Index.remove``."""
+    return BadSource(
+        "unknown_document",
+        f"The index contains no document with the id {document_id!r}; nothing was removed.",
+        "Leave it out.",
+    )

@@ -1,0 +1,159 @@
+"""The stage ``explain``: a language model reads the selected evidence, after the last hop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from retrieval.errors import EsotericError
+from retrieval.llm_judge.answer import AnswerInvalid, ModelAnswer, answer_schema, checked
+from retrieval.llm_judge.chat_client import chat_client
+from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.llm_judge.confidence import confidence_of
+from retrieval.llm_judge.explaining import Explained, Explains
+from retrieval.llm_judge.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
+from retrieval.llm_judge.language_model import (
+    Deadline,
+    LanguageModel,
+    LanguageModelUnavailable,
+    Waiting,
+)
+from retrieval.llm_judge.local.local_explainer import LocalExplainer
+from retrieval.llm_judge.local.local_model import LocalModel
+from retrieval.llm_judge.local.wordings import WORDINGS
+from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.llm_judge.prompt import CUT, Prompt, asked_again, prompt
+from retrieval.types import Evidence, Judgement, Usage, Verdict
+
+ASKED = 2  # times, if an answer fails the checks
+
+
+class Explainer:
+    """Asks a language model and uses its answer if it passes the checks; else the verdict stays."""
+
+    def __init__(self, model: LanguageModel, kept: KeptAnswers | None) -> None:
+        """Ask ``model``; answers are stored in ``kept`` and read from there."""
+        self.language_model = model
+        self._answers = OptionalAnswers(kept)
+
+    @property
+    def model(self) -> str:
+        """The name of the model in verdicts."""
+        return self.language_model.choice.name
+
+    @property
+    def problem(self) -> EsotericError | None:
+        """Why the model gives no usable answer, else ``None``."""
+        return self.language_model.problem
+
+    def warm_up(self) -> None:
+        """Import what the first call needs."""
+        self.language_model.warm_up()
+
+    def explain(
+        self, claim: str, evidence: Sequence[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> Explained:
+        """See ``Explains.explain``."""
+        asked = prompt(claim, evidence)
+        schema = answer_schema(list(asked.pieces))
+        digest = self._digest(claim, asked, schema)
+        answer, usage = self._stored_answer(digest, asked), Usage(self.model, 0, 0, 0)
+        if answer is None:
+            try:
+                answer, usage = self._answer(asked, schema, on_wait)
+            except _Unanswered as unanswered:
+                notice = f"{unanswered.error.message} The verdict is the verifier's."
+                return Explained(verdict, unanswered.usage, (notice,))
+            self._answers.store(digest, answer.model_dump_json())
+        return Explained(self._judged(verdict, answer), usage, (CUT,) if asked.cut else ())
+
+    def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
+        """Return the verdict with both opinions, first that of the judge that decides."""
+        opinion = Judgement(
+            judge=self.model,
+            label=answer.label,
+            confidence=confidence_of(answer.label, verdict.label, verdict.confidence),
+            rationale=answer.rationale,
+            cites=answer.cites,
+            missing=answer.missing,
+        )
+        if not self.language_model.choice.decides:
+            return replace(verdict, opinions=(*verdict.opinions, opinion))
+        return Verdict(
+            opinion.label,
+            opinion.confidence,
+            opinion.judge,
+            opinion.rationale,
+            (opinion, *verdict.opinions),
+        )
+
+    def _answer(
+        self, asked: Prompt, schema: dict[str, Any], on_wait: Waiting
+    ) -> tuple[ModelAnswer, Usage]:
+        """Return an answer that passed the checks, and the usage.
+
+        Raises:
+            _Unanswered: there is none.
+        """
+        self.warm_up()
+        usage, messages = Usage(self.model, 0, 0, 0), asked.messages
+        deadline = Deadline(self.language_model.choice.seconds)
+        reason = ""
+        for _ in range(ASKED):
+            try:
+                reply = self.language_model.ask(messages, schema, deadline, on_wait)
+            except LanguageModelUnavailable as error:
+                raise _Unanswered(error, usage) from None
+            usage = replace(
+                usage,
+                calls=usage.calls + 1,
+                prompt_tokens=usage.prompt_tokens + reply.prompt_tokens,
+                answer_tokens=usage.answer_tokens + reply.answer_tokens,
+            )
+            try:
+                answer = checked(reply.text, asked)
+            except AnswerInvalid as error:
+                reason = str(error)
+                messages = asked_again(asked.messages, reason)
+            else:
+                self.language_model.believed()
+                return answer, usage
+        raise _Unanswered(self.language_model.refused(reason), usage)
+
+    def _stored_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
+        """Return the stored answer, ``None`` if there is none or it fails the checks."""
+        stored = self._answers.find(digest)
+        try:
+            return None if stored is None else checked(stored, asked)
+        except AnswerInvalid:
+            return None
+
+    def _digest(self, claim: str, asked: Prompt, schema: dict[str, Any]) -> str:
+        choice = self.language_model.choice
+        whole = [choice.url, choice.model, [asdict(m) for m in asked.messages], schema]
+        return answer_digest(claim, whole)
+
+
+class _Unanswered(Exception):
+    """A claim without a usable answer, and the usage."""
+
+    def __init__(self, error: LanguageModelUnavailable, usage: Usage) -> None:
+        self.error = error
+        self.usage = usage
+
+
+def explainer(
+    choice: LanguageModelChoice | None, kept: KeptAnswers | None, models: Path
+) -> Explains | None:
+    """Return the stage for the language model of the settings, or ``None`` without one.
+
+    ``models``: the folder of a local model.
+    """
+    if choice is None:
+        return None
+    if choice.is_local:
+        model = LocalModel(choice.name, models, QWEN, WORDINGS)
+        return LocalExplainer(choice, model, kept)
+    return Explainer(LanguageModel(choice, chat_client(choice)), kept)

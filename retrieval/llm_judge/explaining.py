@@ -1,0 +1,48 @@
+"""The interface of the stage ``explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from retrieval.errors import EsotericError
+from retrieval.llm_judge.language_model import Waiting
+from retrieval.types import Evidence, Usage, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The verdict with the model's opinion, the usage, and notices for the user."""
+
+    verdict: Verdict
+    usage: Usage
+    notices: tuple[str, ...] = ()
+
+
+class Explains(Protocol):
+    """Asks a language model after the last hop, at a server or in this process."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model in verdicts."""
+        ...
+
+    @property
+    def problem(self) -> EsotericError | None:
+        """Why the model gives no usable answer, else ``None``."""
+        ...
+
+    def warm_up(self) -> None:
+        """Prepare what the first claim needs; raises nothing."""
+        ...
+
+    def explain(
+        self, claim: str, evidence: Sequence[Evidence], verdict: Verdict, on_wait: Waiting
+    ) -> Explained:
+        """Return the verdict with the model's opinion.
+
+        ``evidence``: all evidence, best first; some of it is selected. ``verdict``: the verifier's;
+        if the model gives no usable answer, it stays, and a notice says so.
+        """
+        ...

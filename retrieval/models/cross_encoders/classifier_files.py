@@ -1,0 +1,243 @@
+"""A verifier of the user: a folder with a model of Hugging Face, and our calibration of it.
+
+The files are read here without PyTorch; ``sequence_classifier`` computes with the model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from safetensors import SafetensorError, safe_open
+
+from retrieval.errors import ModelUnavailable
+from retrieval.models.cross_encoders.scaling import Scaling
+from retrieval.models.networks.memory import is_out_of_memory, too_little_memory
+from retrieval.system.files import digest_of, write_whole
+from retrieval.system.fixes import convert_weights_command, esoteric_command
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+CALIBRATION = "esoteric-calibration.json"
+UNCALIBRATED: Mapping[str, Any] = {"temperature": 1.0}
+_CONFIG, _WEIGHTS, _SHARDS = "config.json", "model.safetensors", "model.safetensors.index.json"
+_PICKLES = "pytorch_model*.bin"
+# The files of the tokenizer: one of these groups. Without any of them the library would make a
+# tokenizer without a vocabulary.
+_TOKENIZERS = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
+_OF_TOKENIZERS = (
+    *(name for names in _TOKENIZERS for name in names),
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "spm.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+)
+_FILES_HINT = (
+    "Name the folder of a sequence-classification model of Hugging Face: config.json,"
+    " model.safetensors and tokenizer.json (or vocab.txt, or vocab.json and merges.txt)."
+)
+_NAMES: dict[str, Label] = {
+    name: label
+    for label, names in (
+        (SUPPORTS, "entailment entail entails entailed support supports supported"),
+        (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
+        (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation"),
+        # The second label of a model with two: REFUTES and NOT ENOUGH INFO in one.
+        (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
+    )
+    for name in names.split()
+}
+_MEANINGS: tuple[set[Label], ...] = ({*LABELS}, {SUPPORTS, NOT_ENOUGH_INFO})
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierFiles:
+    """The description of a model that is not loaded yet.
+
+    ``labels``: the meaning of each of its outputs. ``digest``: one SHA-256 of the weights, of the
+    configuration, which contains the labels, and of the tokenizer's files.
+    """
+
+    folder: Path
+    labels: tuple[Label, ...]
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the beginning of the digest."""
+        return f"{self.folder.name} {self.digest[:8]}"
+
+    @property
+    def calibration_file(self) -> Path:
+        """The file of the calibration, in the user's folder."""
+        return self.folder / CALIBRATION
+
+
+def read_classifier(folder: Path) -> ClassifierFiles:
+    """Return the description of the model in a folder; the weights are read for their digest.
+
+    Raises:
+        ModelUnavailable: a file is missing or damaged, the weights are pickled, or the meaning of
+            the labels is unclear.
+    """
+    path = folder / _CONFIG
+    if not path.is_file():
+        raise _missing(folder, _CONFIG)
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            "model_damaged", f"{path} cannot be read ({error}).", _FILES_HINT
+        ) from error
+    labels = _labels(config.get("id2label") if isinstance(config, dict) else None, path)
+    weights = _weights(folder)
+    if not any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS):
+        raise _missing(folder, "tokenizer.json")
+    others = (folder / name for name in _OF_TOKENIZERS)
+    files = [path, *weights, *(file for file in others if file.is_file())]
+    digests = "".join(f"{file.name} {digest_of(file)}\n" for file in files)
+    digest = hashlib.sha256(digests.encode()).hexdigest()
+    return ClassifierFiles(folder.resolve(), labels, digest)
+
+
+def read_calibration(files: ClassifierFiles) -> Mapping[str, Any]:
+    """Return the model's calibration, ``UNCALIBRATED`` if it has none.
+
+    Raises:
+        ModelUnavailable: it is damaged, or was fitted to other files of the model.
+    """
+    path = files.calibration_file
+    if not path.exists():
+        return UNCALIBRATED
+    try:
+        calibration = json.loads(path.read_text(encoding="utf-8"))
+        whole = all(_is_whole(Scaling.of(calibration, in_search)) for in_search in (False, True))
+        fitted_to = calibration["fitted_to"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _of_no_use(files, "is not a calibration") from error
+    if not whole:
+        raise _of_no_use(files, "contains numbers that no calibration can have")
+    if fitted_to != files.digest:
+        raise _of_no_use(files, "was fitted to other weights, labels or tokenizer files")
+    return calibration  # type: ignore[no-any-return]
+
+
+def write_calibration(files: ClassifierFiles, calibration: Mapping[str, Any]) -> None:
+    """Write the calibration into the model's folder, atomically.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    content = json.dumps({**calibration, "fitted_to": files.digest}, indent=2) + "\n"
+    write_whole(files.calibration_file, content.encode())
+
+
+def calibrate_command(folder: Path) -> str:
+    """Return the command line that calibrates the model in this folder."""
+    return esoteric_command(f"calibrate --verifier {shlex.quote(str(folder))} --data DATA")
+
+
+def _weights(folder: Path) -> list[Path]:
+    found = [folder / _WEIGHTS]
+    if not found[0].is_file() and (folder / _SHARDS).is_file():
+        try:
+            shards = json.loads((folder / _SHARDS).read_text(encoding="utf-8"))["weight_map"]
+            found = [folder / name for name in sorted(set(shards.values()))]
+            if not found:
+                raise ValueError("there are none")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelUnavailable(
+                "model_damaged", f"{folder / _SHARDS} names no weights.", _FILES_HINT
+            ) from error
+    pickled = sorted(folder.glob(_PICKLES))
+    if not found[0].is_file() and pickled:
+        raise ModelUnavailable(
+            "model_pickled",
+            f"The weights in {folder} are a pickle, {pickled[0].name}, and reading a pickle can run"
+            " any program.",
+            "Use the model's model.safetensors if there is one. Otherwise convert the weights,"
+            f" if you trust their source: {convert_weights_command(folder)}",
+        )
+    for path in found:
+        if not path.is_file():
+            raise _missing(folder, path.name)
+        try:
+            with safe_open(path, framework="numpy"):
+                pass
+        except (SafetensorError, OSError) as error:
+            if is_out_of_memory(error):
+                raise too_little_memory(f"the verifier in {folder}") from error
+            raise ModelUnavailable(
+                "model_damaged",
+                f"{path} is incomplete: {error}.",
+                "Download it again; a file of some hundred bytes is a pointer of Git LFS.",
+            ) from error
+    return found
+
+
+def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
+    if not _is_named(id2label):
+        raise _meaningless("there is no id2label", path)
+    names = [id2label[key] for key in sorted(id2label, key=int)]
+    plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
+    labels = tuple(_NAMES[name] for name in plain if name in _NAMES)
+    if len(labels) == len(names) == 2 and {*labels} == {SUPPORTS, REFUTES}:
+        raise ModelUnavailable(
+            "model_labels",
+            f"The labels in {path} are {', '.join(names)}; NOT ENOUGH INFO is missing.",
+            "A model that cannot leave a claim undecided is not supported. Name the folder of one"
+            " with three labels, or with entailment and not_entailment (docs/own-verifier.md).",
+        )
+    if len(labels) != len(names) or len({*labels}) != len(names) or {*labels} not in _MEANINGS:
+        raise _meaningless(f"the labels are {', '.join(names)}", path)
+    return labels
+
+
+def _is_named(id2label: Any) -> TypeGuard[dict[str, str]]:
+    return (
+        isinstance(id2label, dict)
+        and bool(id2label)
+        and all(key.isdecimal() for key in id2label)
+        and all(isinstance(name, str) for name in id2label.values())
+    )
+
+
+def _is_whole(scaling: Scaling) -> bool:
+    """Return whether the numbers are finite, one bias for each label, and the scales positive."""
+    numbers = (scaling.temperature, scaling.verdict_scale)
+    biases = (scaling.bias, scaling.bias_of_several)
+    return all(0 < number < float("inf") for number in numbers) and all(
+        bias.shape in ((), (len(LABELS),)) and bool((abs(bias) < float("inf")).all())
+        for bias in biases
+    )
+
+
+def _missing(folder: Path, name: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_missing", f"The verifier's folder {folder} contains no {name}.", _FILES_HINT
+    )
+
+
+def _meaningless(why: str, path: Path) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_labels",
+        f"{path} does not say which output means what: {why}.",
+        'Name the outputs there in their order, as in "id2label": {"0": "entailment", "1":'
+        ' "neutral", "2": "contradiction"}, or "entailment" and "not_entailment"; the model\'s card'
+        " states the order.",
+    )
+
+
+def _of_no_use(files: ClassifierFiles, what: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        "model_damaged",
+        f"{files.calibration_file} {what}.",
+        f"Remove it, or fit it again: {calibrate_command(files.folder)}",
+    )

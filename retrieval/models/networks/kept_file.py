@@ -1,0 +1,87 @@
+"""Files that are made once, checked when they are opened, and made again if damaged."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import fcntl
+import hashlib
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from retrieval.errors import ModelUnavailable
+from retrieval.models.networks import runtime
+from retrieval.system.files import digest_of, write_whole
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_UNUSED_SECONDS = 30 * 24 * 3600  # after which a file of another version is removed
+
+
+def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) -> Path:
+    """Return the file of this name and key; it is made from ``content`` if missing or damaged.
+
+    The file's name contains a digest of the key and one of its content. Files of this name with
+    another key belong to another version of the model, which may be in use at the same time; they
+    are removed if nothing opened them for a month.
+
+    Raises:
+        ModelUnavailable: the file cannot be stored in the folder.
+
+    Also raises what ``content`` raises.
+    """
+    folder = runtime.kept_folder() or _of_this_process()
+    start = f"{name}.{hashlib.sha256(key.encode()).hexdigest()[:16]}."
+    try:
+        path = _whole(folder, start, suffix)
+        if path is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / f"{name}.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                # Another process may have been faster.
+                path = _whole(folder, start, suffix) or _made(folder, start, suffix, content())
+                _remove_unused(folder, name, suffix)
+    except OSError as error:
+        raise ModelUnavailable(
+            "model_missing",
+            f"The converted model {name} cannot be stored in {folder}: {error.strerror}.",
+            "Make room for 300 MB there, or set ESOTERIC_HOME to a folder with room."
+            if error.errno in _FULL
+            else "Make that folder writable, or set ESOTERIC_HOME to one that is.",
+        ) from error
+    return path
+
+
+def _whole(folder: Path, start: str, suffix: str) -> Path | None:
+    for path in folder.glob(f"{start}*{suffix}"):
+        if path.name == f"{start}{digest_of(path)[:16]}{suffix}":
+            with contextlib.suppress(OSError):  # a read-only folder works too
+                path.touch()
+            return path
+    return None
+
+
+def _made(folder: Path, start: str, suffix: str, content: bytes) -> Path:
+    path = folder / f"{start}{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    try:
+        write_whole(path, content)
+    except OSError:
+        path.with_name(path.name + ".partial").unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _remove_unused(folder: Path, name: str, suffix: str) -> None:
+    for path in folder.glob(f"{name}.*{suffix}"):
+        if time.time() - path.stat().st_mtime > _UNUSED_SECONDS:
+            path.unlink()
+
+
+@cache
+def _of_this_process() -> Path:
+    folder = TemporaryDirectory(prefix="esoteric-networks-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

@@ -1,0 +1,162 @@
+"""Fetches the report's models from a hub, and records or compares their files.
+
+This project contains no revision and no digest of these models. The first fetch records the commit
+of the branch on the hub and the SHA-256 of each file in ``models.lock.json``. From then on every
+fetch and every load requires the same commit and the same files.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from retrieval.errors import ModelUnavailable
+from retrieval.models.report.models import REPORT_MODELS, PublishedModel
+from retrieval.models.report.pinned_files import (
+    FETCHED,
+    LOCK,
+    WEIGHTS,
+    LockedModel,
+    files_of,
+    read_lock,
+    verify,
+    write_lock,
+)
+
+_BY_HAND = (
+    "Check the connection, or copy the folders from a computer that can reach it"
+    " (docs/report-models.md), and run the command again."
+)
+
+
+def fetch(models: Path, shared: Path | None, on_model: Callable[[str], None]) -> None:
+    """Fetch all models into the folder ``models`` and compare them with the lock.
+
+    A folder that exists but is not in the lock was placed by hand; its files are recorded as they
+    are. After an interruption, the same call keeps the complete files and fetches the rest.
+
+    Args:
+        models: the folder of the report's models; it is created if missing.
+        shared: a lock file to use, which is copied into the folder.
+        on_model: called with the name of each model before the work on it.
+
+    Raises:
+        ModelUnavailable: the hub cannot be reached or lacks a file, or a file differs from the
+            lock.
+        OSError: the folder cannot be written.
+    """
+    models.mkdir(parents=True, exist_ok=True)
+    if shared is not None:
+        if not shared.is_file():
+            raise ModelUnavailable(
+                "lock_missing",
+                f"There is no lock file {shared}.",
+                "Name the file, or leave it out.",
+            )
+        write_lock(models / LOCK, read_lock(shared))
+    for published in REPORT_MODELS:
+        on_model(published.name)
+        bring(models, published)
+
+
+def bring(models: Path, published: PublishedModel) -> None:
+    """Fetch one model into the folder ``models``, which exists, and compare it with the lock.
+
+    Raises what ``fetch`` raises.
+    """
+    name, folder = published.name, models / published.name
+    locked = read_lock(models / LOCK).get(name)
+    found = files_of(folder)
+    if locked is None and WEIGHTS in found:
+        _record(models, name, LockedModel("", "", found))
+        return
+    if locked is not None and locked.files:
+        added_or_changed = found.items() - locked.files.items()
+        complete = found.keys() == locked.files.keys()
+        if added_or_changed or complete:
+            verify(models, name)
+            return
+    if locked is None or not locked.revision:
+        commit = _commit_of(published)
+        files = {} if locked is None else locked.files
+        locked = LockedModel(published.repository, commit, files)
+        _record(models, name, locked)
+    _download(folder, published, locked.revision)
+    found = files_of(folder)
+    if WEIGHTS not in found:
+        if not locked.files:  # so that files which are put there later count as placed by hand
+            entries = read_lock(models / LOCK)
+            del entries[name]
+            write_lock(models / LOCK, entries)
+        raise ModelUnavailable(
+            "model_pickled",
+            f"{published.repository} contains no {WEIGHTS} at {locked.revision}; weights in other"
+            " formats are not read, because they can contain code.",
+            f"If you trust them, convert them to {folder / WEIGHTS} (docs/report-models.md), and"
+            " run the command again.",
+        )
+    if not locked.files:
+        _record(models, name, LockedModel(locked.repository, locked.revision, found))
+    verify(models, name)
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # temporary files of the download
+
+
+def record_own(models: Path, published: PublishedModel) -> None:
+    """Lock the files of a model's folder as they are, like those of a folder placed by hand."""
+    _record(models, published.name, LockedModel("", "", files_of(models / published.name)))
+
+
+def _record(models: Path, name: str, entry: LockedModel) -> None:
+    entries: Mapping[str, LockedModel] = read_lock(models / LOCK)
+    write_lock(models / LOCK, {**entries, name: entry})
+
+
+def _commit_of(published: PublishedModel) -> str:
+    """Return the commit that the branch is at now."""
+    import huggingface_hub
+
+    with _reaching(published):
+        found = huggingface_hub.HfApi().model_info(published.repository, revision=published.branch)
+    return str(found.sha)
+
+
+def _download(folder: Path, published: PublishedModel, commit: str) -> None:
+    """Fetch the files that are missing."""
+    import huggingface_hub
+
+    with _reaching(published):
+        huggingface_hub.snapshot_download(
+            published.repository, revision=commit, local_dir=folder, allow_patterns=list(FETCHED)
+        )
+
+
+@contextmanager
+def _reaching(published: PublishedModel) -> Iterator[None]:
+    """Allow requests to the hub in this block, and turn its errors into one."""
+    import httpx2
+    from huggingface_hub import constants
+    from huggingface_hub.utils import logging
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    constants.HF_HUB_OFFLINE = (
+        False  # set by ``retrieval``, so that nothing else sends requests to a hub
+    )
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    try:
+        yield
+    except (httpx2.HTTPError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
+            raise
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelUnavailable(
+            "hub_unreachable",
+            f"{published.repository} cannot be fetched from {constants.ENDPOINT} ({reason}).",
+            _BY_HAND,
+        ) from error
+    finally:
+        constants.HF_HUB_OFFLINE = True

@@ -1,0 +1,127 @@
+"""The shipped models: their folders, and functions that open them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from retrieval.models.cross_encoders.classifier_files import read_calibration, read_classifier
+from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
+from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.models.folders import ModelFolders
+from retrieval.models.generators.bart import weight_files
+from retrieval.models.networks.minilm import MiniLM
+from retrieval.models.networks.mpnet import MPNet
+from retrieval.models.report.pinned_files import LOCK
+from retrieval.recipes.recipes import Recipe
+from retrieval.system.files import digest_of
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+RELEVANCE_MODEL, VERIFIER = MODELS / "reader", MODELS / "verifier"
+PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
+DENSE, TITLES = MODELS / "dense", MODELS / "titles"
+STATIC = MODELS / "static"
+
+
+def minilm_classifier(folder: Path) -> CrossEncoder:
+    """Return the small cross-encoder in this folder; its weights are not loaded yet.
+
+    Raises:
+        ModelUnavailable: it is missing.
+    """
+    return CrossEncoder(folder, MiniLM(), OF_FIRST)
+
+
+def relevance_model() -> CrossEncoder:
+    """Return the relevance model, as ``minilm_classifier`` does."""
+    return minilm_classifier(RELEVANCE_MODEL)
+
+
+def path_model() -> CrossEncoder:
+    """Return the path model, as ``minilm_classifier`` does."""
+    return minilm_classifier(PATH)
+
+
+def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossEncoder:
+    """Return the shipped verifier; its weights are not loaded yet.
+
+    ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
+    search found the evidence, so that the calibration for searches is used.
+
+    Raises:
+        ModelUnavailable: it is missing.
+    """
+    return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
+
+
+def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
+    """Return the verifier: the user's if ``folders`` names one, otherwise the shipped one.
+
+    ``in_search`` is as in ``verifier``. The model is not loaded yet.
+
+    Raises:
+        ModelUnavailable: it is missing, or the user's cannot be used (``read_classifier``,
+            ``read_calibration``).
+    """
+    if folders.verifier is None:
+        return verifier(folders.unpacked, in_search)
+    files = read_classifier(folders.verifier)
+    return SequenceClassifier(files, read_calibration(files), in_search)
+
+
+def reading_models(recipe: Recipe) -> list[Path]:
+    """Return the folders of all shipped models that choose a recipe's evidence or label it.
+
+    The models of the report are not shipped, so they are not included.
+    """
+    folders = [RELEVANCE_MODEL] if "relevance" in recipe.hop else []
+    if "paths" in recipe.hop:
+        folders.append(PATH)
+    folders.append(VERIFIER)
+    if "proof" in recipe.hop:
+        folders.append(PROVER)
+    if "selection:utility" in recipe.hop:
+        folders.append(SELECTOR)
+    return folders
+
+
+def trained_folders() -> list[Path]:
+    """Return the folders of the trained models that any recipe checks claims with."""
+    return [RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
+
+
+def judge_name(folders: ModelFolders) -> str:
+    """Return the verifier's name and version, which verdicts contain. Loads no model.
+
+    Raises:
+        ModelUnavailable: as in ``evidence_model``.
+    """
+    return evidence_model(folders, in_search=True).version
+
+
+def models_digest(folders: ModelFolders) -> str:
+    """Return one SHA-256 of all shipped models and of those in ``folders``.
+
+    It is computed from the configurations, which contain the digests of the weights, from the
+    lock of the report's models, and from the user's files. No model is loaded.
+
+    Raises:
+        ModelUnavailable: a model of the user cannot be used.
+    """
+    configs = sorted(MODELS.glob("*/config.json"))
+    digest = hashlib.sha256()
+    for path in configs:
+        digest.update(path.parent.name.encode() + path.read_bytes())
+    if folders.bart:
+        for path in weight_files(folders.bart):
+            digest.update(path.name.encode() + digest_of(path).encode())
+    if folders.verifier:
+        files = read_classifier(folders.verifier)
+        digest.update(f"{files.digest} {read_calibration(files)}".encode())
+    for model in filter(None, (folders.encoder, folders.reranker)):
+        digest.update(f"{model.variable} {model.digest()}".encode())
+    if folders.report and (folders.report / LOCK).is_file():
+        digest.update(LOCK.encode() + digest_of(folders.report / LOCK).encode())
+    return digest.hexdigest()

@@ -1,0 +1,253 @@
+"""How a claim is checked, from its text to the verdict. Start reading here.
+
+    claim ─ spans ─┬─ titles ─────────────────┐
+                   ├─ texts ───────┐          │
+                   ├─ questions ─ ranking ────┤
+                   └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic ─ fusion
+                                                   ▲                                          │
+                                                   │          comparison ─ quantities ─ verification
+                     next: mentions, dense ────────┘              │
+                       ▲                                     completion ─ selection
+                       │                                                      │
+                       └────── not sufficient ──── verdict ◄─ bridge ◄─ proof ◄┘
+                                                           │
+                                     explain, if there is a language model
+
+A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
+``stages``: it takes the state of the claim (``state``) and returns a new one.
+``haystack`` has the same stages as components of a Haystack pipeline.
+
+A claim of several statements (``claim_parser``) goes this way once for each of them; the verdict is
+their ``conjunction``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from retrieval.index.interface import IndexInfo
+from retrieval.llm_judge.explaining import Explains
+from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
+from retrieval.pipeline.conjunction import Checked, conjunction
+from retrieval.recipes.recipes import Recipe, stage_of
+from retrieval.stages.decide.verdict import disagreement
+from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
+from retrieval.stages.stage import Stage
+from retrieval.state import ClaimState
+from retrieval.types import (
+    Evidence,
+    Judgement,
+    Progress,
+    ProgressListener,
+    Report,
+    Stopped,
+    Usage,
+    Verdict,
+)
+
+_LONG = (
+    "The selected sentences are longer than the models read at once, so the last of them may not"
+    " have been read."
+)
+
+_SLOW = (
+    "The search was ended early because it took very long on this machine; a faster machine, or"
+    " fewer claims at once, may find more."
+)
+
+_NO_VECTORS = (
+    "The index has no vectors yet, so documents were found only by titles and words, not by their"
+    " meaning; esoteric index encode makes the vectors."
+)
+
+
+class Pipeline:
+    """Checks claims by one recipe, one at a time; stores nothing about a finished claim."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        stages: Mapping[str, Stage],
+        parser: ClaimParser,
+        corpus: IndexInfo,
+        explainer: Explains | None = None,
+    ) -> None:
+        """``stages`` are those that the recipe names, and "next"; ``warm_up`` loads their models.
+
+        ``corpus`` describes the corpus that they search. ``explainer`` asks a language model after
+        the last hop.
+        """
+        self._recipe = recipe
+        self._stages = stages
+        self._parser = parser
+        self._corpus = corpus
+        self._explainer = explainer
+
+    def warm_up(self) -> None:
+        """Load every model, so that the first claim is as fast as the next."""
+        self._parser.warm_up()
+        for stage in self._stages.values():
+            stage.warm_up()
+        if self._explainer is not None:
+            self._explainer.warm_up()
+
+    def check(self, text: str, on_progress: ProgressListener) -> Report:
+        """Find evidence for the claim and decide it.
+
+        Raises:
+            InvalidClaim: the text cannot be checked.
+            Cancelled: ``on_progress`` raised it.
+        """
+        clock = _Clock(on_progress, self._recipe, explains=self._explainer is not None)
+        with clock.stage("spans"):
+            claim = self._parser.parse(text)
+        checked = []
+        for number, one in enumerate(claim.statements, 1):
+            clock.begin(one.statement.text, number, len(claim.statements))
+            checked.append(Checked(one.statement, self._check(one, clock)))
+        clock.finish()
+        cutoff = self._recipe.settings.decided_cutoff
+        report = conjunction(claim.read.text, checked, cutoff)
+        found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
+        return replace(
+            report,
+            original=claim.read.rewritten,
+            notices=(*claim.read.notices, *found_by_words, *report.notices),
+            seconds=clock.seconds(),
+        )
+
+    def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
+        """Find evidence for one statement and decide it."""
+        recipe = self._recipe
+        state = self._run(recipe.first, ClaimState(one.statement.text, one.parsed), clock)
+        stopped: Stopped | None = None
+        while stopped is None:
+            state = self._run(recipe.hop, state, clock)
+            stopped = reason_to_stop(state, recipe, clock.spent())
+            if stopped is None:
+                state = self._run(("next",), state, clock)
+                stopped = nothing_new(state, recipe)
+            state = hop_ended(state, recipe, stopped)
+        verdict, usage, explained = self._explain(state, clock)
+        notices = (
+            *([_LONG] if state.cut else []),
+            *([_SLOW] if stopped == "time" else []),
+            *explained,
+        )
+        return self._report(state, verdict, notices, usage, clock.seconds())
+
+    def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
+        """Run stages one after the other; a listener may cancel between two of them."""
+        for name in names:
+            with clock.stage(stage_of(name)):
+                state, message = self._stages[name].run(state)
+            clock.report(stage_of(name), message)
+        return state
+
+    def _explain(
+        self, state: ClaimState, clock: _Clock
+    ) -> tuple[Verdict, Usage | None, Sequence[str]]:
+        """Ask the language model, if there is one and evidence was selected."""
+        assert state.verdict is not None, "every hop of a recipe ends in a verdict"
+        own = _opinion(state.verdict, state.evidence)
+        verdict = replace(state.verdict, opinions=(own,))
+        explainer = self._explainer
+        if explainer is None or not state.selected:
+            return verdict, None, []
+        waits = f"Waiting for {explainer.model}"
+        clock.wait("explain", waits)
+        with clock.stage("explain"):
+            explained = explainer.explain(
+                state.claim,
+                state.evidence,
+                verdict,
+                lambda seconds: clock.wait("explain", f"{waits}, {seconds:.0f} s"),
+            )
+        answered = len(explained.verdict.opinions) > len(verdict.opinions)
+        outcome = "answered" if answered else "no answer that can be used"
+        clock.report("explain", f"{explainer.model}: {outcome}")
+        verdict = replace(
+            explained.verdict, disagreement=disagreement(explained.verdict, state.evidence)
+        )
+        return verdict, explained.usage, explained.notices
+
+    def _report(
+        self,
+        state: ClaimState,
+        verdict: Verdict,
+        notices: tuple[str, ...],
+        usage: Usage | None,
+        seconds: dict[str, float],
+    ) -> Report:
+        corpus = self._corpus
+        return Report(
+            claim=state.claim,
+            recipe=self._recipe.name,
+            notices=notices,
+            corpus=corpus.as_corpus(),
+            verdict=verdict,
+            evidence=state.evidence,
+            documents=state.ranked_documents(),
+            questions=state.questions,
+            proof=state.proof,
+            hops=state.hops,
+            seconds=seconds,
+            usage=usage,
+            retrieved=state.retrieved(),
+        )
+
+
+class _Clock:
+    """Times the stages of one claim and reports its progress to the listener."""
+
+    def __init__(self, on_progress: ProgressListener, recipe: Recipe, explains: bool) -> None:
+        self._on_progress = on_progress
+        between = recipe.max_hops - 1  # after the last hop no documents are searched
+        hops = len(recipe.hop) * recipe.max_hops
+        self._steps = len(recipe.first) + hops + between + int(explains)  # of one statement
+        self._of = self._steps
+        self._done = 0
+        self._seconds: dict[str, float] = {}
+        self._started = time.perf_counter()
+        on_progress(Progress("start", "Reading the claim", 0, self._of))
+
+    def begin(self, statement: str, number: int, of: int) -> None:
+        """Begin with a statement of the claim; the steps that the one before left out are done."""
+        self._done, self._of = self._steps * (number - 1), self._steps * of
+        if of > 1:
+            self.wait("start", f"Statement {number} of {of}: {statement}")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        spent = time.perf_counter() - started
+        self._seconds[name] = self._seconds.get(name, 0.0) + spent
+
+    def report(self, stage: str, message: str) -> None:
+        """Report that a stage has finished; an empty message means that it had nothing to do."""
+        self._done += 1
+        if message:
+            self._on_progress(Progress(stage, message, self._done, self._of))
+
+    def wait(self, stage: str, message: str) -> None:
+        """Report that a stage is still at work; a listener may end it."""
+        self._on_progress(Progress(stage, message, self._done, self._of))
+
+    def finish(self) -> None:
+        self._on_progress(Progress("done", "Finished", self._of, self._of))
+
+    def spent(self) -> float:
+        return time.perf_counter() - self._started
+
+    def seconds(self) -> dict[str, float]:
+        return {"total": self.spent(), **self._seconds}
+
+
+def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:
+    """Return the verifier's verdict as an opinion on all selected evidence."""
+    cites = tuple(number for number, item in enumerate(evidence, 1) if item.selected)
+    return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, cites)

@@ -1,0 +1,88 @@
+"""Makes of a claim as it was written the statements that are checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from spacy.tokens import Doc
+
+from retrieval.claim import ReadClaim, checked_as, read_claim
+from retrieval.pipeline.spelling import Spelling
+from retrieval.text.english import EnglishParser
+from retrieval.text.notices import QUESTION, SEVERAL
+from retrieval.text.polar import as_statement
+from retrieval.text.statement_cutter import Statement, statements
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedStatement:
+    """A statement of the claim with its words, their kinds and their relations."""
+
+    statement: Statement
+    parsed: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedClaim:
+    """A claim and its statements, at least one, in their order."""
+
+    read: ReadClaim
+    statements: tuple[ParsedStatement, ...]
+
+
+class ClaimParser:
+    """Reads and parses claims."""
+
+    def __init__(self, english: EnglishParser, spelling: Spelling | None = None) -> None:
+        """``english`` is loaded by ``warm_up`` or when it is first needed.
+
+        ``spelling`` knows the words of the corpus; without it no name is corrected.
+        """
+        self._english = english
+        self._spelling = spelling
+
+    def warm_up(self) -> None:
+        """Load the models."""
+        self._english.warm_up()
+        if self._spelling is not None:
+            self._spelling.warm_up()
+
+    def parse(self, text: str) -> ParsedClaim:
+        """Return the claim that is checked: with the names as the corpus spells them; of a question
+        for yes or no, its statement.
+
+        Raises:
+            InvalidClaim: the text cannot be checked.
+        """
+        read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
+        parsed = self._english.parse(read.text)
+        cut = statements(parsed, self._english)
+        if len(cut) == 1:
+            return ParsedClaim(read, (ParsedStatement(cut[0], parsed),))
+        return ParsedClaim(
+            _without(read, SEVERAL),
+            tuple(ParsedStatement(one, self._english.parse(one.text)) for one in cut),
+        )
+
+    def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
+        if self._spelling is None:
+            return read
+        misspelt = self._spelling.misspelt(self._english.parse(read.text))
+        text = read.text
+        for one in reversed(misspelt):
+            text = text[: one.start] + one.meant + text[one.start + len(one.word) :]
+        notices = dict.fromkeys(
+            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
+        )
+        return replace(read, text=text, notices=(*notices, *read.notices))
+
+    def _as_statement(self, read: ReadClaim) -> ReadClaim:
+        statement = as_statement(read.text, self._english) if QUESTION in read.notices else None
+        if statement is None:
+            return read
+        others = _without(read, QUESTION).notices
+        return replace(read, text=statement, notices=(checked_as(statement), *others))
+
+
+def _without(read: ReadClaim, notice: str) -> ReadClaim:
+    return replace(read, notices=tuple(one for one in read.notices if one != notice))

@@ -1,0 +1,253 @@
+"""The report on a claim of several statements: what their reports say together.
+
+The claim is true if all its statements are. So one refuted statement refutes it, and only if all
+are supported it is supported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from retrieval.text.statement_cutter import Statement
+from retrieval.types import (
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    CheckedStatement,
+    Evidence,
+    FoundBy,
+    Hop,
+    Judgement,
+    Label,
+    Mutation,
+    Proof,
+    RankedDocument,
+    Report,
+    Retrieved,
+    SentenceKey,
+    Usage,
+    Verdict,
+)
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A statement and the report on it."""
+
+    statement: Statement
+    report: Report
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the statement."""
+        return self.report.verdict
+
+
+def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -> Report:
+    """Return the report on a claim, from those on its statements, at least one.
+
+    A claim is supported only with a confidence of at least ``decided_cutoff``. Hops are numbered
+    through, in the order of the statements. Proof and missing parts are those that have a place in
+    the claim: a subject that a statement takes from another has none.
+    """
+    if len(checked) == 1:
+        return checked[0].report
+    moved = [
+        _renumbered(one, hops) for one, hops in zip(checked, _hops_before(checked), strict=True)
+    ]
+    reports = [one.report for one in moved]
+    evidence = _merged_evidence(reports)
+    numbers = {item.key: number for number, item in enumerate(evidence, 1)}
+    recited = [_recited(one, numbers) for one in moved]
+    return replace(
+        reports[0],
+        claim=claim,
+        notices=_once(notice for report in reports for notice in report.notices),
+        verdict=_verdict(recited, decided_cutoff),
+        evidence=evidence,
+        documents=_merged_documents(reports, evidence),
+        questions=_once(question for report in reports for question in report.questions),
+        proof=_proof(moved),
+        hops=tuple(hop for report in reports for hop in report.hops),
+        usage=_usage([report.usage for report in reports if report.usage is not None]),
+        statements=tuple(
+            CheckedStatement(
+                one.statement.text, one.statement.start, one.statement.end, one.verdict
+            )
+            for one in recited
+        ),
+        retrieved=_retrieved(report.retrieved for report in reports),
+    )
+
+
+def _hops_before(checked: Sequence[Checked]) -> list[int]:
+    counts = [len(one.report.hops) for one in checked]
+    return [sum(counts[:number]) for number in range(len(counts))]
+
+
+def _renumbered(one: Checked, before: int) -> Checked:
+    """Return the report with its hops numbered from ``before`` on, and its parts in the claim."""
+    report, statement = one.report, one.statement
+
+    def hop(of: Hop) -> Hop:
+        missing = (statement.in_claim(*part) for part in of.missing)
+        return replace(of, hop=of.hop + before, missing=tuple(filter(None, missing)))
+
+    moved = replace(
+        report,
+        evidence=tuple(replace(item, hop=item.hop + before) for item in report.evidence),
+        documents=tuple(replace(item, hop=item.hop + before) for item in report.documents),
+        hops=tuple(map(hop, report.hops)),
+    )
+    return replace(one, report=moved)
+
+
+def _merged_evidence(reports: Sequence[Report]) -> tuple[Evidence, ...]:
+    """Return each sentence once, best first; where it decides a statement, as it was read there."""
+    merged: dict[SentenceKey, Evidence] = {}
+    for item in (item for report in reports for item in report.evidence):
+        kept = merged.get(item.key)
+        if kept is None or (item.selected, item.score) > (kept.selected, kept.score):
+            merged[item.key] = item
+    return tuple(sorted(merged.values(), key=lambda item: item.score, reverse=True))
+
+
+def _merged_documents(
+    reports: Sequence[Report], evidence: Sequence[Evidence]
+) -> tuple[RankedDocument, ...]:
+    merged: dict[str, RankedDocument] = {}
+    for ranked in (ranked for report in reports for ranked in report.documents):
+        merged.setdefault(ranked.document.id, ranked)
+    with_evidence = dict.fromkeys(item.sentence.document_id for item in evidence)
+    first = [merged[document_id] for document_id in with_evidence if document_id in merged]
+    return (*first, *(ranked for name, ranked in merged.items() if name not in with_evidence))
+
+
+def _retrieved(found: Iterable[Retrieved]) -> Retrieved:
+    """Return the documents and passages of all statements, each once, in their order."""
+    documents: dict[str, tuple[FoundBy, ...]] = {}
+    passages: dict[SentenceKey, None] = {}
+    for one in found:
+        for document_id, found_by in one.documents:
+            documents.setdefault(document_id, found_by)
+        passages.update(dict.fromkeys(one.passages))
+    return Retrieved(tuple(documents.items()), tuple(passages))
+
+
+def _recited(one: Checked, numbers: dict[SentenceKey, int]) -> Checked:
+    """Return the statement with a verdict that cites the merged evidence."""
+    keys = [item.key for item in one.report.evidence]
+
+    def merged(cited: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(numbers[keys[n - 1]] for n in cited))
+
+    opinions = tuple(
+        replace(opinion, cites=merged(opinion.cites)) for opinion in one.verdict.opinions
+    )
+    verdict = replace(one.verdict, opinions=opinions, disagreement=merged(one.verdict.disagreement))
+    return replace(one, report=replace(one.report, verdict=verdict))
+
+
+def _verdict(checked: Sequence[Checked], cutoff: float) -> Verdict:
+    """Return the verdict on the claim; where a language model was asked, it is the model's too.
+
+    An undecided claim leans to the label that it would have if each statement had its lean.
+    """
+    asked_most = max((one.verdict for one in checked), key=lambda verdict: len(verdict.opinions))
+    opinions = tuple(
+        _together([(one.statement, _opinion(one.verdict, judge)) for one in checked], judge)
+        for judge in (opinion.judge for opinion in asked_most.opinions)
+    )
+    whole = _together(
+        [(one.statement, _as_opinion(one.verdict)) for one in checked], asked_most.judge
+    )
+    label, confidence, rationale = whole.label, whole.confidence, whole.rationale
+    if label == SUPPORTS and confidence < cutoff:
+        label, confidence = NOT_ENOUGH_INFO, 1 - confidence
+        rationale = f"Each statement is supported, but not clearly enough for all. {rationale}"
+    leaning = _label(one.verdict.leans or one.verdict.label for one in checked)
+    return Verdict(
+        label=label,
+        confidence=confidence,
+        judge=whole.judge,
+        rationale=rationale,
+        leans=leaning if label == NOT_ENOUGH_INFO != leaning else None,
+        disagreement=_once(sorted(n for one in checked for n in one.verdict.disagreement)),
+        opinions=opinions,
+    )
+
+
+def _opinion(verdict: Verdict, judge: str) -> Judgement:
+    """Return what a judge says; the verdict where it was not asked because nothing was found."""
+    said = (opinion for opinion in verdict.opinions if opinion.judge == judge)
+    return next(said, _as_opinion(verdict))
+
+
+def _as_opinion(verdict: Verdict) -> Judgement:
+    return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, ())
+
+
+def _together(said: Sequence[tuple[Statement, Judgement]], judge: str) -> Judgement:
+    """Return what a judge says about the claim, from what it says about each statement."""
+    label = _label(one.label for _, one in said)
+    supported = math.prod(one.confidence for _, one in said if one.label == SUPPORTS)
+    if label == SUPPORTS:
+        confidence = supported
+        why = f"Each of the {len(said)} statements is supported."
+        deciding = list(said)
+    else:
+        # Of several that are refuted or not settled, the most certain one decides.
+        most = max((pair for pair in said if pair[1].label == label), key=lambda p: p[1].confidence)
+        # A claim is undecided if one statement is and no other is refuted.
+        confidence = most[1].confidence * (1 if label == REFUTES else supported)
+        outcome = "refuted" if label == REFUTES else "not settled"
+        why = f"The statement “{most[0].text}” is {outcome}."
+        deciding = [most]
+    return Judgement(
+        judge,
+        label,
+        confidence,
+        " ".join([why, *(one.rationale for _, one in deciding)]),
+        tuple(sorted({number for _, one in said for number in one.cites})),
+        " ".join(_once(one.missing for _, one in said if one.missing)),
+    )
+
+
+def _label(labels: Iterable[Label]) -> Label:
+    found = set(labels)
+    if REFUTES in found:
+        return REFUTES
+    return SUPPORTS if found == {SUPPORTS} else NOT_ENOUGH_INFO
+
+
+def _proof(checked: Sequence[Checked]) -> Proof | None:
+    proofs = [(one.statement, proof) for one in checked if (proof := one.report.proof) is not None]
+    if not proofs:
+        return None
+    placed = (
+        Mutation(*place, step.operator, step.evidence)
+        for statement, proof in proofs
+        for step in proof.mutations
+        if (place := statement.in_claim(step.start, step.end)) is not None
+    )
+    return Proof(tuple(placed), _label(proof.label for _, proof in proofs))
+
+
+def _usage(usages: Sequence[Usage]) -> Usage | None:
+    if not usages:
+        return None
+    return Usage(
+        usages[0].model,
+        sum(usage.calls for usage in usages),
+        sum(usage.prompt_tokens for usage in usages),
+        sum(usage.answer_tokens for usage in usages),
+    )
+
+
+def _once(values: Iterable[_Value]) -> tuple[_Value, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,122 @@
+"""Names of a claim that the corpus spells in another way.
+
+A misspelt name finds nothing, and what is found about others may seem to refute the claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from spacy.tokens import Doc, Span, Token
+
+from retrieval.index.formats.title_key import title_key
+from retrieval.index.interface import DocumentStore
+from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.text.edit_distance import edit_distance
+from retrieval.types import PhraseSearch
+
+_SHORTEST = 4  # letters; among shorter words too many are near each other
+_LONG = 8  # letters from which on a word may have two mistakes
+_COMPARED, _READ = 5, 5  # words of the corpus, and documents with each
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_NAMES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME", ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Misspelt:
+    """A word of the claim, where it begins there, and the word of the corpus that it stands for."""
+
+    word: str
+    start: int
+    meant: str
+
+
+class Spelling:
+    """Compares the names of claims with the words of an index."""
+
+    def __init__(self, store: DocumentStore) -> None:
+        """Search ``store``, which is asked only about words that may be misspelt."""
+        self._store = store
+
+    def warm_up(self) -> None:
+        """Load the frequent words.
+
+        Raises:
+            ModelUnavailable: the package that they come with is missing or damaged.
+        """
+        _tokenizer()
+
+    def misspelt(self, claim: Doc) -> tuple[Misspelt, ...]:
+        """Return the misspelt words of the names in a claim, in its order.
+
+        These are words that no text contains, that are not frequent in English and that one name of
+        the corpus is nearer to than all others. Of equally near ones the most frequent is meant.
+        """
+        found = []
+        for word, start, names in _words_of_names(claim):
+            if not _is_common(word) and (meant := self._meant(word, names)) is not None:
+                found.append(Misspelt(word, start, _in_the_case_of(word, meant)))
+        return tuple(found)
+
+    def _meant(self, word: str, names: list[str]) -> str | None:
+        near = self._store.near_words(word, 2 if len(word) >= _LONG else 1)
+        written = title_key(word)
+        another_form = any(_are_forms_of_one(written, one) for one in near)
+        if not near or another_form or self._store.title_matches(names):
+            return None
+        ranks = {one: (edit_distance(written, one), -count) for one, count in near.items()}
+        ranked = self._names_among(sorted(ranks, key=lambda one: (ranks[one], one))[:_COMPARED])
+        tied = len(ranked) > 1 and ranks[ranked[0]] == ranks[ranked[1]]
+        return ranked[0] if ranked and not tied else None
+
+    def _names_among(self, words: list[str]) -> list[str]:
+        """Return the words that texts of the corpus always begin with a capital."""
+        found = self._store.phrase_matches([PhraseSearch((word,), _READ) for word in words])
+        ids = dict.fromkeys(match.document_id for matches in found for match in matches)
+        texts = " ".join(document.text for document in self._store.documents([*ids]))
+        small = {title_key(one) for one in _LETTERS.findall(texts) if one[0].islower()}
+        return [word for word in words if word not in small]
+
+
+def _words_of_names(claim: Doc) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield words with a capital or in a name, where they begin, and the names that they are in."""
+    for token in claim:
+        if not (token.text[:1].isupper() or _is_in_a_name(token)):
+            continue
+        names = [ent.text for ent in claim.ents if _holds(ent, token)]
+        for found in _LETTERS.finditer(token.text):
+            if len(found[0]) >= _SHORTEST:
+                yield found[0], token.idx + found.start(), [found[0], *names]
+
+
+def _is_in_a_name(token: Token) -> bool:
+    return token.pos_ == "PROPN" or token.ent_type_ not in _NO_NAMES
+
+
+def _holds(name: Span, token: Token) -> bool:
+    return bool(name.start <= token.i < name.end)
+
+
+def _are_forms_of_one(word: str, other: str) -> bool:
+    """Return whether they are a singular and its plural."""
+    shorter, longer = sorted((word, other), key=len)
+    return longer in {f"{shorter}s", f"{shorter}es"}
+
+
+def _in_the_case_of(word: str, meant: str) -> str:
+    if word.isupper():
+        return meant.upper()
+    return meant.capitalize() if word[0].isupper() else meant
+
+
+def _is_common(word: str) -> bool:
+    """Return whether English texts use the word so often that it is no mistake."""
+    return len(_tokenizer().tokens([word])[0]) == 1
+
+
+@cache
+def _tokenizer() -> TitleTokenizer:
+    return TitleTokenizer()

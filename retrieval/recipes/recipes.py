@@ -1,0 +1,223 @@
+"""The recipes: which stages check a claim, in which order and with which settings.
+
+Stages have the names of ``retrieval/pipeline/registry.py``: the name of the stage and, if it has
+several implementations, that of one of them, as in ``selection:utility``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from retrieval.errors import UnknownRecipe
+from retrieval.recipes.config import REPORT, RetrievalConfig
+
+Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
+Vectors: TypeAlias = Literal["minilm", "dpr"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The stages that check a claim, with their settings.
+
+    Attributes:
+        name: the name that users choose it by.
+        summary: one line for users, with the paper and its sections.
+        first: stages that run once, in order; they find the documents of the first hop.
+        hop: stages that run in every hop, in order; the last one gives a verdict.
+        next: the expanders that find the documents of the next hop: mentions, generation, dense.
+        ending: what ends the search before ``max_hops``: a verdict of SUPPORTS or REFUTES, a proof
+            without an open part, the same best sentences twice, or nothing.
+        max_hops: most hops.
+        settings: thresholds and limits of the stages.
+        vectors: which of the two kinds of vectors the index must have.
+    """
+
+    name: str
+    summary: str
+    first: tuple[str, ...]
+    hop: tuple[str, ...]
+    next: tuple[str, ...]
+    ending: Ending
+    max_hops: int
+    settings: RetrievalConfig = field(default_factory=RetrievalConfig)
+    vectors: Vectors = "minilm"
+
+    @property
+    def stages_first(self) -> tuple[str, ...]:
+        """The names of the stages that run once, as progress reports them."""
+        return tuple(dict.fromkeys(map(stage_of, self.first)))
+
+    @property
+    def stages_per_hop(self) -> tuple[str, ...]:
+        """The same of those of each hop; the last hop has no ``next``."""
+        following = ("next",) if self.max_hops > 1 else ()
+        return tuple(dict.fromkeys((*map(stage_of, self.hop), *following)))
+
+    def without(self, *stages: str) -> Recipe:
+        """Return the recipe without these stages."""
+        return replace(
+            self,
+            first=tuple(stage for stage in self.first if stage not in stages),
+            hop=tuple(stage for stage in self.hop if stage not in stages),
+            next=tuple(stage for stage in self.next if stage not in stages),
+        )
+
+
+def stage_of(name: str) -> str:
+    """Return the stage of an implementation: "selection" for "selection:utility"."""
+    return name.partition(":")[0]
+
+
+_QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
+
+RECIPES: dict[str, Recipe] = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(
+            "combined",
+            "all published systems: documents by questions and dense search, paths read as one,"
+            " hybrid ranking, a proof; ends with a verdict that decides",
+            first=(*_QUESTIONS, "dense"),
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion:hybrid",
+                "verification",
+                "quantities",
+                "comparison",
+                "completion",
+                "selection",
+                "proof",
+                "selection:proved",
+                "bridge",
+                "verdict",
+            ),
+            next=("mentions", "dense"),
+            ending="decided",
+            max_hops=2,
+        ),
+        Recipe(
+            "esoteric",
+            "spans, title and text match, questions, dense ranking, relevance, verdict"
+            " (ESOTERIC report, section 3.3)",
+            first=_QUESTIONS,
+            hop=(
+                "sentences",
+                "relevance",
+                "semantic",
+                "verification",
+                "quantities",
+                "comparison",
+                "selection",
+                "verdict",
+            ),
+            next=("mentions",),
+            ending="decided",
+            max_hops=2,
+        ),
+        Recipe(
+            "admiral",
+            "titles generated from the evidence; ends with a proof in natural logic"
+            " (AdMIRaL, sections 3.1 and 3.2)",
+            first=_QUESTIONS,
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion",
+                "verification",
+                "quantities",
+                "comparison",
+                "completion",
+                "selection",
+                "proof",
+                "verdict",
+            ),
+            next=("generation",),
+            ending="proved",
+            max_hops=3,
+            settings=RetrievalConfig(generation_joint=True),
+        ),
+        Recipe(
+            "m3",
+            "dense sentence retrieval, hop after hop, reranked and ranked in one list"
+            " (M3, sections 3.2 to 3.4)",
+            first=("spans", "dense"),
+            hop=(
+                "sentences",
+                "relevance",
+                "paths",
+                "semantic",
+                "fusion:hybrid",
+                "verification",
+                "quantities",
+                "comparison",
+                "completion",
+                "selection",
+                "verdict",
+            ),
+            next=("dense",),
+            ending="unchanged",
+            max_hops=3,
+        ),
+        Recipe(
+            "fer",
+            "evidence selected by its use for the verdict (FER, section 3)",
+            first=_QUESTIONS,
+            hop=(
+                "sentences",
+                "relevance",
+                "semantic",
+                "verification",
+                "quantities",
+                "comparison",
+                "selection:utility",
+                "verdict",
+            ),
+            next=(),
+            ending="decided",
+            max_hops=1,
+        ),
+        Recipe(
+            "report",
+            "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
+            " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
+            first=("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr"),
+            hop=(
+                "sentences:dpr",
+                "relevance:distilbert",
+                "semantic:mpnet",
+                "verification",
+                "selection",
+                "verdict",
+            ),
+            next=(),
+            ending="decided",
+            max_hops=1,
+            settings=REPORT,
+            vectors="dpr",
+        ),
+    )
+}
+DEFAULT_RECIPE = "combined"
+
+
+def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
+    """Return the recipe of this name.
+
+    Raises:
+        UnknownRecipe: there is none.
+    """
+    try:
+        return recipes[name]
+    except KeyError:
+        raise UnknownRecipe(
+            "unknown_recipe",
+            f"There is no recipe named {name!r}.",
+            f"Use one of: {', '.join(recipes)}.",
+        ) from None

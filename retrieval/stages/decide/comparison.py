@@ -1,0 +1,119 @@
+"""The stage ``comparison``: a claim that compares two things is checked in two halves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.quantities.alignment import words_of
+from retrieval.quantities.comparing import Filled, Filling, compared, filled, fillings
+from retrieval.quantities.comparison import Comparison, Half, Halves, comparison
+from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.units import load_units
+from retrieval.stages.decide.quantities import UNREAD, has_context, with_rulings
+from retrieval.stages.stage import Stage, Step
+from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+from retrieval.text.model_texts import evidence_text
+from retrieval.types import LABELS, SUPPORTS
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_LEAST = 0.4  # probability that a sentence supports a filled half
+
+
+class ComparisonReader(Stage):
+    """Compares the quantities or dates that sentences give for the two halves of a claim.
+
+    The verifier reads each half with the quantities of a few sentences in its gap ("Ada moved to
+    Selm in 1935"); arithmetic compares those that a sentence supports. A verifier that reads the
+    whole claim with both sentences guesses which is more (docs/stages.md, "Comparison").
+    """
+
+    def __init__(self, parser: EnglishParser, model: EvidenceModel, sentences: int) -> None:
+        """Read at most so many ``sentences`` for each half."""
+        self._parser = parser
+        self._model = model
+        self._sentences = sentences
+
+    def warm_up(self) -> None:
+        """Load the models and the units."""
+        self._parser.warm_up()
+        self._model.warm_up()
+        load_units()
+
+    def run(self, state: ClaimState) -> Step:
+        """Put the two sentences that decide a comparison first, and add to ``rulings``."""
+        claim = comparison(state.parsed)
+        if claim is None:
+            return Step(state, "")
+        known = {item.key: item for item in (*state.read, *state.evidence)}
+        read = [item for item in known.values() if not has_context(item)]
+        found = self.compared(claim, [(item.title, item.sentence.text) for item in read])
+        if found is None:
+            return Step(state, "")
+        decided, one, other = found
+        lead, last = read[one.place], read[other.place]
+        path = () if lead.key == last.key else (lead.key,)
+        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path)
+        ruled = with_rulings(_without_guesses(state), [(item, decided)])
+        return Step(ruled, "Both halves of the comparison found, and compared")
+
+    def compared(
+        self, claim: Comparison, texts: Sequence[tuple[str, str]]
+    ) -> tuple[Ruling, Filled, Filled] | None:
+        """Return what (title, sentence) texts say about a comparison, and its two filled halves.
+
+        None if they do not give both, or disagree. ``Filled.place`` is the number of a text.
+        """
+        parsed: dict[int, Doc] = {}
+        sides = [
+            list(self._candidates(side, texts, parsed)) for side in (claim.first, claim.second)
+        ]
+        if not all(sides):
+            return None
+        asked = [candidate for side in sides for candidate in side]
+        supported = self._model.probabilities(
+            [(filled(half, gap), evidence_text(*texts[place])) for half, gap, place in asked]
+        )[:, LABELS.index(SUPPORTS)]
+        read = [
+            Filled(half, gap, place, float(probability))
+            for (half, gap, place), probability in zip(asked, supported, strict=True)
+        ]
+        first, second = (
+            [one for one in side if one.probability > _LEAST]
+            for side in (read[: len(sides[0])], read[len(sides[0]) :])
+        )
+        return compared(claim, first, second)
+
+    def _candidates(
+        self, halves: Halves, texts: Sequence[tuple[str, str]], parsed: dict[int, Doc]
+    ) -> Iterator[tuple[Half, Filling, int]]:
+        """Yield what may fill each half, with the numbers of texts that have most of its words.
+
+        ``parsed``: the texts that were parsed before, by their numbers.
+        """
+        for half in halves:
+            wanted = words_of(half.text)
+            usable = [n for n, (_, text) in enumerate(texts) if half.measured_in(text)]
+            usable.sort(key=lambda n: -len(wanted & words_of(" ".join(texts[n]))))
+            for place in usable[: self._sentences]:
+                if place not in parsed:
+                    parsed[place] = self._parser.parse(texts[place][1])
+                for filling in fillings(parsed[place]):
+                    if half.takes(filling.quantity.dimension):
+                        yield half, filling, place
+
+
+def _without_guesses(state: ClaimState) -> ClaimState:
+    """Return the state without what the verifier made of several sentences read together.
+
+    They are a guess at what arithmetic decides.
+    """
+    evidence = tuple(
+        replace(item, opinion=UNREAD, path=()) if item.path else item for item in state.evidence
+    )
+    return replace(state, evidence=evidence)

@@ -1,0 +1,161 @@
+"""The stage ``proof``: natural logic, span by span (AdMIRaL, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from retrieval.proof.automaton import label_of
+from retrieval.proof.claim_cutter import cut
+from retrieval.proof.proof_model import ProofModel, ProofReading
+from retrieval.stages.stage import Stage, Step
+from retrieval.state import ClaimState
+from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.types import (
+    INDEPENDENCE,
+    OPERATORS,
+    Evidence,
+    EvidenceSpan,
+    Mutation,
+    Operator,
+    Proof,
+)
+
+LONGEST = 12  # tokens of an evidence span
+
+
+class NaturalLogicProver(Stage):
+    """Rewrites each span of the claim into one of the evidence, or leaves it open.
+
+    The operator of a span is the most probable one. But a span is open as soon as the probability
+    of "independent" reaches a fitted cutoff. No other rule changes the model's output, so the
+    decision follows from the proof that is shown.
+    """
+
+    def __init__(self, model: ProofModel, independence_cutoff: float | None) -> None:
+        """Leave a span open from ``independence_cutoff`` on, the probability that it is.
+
+        None: a span is open if that is its most probable operator.
+        """
+        self._model = model
+        self._cutoff = independence_cutoff
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Make the ``proof`` from the selected evidence."""
+        proof = self.prove(state.parsed, state.selected)
+        still_open = ", ".join(f"“{state.claim[start:end]}”" for start, end in proof.open)
+        message = (
+            f"Nothing found yet about {still_open}"
+            if still_open
+            else "Every part of the claim is covered"
+        )
+        return Step(replace(state, proof=proof), message)
+
+    def prove(self, doc: Doc, evidence: Sequence[Evidence]) -> Proof:
+        """Return the proof of the parsed claim from the evidence, which comes best first.
+
+        Sentences that do not fit the model's window are left out, the last ones first.
+        """
+        spans = cut(doc)
+        if not evidence:
+            mutations = [Mutation(start, end, INDEPENDENCE, None) for start, end in spans]
+            return _proof(mutations)
+        text = evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
+        reading = self._model.read(doc.text, spans, text)
+        aligned = aligned_spans(reading, text, evidence)
+        mutations = []
+        for (start, end), probabilities, where in zip(
+            spans, reading.operators, aligned, strict=True
+        ):
+            operator = operator_of(probabilities.tolist(), self._cutoff)
+            if where is None or operator == INDEPENDENCE:
+                mutations.append(Mutation(start, end, INDEPENDENCE, None))
+            else:
+                mutations.append(Mutation(start, end, operator, where))
+        return _proof(mutations)
+
+
+def operator_of(probabilities: Sequence[float], independence_cutoff: float | None) -> Operator:
+    """Return a span's operator, given the probabilities of ``OPERATORS`` in their order."""
+    of = dict(zip(OPERATORS, probabilities, strict=True))
+    if independence_cutoff is not None and of.pop(INDEPENDENCE) >= independence_cutoff:
+        return INDEPENDENCE
+    return max(of, key=lambda operator: of[operator])
+
+
+def _proof(mutations: Sequence[Mutation]) -> Proof:
+    return Proof(tuple(mutations), label_of(mutation.operator for mutation in mutations))
+
+
+def aligned_spans(
+    reading: ProofReading, text: str, evidence: Sequence[Evidence]
+) -> list[EvidenceSpan | None]:
+    """Return the words of the evidence that each span of the claim is rewritten into.
+
+    ``text`` is the evidence as the model read it. A span has at most 12 tokens of one sentence,
+    widened to whole words. If the words are of the title before a sentence, it is the whole
+    sentence. None if the model saw no token of the span or of the evidence.
+    """
+    passages = list(_passages(evidence))
+    at = np.full(len(reading.evidence), -1)
+    for number, passage in enumerate(passages):
+        begins = reading.offsets[:, 0]
+        at[reading.evidence & (begins >= passage.start) & (begins < passage.end)] = number
+    found: list[EvidenceSpan | None] = []
+    allowed = _allowed(at)
+    for starts, ends, seen in zip(reading.starts, reading.ends, reading.seen, strict=True):
+        if not seen or not allowed.any():
+            found.append(None)
+            continue
+        scores = np.where(allowed, starts[:, None] + ends[None, :], -np.inf)
+        first, last = divmod(int(scores.argmax()), len(at))
+        begin, end = int(reading.offsets[first, 0]), int(reading.offsets[last, 1])
+        found.append(passages[at[first]].span(text, begin, end))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A sentence in the evidence text, or the title before it; offsets into that text."""
+
+    start: int
+    end: int
+    item: Evidence
+    is_title: bool
+
+    def span(self, text: str, start: int, end: int) -> EvidenceSpan:
+        sentence = self.item.sentence
+        if self.is_title:
+            return EvidenceSpan(self.item.key, sentence.start, sentence.end)
+        while start > self.start and text[start - 1].isalnum() and text[start].isalnum():
+            start -= 1
+        while end < self.end and text[end - 1].isalnum() and text[end].isalnum():
+            end += 1
+        moved = sentence.start - self.start
+        return EvidenceSpan(self.item.key, start + moved, end + moved)
+
+
+def _passages(evidence: Sequence[Evidence]) -> Iterator[_Passage]:
+    """Yield the positions of titles and sentences in the ``evidence_set_text`` of the evidence."""
+    pairs = [(item.heading, item.sentence.text) for item in evidence]
+    for number, item in enumerate(evidence):
+        end = len(evidence_set_text(pairs[: number + 1]))
+        sentence = end - len(item.sentence.text)
+        yield _Passage(end - len(evidence_text(*pairs[number])), sentence, item, is_title=True)
+        yield _Passage(sentence, end, item, is_title=False)
+
+
+def _allowed(at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which (start, end) of tokens are valid: in one passage, in order, not too long."""
+    places = np.arange(len(at))
+    length = places[None, :] - places[:, None] + 1
+    together: NDArray[np.bool_] = (at[:, None] == at[None, :]) & (at[:, None] >= 0)
+    return together & (length >= 1) & (length <= LONGEST)

@@ -1,0 +1,230 @@
+"""The stage ``verdict``: the verifier reads all selected sentences together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.proof.proof_adjustment import adjusted_to_proof
+from retrieval.quantities.relation import Ruling
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.subject import ANYTHING, Subject, subject_of
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    OPPOSITE,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Label,
+    Opinion,
+    Proof,
+    Verdict,
+)
+from retrieval.wording import WITH_QUANTITIES
+
+_LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
+_VERBS: dict[Label, tuple[str, str]] = {
+    SUPPORTS: ("supports", "support"),
+    REFUTES: ("contradicts", "contradict"),
+}
+
+
+class CrossEncoderJudge(Stage):
+    """Decides from all selected sentences together and from the most relevant one alone."""
+
+    def __init__(self, model: EvidenceModel, name: str, settings: RetrievalConfig) -> None:
+        """Store the model, loaded in ``warm_up``, and the ``name`` that verdicts contain."""
+        self._model = model
+        self._name = name
+        self._settings = settings
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Decide the ``verdict``."""
+        selected = state.selected
+        # Arithmetic needs no proof; the prover cannot compare numbers.
+        proof = None if _rulings(state) else state.proof
+        verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
+        verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
+        together = " together" if len(selected) > 1 else ""
+        message = f"{count(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        verdict = _with_rulings(verdict, state)
+        cut = bool(selected) and not self.reads_whole(state.claim, selected)
+        return Step(replace(state, verdict=verdict, cut=cut), message)
+
+    def judge(
+        self,
+        claim: str,
+        evidence: Sequence[Evidence],
+        proof: Proof | None = None,
+        subject: Subject = ANYTHING,
+    ) -> Verdict:
+        """Return the verdict with its calibrated confidence and a rationale.
+
+        A ``proof`` that disagrees lowers the confidence first; then the verdict is ``settled``.
+        Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
+        """
+        if not evidence:
+            rationale = "No sentence in the corpus is about this claim."
+            return Verdict(
+                NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
+            )
+        together = self.together(claim, evidence)
+        weight = self._settings.together_weight
+        opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
+        confidence = max(opinion)
+        label = LABELS[opinion.index(confidence)]
+        firm = confidence >= self._settings.firm_confidence
+        rationale = rationale_of(label, firm, evidence, subject)
+        verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
+        if proof is not None:
+            verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
+        return settled(verdict, evidence, self._settings.decided_cutoff)
+
+    def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
+        """Return whether all selected evidence fits the verifier's window.
+
+        If it does, every single sentence, every path and the input of the prover, whose window is
+        wider, fit too.
+        """
+        return self._model.fits(claim, _text(evidence))
+
+    def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
+        """Return the probabilities of all sentences read as one text.
+
+        Those of a single sentence are known already.
+        """
+        if len(evidence) == 1:
+            return evidence[0].opinion
+        supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
+        return float(supports), float(refutes), float(undecided)
+
+
+def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
+    """Return the verdict with the arithmetic that gave selected evidence its label, if any did."""
+    because = dict.fromkeys(one.because for one in _rulings(state) if one.label == verdict.label)
+    if not because:
+        return verdict
+    rationale = " ".join((verdict.rationale, *because))
+    return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
+
+
+def _rulings(state: ClaimState) -> list[Ruling]:
+    """Return what arithmetic says about the selected evidence."""
+    found = (state.rulings.get((item.path, item.key)) for item in state.selected)
+    return [ruling for ruling in found if ruling is not None]
+
+
+def _text(evidence: Sequence[Evidence]) -> str:
+    return evidence_set_text([item.as_read for item in evidence])
+
+
+def opinion_of(
+    together: Opinion, evidence: Sequence[Evidence], together_weight: float, scale: float
+) -> list[float]:
+    """Return the probabilities of ``LABELS`` for the verdict.
+
+    ``together``: those of all sentences of ``evidence``, at least one, read as one text. ``scale``:
+    the power that all are raised to. Below 1 it lowers the confidence: readings that were chosen
+    from many are wrong more often than others of the same confidence.
+    """
+    most_relevant = max(evidence, key=lambda item: item.score)
+    pooled = pooled_opinion(together, most_relevant.opinion, together_weight)
+    odds = [p**scale for p in pooled]
+    return [p / sum(odds) for p in odds]
+
+
+def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: float) -> list[float]:
+    """Return the linear pool of two opinions (Stone 1961); ``weight`` is that of the first.
+
+    The reading of all sentences together and that of the most relevant one alone are wrong for
+    different claims.
+    """
+    return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
+
+
+def settled(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:
+    """Return the verdict, or NOT ENOUGH INFO that ``leans`` to its label if that is too uncertain.
+
+    SUPPORTS and REFUTES need a confidence of at least ``cutoff``, and a sentence or a path with
+    this stance. An undecided verdict has the probability of NOT ENOUGH INFO as its confidence, also
+    where that is the less probable label: it never says how sure the lean is.
+    """
+    if verdict.label == NOT_ENOUGH_INFO:
+        return verdict
+    has_stance = any(item.stance == verdict.label for item in evidence)
+    if has_stance and verdict.confidence >= cutoff:
+        return verdict
+    leaning = f"leans towards {_LEANING[verdict.label]} the claim"
+    rationale = (
+        f"The best evidence {leaning}, but not clearly enough to decide."
+        if has_stance
+        else f"What was found {leaning}, but no sentence decides it."
+    )
+    return replace(
+        verdict,
+        label=NOT_ENOUGH_INFO,
+        confidence=verdict.probabilities[LABELS.index(NOT_ENOUGH_INFO)],
+        rationale=rationale,
+        leans=verdict.label,
+    )
+
+
+def disagreement(verdict: Verdict, evidence: Sequence[Evidence]) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the selected evidence that is against the verdict.
+
+    Against an undecided one is what is against its lean.
+    """
+    against = OPPOSITE.get(verdict.leans or verdict.label)
+    return tuple(
+        number
+        for number, item in enumerate(evidence, 1)
+        if item.selected and item.stance == against
+    )
+
+
+def rationale_of(
+    label: Label, firm: bool, evidence: Sequence[Evidence], subject: Subject = ANYTHING
+) -> str:
+    """Return one sentence that quotes the evidence of the verdict.
+
+    ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
+    first. For a decided claim the first sentence of the same stance is quoted; if no sentence has
+    it, or only together with the best one, the best of those read together. Otherwise the first
+    sentence is quoted, whatever its stance, unless no sentence is about the ``subject`` of the
+    claim.
+    """
+    if label == NOT_ENOUGH_INFO:
+        closest = evidence[0]
+        read = [item.as_read for item in evidence]
+        if not subject.is_in(read):
+            return f"No sentence about “{subject.text}” was found that decides it."
+        settles = "does not settle the claim"
+        if closest.stance != NOT_ENOUGH_INFO:
+            settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"
+        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.in_context}”"
+    one, several = _VERBS[label]
+    if not firm:
+        one, several = f"seems to {several}", f"seem to {several}"
+    best = evidence[0].key
+    quoted = next((x for x in evidence if x.stance == label and best not in x.path), None)
+    if quoted is None:
+        closest = evidence[0]
+        return (
+            f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
+            f" “{closest.in_context}”"
+        )
+    others = len(
+        {item.sentence.document_id for item in evidence if item.stance == label}
+        - {quoted.sentence.document_id}
+    )
+    together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
+    return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"

@@ -1,0 +1,169 @@
+"""The stage ``verification``: the verifier reads the claim with each of the best sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.text.copies import CopiedSentences
+from retrieval.text.model_texts import path_text
+from retrieval.text.subject import ANYTHING, Subject, subject_of
+from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
+
+
+class EvidenceVerifier(Stage):
+    """Reads the claim with each of the best sentences, alone and after those that led to it.
+
+    The relevance model, which is five times as fast, chooses the sentences. After this stage its
+    probabilities are not used.
+    """
+
+    def __init__(self, model: EvidenceModel, settings: RetrievalConfig) -> None:
+        """Read the ``verified_sentences`` best sentences, and those on their paths."""
+        self._model = model
+        self._limit = settings.verified_sentences
+        self._gain = settings.path_gain
+        self._other_share = settings.other_subject_share
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
+        found = self.verified(state)
+        return Step(found, f"{count(len(found.evidence), 'sentence')} labelled")
+
+    def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
+        """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
+        subject = subject_of(state.parsed)
+        evidence, readings = self.verify(
+            state.claim, state.evidence, state.readings, paths, subject
+        )
+        counted = _with_copies(evidence, state.documents)
+        return replace(state, evidence=tuple(counted), readings=readings)
+
+    def verify(
+        self,
+        claim: str,
+        evidence: Sequence[Evidence],
+        before: Mapping[Reading, Opinion],
+        paths: Sequence[Evidence] = (),
+        subject: Subject = ANYTHING,
+    ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
+        """Return the sentences of the evidence that were read, best first, and all readings so far.
+
+        ``evidence`` comes best first. ``before``: earlier readings, which are not repeated; their
+        sentences stay in the evidence, whatever their rank is now. ``paths`` are read too. Each is
+        given as its last sentence; its other sentences must be in ``evidence``.
+        Of the readings that end with a sentence, the one with the highest score is kept; a path
+        only if its score is higher than that of each of its sentences alone (``path_gain``).
+        A reading that is not about the ``subject`` of the claim settles nothing: its stance is
+        NOT ENOUGH INFO, but it keeps its rank among others of that kind (``other_subject_share``).
+        The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
+        the first sentence of a path is ranked next to the last one.
+        """
+        known = {item.key: item for item in (*paths, *evidence)}
+        earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
+        found = [*evidence[: self._limit], *_already_read(earlier, before)]
+        asked = list(_with_leads([*found, *paths], known))
+        readings = self._readings(claim, asked, known, before)
+        about = self._about(subject, readings, known)
+        read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
+        worth = {item.key: item.score for item in read}
+        for item in read:
+            for key in item.path:
+                worth[key] = max(worth[key], item.score)
+        order = {item.key: position for position, item in enumerate(read)}
+        read.sort(key=lambda item: (-round(worth[item.key], 3), order[item.key]))
+        return read, readings
+
+    def _readings(
+        self,
+        claim: str,
+        asked: Sequence[Evidence],
+        known: Mapping[SentenceKey, Evidence],
+        before: Mapping[Reading, Opinion],
+    ) -> dict[Reading, Opinion]:
+        wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
+        new = [reading for reading in wanted if reading not in before]
+        probabilities = self._model.probabilities(
+            [(claim, _text(reading, known)) for reading in new]
+        )
+        opinions = {
+            reading: (float(row[0]), float(row[1]), float(row[2]))
+            for reading, row in zip(new, probabilities, strict=True)
+        }
+        return {**before, **opinions}
+
+    def _about(
+        self,
+        subject: Subject,
+        readings: Mapping[Reading, Opinion],
+        known: Mapping[SentenceKey, Evidence],
+    ) -> dict[Reading, Opinion]:
+        """Return the readings of known sentences; those about something else settle nothing."""
+        about = {}
+        for reading, opinion in readings.items():
+            path, last = reading
+            if known.keys() >= {*path, last}:
+                texts = [known[key].as_read for key in (*path, last)]
+                if not subject.is_in(texts):
+                    supports, refutes = (self._other_share * side for side in opinion[:2])
+                    opinion = (supports, refutes, 1 - supports - refutes)
+                about[reading] = opinion
+        return about
+
+
+def _with_copies(
+    evidence: Sequence[Evidence], documents: Sequence[RankedDocument]
+) -> list[Evidence]:
+    copied = CopiedSentences(ranked.document for ranked in documents)
+    return [replace(item, copies=copied.documents_with(item.key)) for item in evidence]
+
+
+def _already_read(
+    earlier: Iterable[Evidence], before: Mapping[Reading, Opinion]
+) -> Iterator[Evidence]:
+    """Yield these sentences without paths that would have to be read first."""
+    for item in earlier:
+        yield item if (item.path, item.key) in before else replace(item, path=())
+
+
+def _with_leads(
+    items: Sequence[Evidence], known: Mapping[SentenceKey, Evidence]
+) -> Iterator[Evidence]:
+    """Yield the sentences, then those on their paths; a path over an unknown sentence is cut."""
+    whole = [item if known.keys() >= set(item.path) else replace(item, path=()) for item in items]
+    yield from whole
+    for item in whole:
+        yield from (replace(known[key], path=()) for key in item.path)
+
+
+def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
+    path, last = reading
+    texts = [known[key].as_read for key in (*path, last)]
+    return path_text(texts[-1], texts[:-1])
+
+
+def _labelled(
+    best: Sequence[Evidence], readings: Mapping[Reading, Opinion], gain: float
+) -> list[Evidence]:
+    """Return the sentences with the labels of their readings with the highest scores.
+
+    A path whose score is not clearly higher than those of its sentences alone is not used.
+    """
+    alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
+    decisive = dict(alone)
+    for (path, key), opinion in readings.items():
+        if not path or not alone.keys() >= {*path, key}:
+            continue
+        together = replace(alone[key], opinion=opinion, path=path)
+        least = gain + max(alone[part].score for part in (*path, key))
+        if together.score >= max(least, decisive[key].score):
+            decisive[key] = together
+    return list(decisive.values())

@@ -1,0 +1,121 @@
+"""When a search ends, and which parts of the claim are still open then."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from retrieval.recipes.recipes import Ending, Recipe
+from retrieval.state import ClaimState
+from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.types import NOT_ENOUGH_INFO, Evidence, Hop, Span, Stopped
+
+_WORD = re.compile(r"\w+")
+_STEM = 5  # "novelist" is covered by "novels", "Cubist" by "Cubism"
+
+
+def decided(state: ClaimState) -> bool:
+    """Return whether the verdict supports or refutes the claim."""
+    return state.verdict is not None and state.verdict.label != NOT_ENOUGH_INFO
+
+
+def proved(state: ClaimState) -> bool:
+    """Return whether the proof leaves no part of the claim open (AdMIRaL, section 3.2)."""
+    return decided(state) if state.proof is None else state.proof.sufficient
+
+
+def unchanged(state: ClaimState) -> bool:
+    """Return whether this hop's best sentences are those of the hop before."""
+    return bool(state.hops) and state.best == state.hops[-1].best
+
+
+SUFFICIENT: dict[Ending, Callable[[ClaimState], bool]] = {
+    "decided": decided,
+    "proved": proved,
+    "unchanged": unchanged,
+    "never": proved,
+}
+
+
+def reason_to_stop(state: ClaimState, recipe: Recipe, seconds: float) -> Stopped | None:
+    """Return why no other hop follows, None if one does; ``seconds`` have passed so far."""
+    if recipe.ending != "never" and SUFFICIENT[recipe.ending](state):
+        return recipe.ending
+    same = state.selection == state.last_selection
+    if same and recipe.ending in ("decided", "proved"):
+        return "nothing new"  # the same sentences give the same proof and the same verdict
+    if state.hop == recipe.max_hops:
+        return "hops"
+    return "time" if seconds > recipe.settings.seconds else None
+
+
+def nothing_new(state: ClaimState, recipe: Recipe) -> Stopped | None:
+    """Return "nothing new" if there is nothing to read in the next hop."""
+    # Paths are read from the second hop on, also over what is known already.
+    first_paths = "paths" in recipe.hop and state.hop == 1 and state.evidence
+    return None if state.candidates or first_paths else "nothing new"
+
+
+def hop_ended(state: ClaimState, recipe: Recipe, stopped: Stopped | None) -> ClaimState:
+    """Return the state at the beginning of the next hop, with the finished one in ``hops``."""
+    assert state.verdict is not None, "every hop of a recipe ends in a verdict"
+    hop = Hop(
+        hop=state.hop,
+        sufficient=SUFFICIENT[recipe.ending](state),
+        missing=missing(state),
+        documents=len(state.opened),
+        sentences=len(state.relevant),
+        label=state.verdict.label,
+        best=state.best,
+        stopped=stopped,
+    )
+    return replace(
+        state, hop=state.hop + 1, hops=(*state.hops, hop), last_selection=state.selection
+    )
+
+
+def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
+    """Return the parts of the claim that are still open, as offsets into the claim."""
+    if state.proof is not None:
+        return state.proof.open
+    return tuple((s.start, s.end) for s in missing_spans(state.spans, state.selected))
+
+
+def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:
+    """Return the spans without a word that occurs in one of the sentences or their titles.
+
+    Words are compared by their first five letters; case and accents are ignored. A span inside
+    another missing span is left out. A span that is not returned is not proved: only a word of it
+    was found.
+    """
+    spoken = _spoken(evidence)
+    missing = [span for span in spans if (words := stems(span.text)) and not words & spoken]
+    return [
+        span
+        for span in missing
+        if not any(
+            other is not span and other.start <= span.start and span.end <= other.end
+            for other in missing
+        )
+    ]
+
+
+def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
+    """Return whether some sentence, or its title, contains a word of some span.
+
+    Words are compared as in ``missing_spans``.
+    """
+    spoken = _spoken(evidence)
+    return any(stems(span.text) & spoken for span in spans)
+
+
+def _spoken(evidence: Sequence[Evidence]) -> set[str]:
+    return {stem for item in evidence for stem in stems(item.heading) | stems(item.in_context)}
+
+
+def stems(text: str) -> set[str]:
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return {word[:_STEM] for word in _WORD.findall(plain) if word not in FUNCTION_WORDS}

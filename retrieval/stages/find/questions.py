@@ -1,0 +1,192 @@
+"""The stage ``questions``: questions whose answers would decide the claim (report, 3.3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spacy.tokens import Doc, Token
+from spacy.tokens import Span as Tokens
+
+from retrieval.models.report.answers import AnswerExtractor
+from retrieval.models.report.models import QUESTIONS
+from retrieval.models.report.networks import TextGenerator
+from retrieval.stages.stage import Stage, Step
+from retrieval.state import ClaimState
+from retrieval.text.clause import Clause, main_clause, text_of
+from retrieval.types import Question, Span
+
+MOST = 12
+_PREFIX = "question:"  # that the model begins its answers with
+_WH = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how"}
+_TIMES = {"DATE", "TIME"}
+_PLACES = {"GPE", "LOC", "FAC"}
+_PLACE_PREPOSITIONS = {"in", "at", "near", "on"}
+_TIME_PREPOSITIONS = {"in", "on", "at"}
+_ALWAYS_TIME = {"during", "since", "until", "before", "after"}
+_OBJECTS = {"dobj", "attr", "oprd", "dative"}
+
+
+class RuleQuestionGenerator(Stage):
+    """One wh-question for each span that answers one, and a polar question.
+
+    The report uses a T5 model for the first and rules for the second. If no rule gives a
+    well-formed question, the span is skipped: a bad question finds bad documents.
+    """
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``questions``."""
+        return _step(state, self.ask(state.parsed, state.spans))
+
+    def ask(self, doc: Doc, spans: Sequence[Span]) -> list[Question]:
+        """Return at most 12 questions, the polar one last."""
+        clause = main_clause(doc)
+        if _is_question(doc):
+            return [Question(_as_asked(doc), "polar")]
+        asked: dict[str, Question] = {}
+        if clause is not None:
+            for span in spans:
+                for text in _wh_questions(clause, doc, span):
+                    asked.setdefault(text, Question(text, "wh", span))
+        polar = Question(_polar(clause, doc), "polar")
+        return [*list(asked.values())[: MOST - 1], polar]
+
+
+def _is_question(doc: Doc) -> bool:
+    first = doc[0]
+    return doc.text.rstrip("\"')").endswith("?") or (
+        first.lower_ in _WH and first.tag_ in {"WP", "WRB", "WDT", "WP$"}
+    )
+
+
+def _as_asked(doc: Doc) -> str:
+    text = doc.text.rstrip("?.! ")
+    return text[:1].upper() + text[1:] + "?"
+
+
+def _polar(clause: Clause | None, doc: Doc) -> str:
+    if clause is None or len(list(doc.sents)) > 1:
+        words = [token for token in doc if not token.is_space]
+        while words and words[-1].text in {".", "!", "…"}:
+            words.pop()
+        statement = any(token.pos_ in {"VERB", "AUX"} for token in words)
+        return f"{'Is it true that' if statement else 'What is'} {text_of(words, doc)}?"
+    return clause.asked("")
+
+
+def _wh_questions(clause: Clause, doc: Doc, span: Span) -> Iterator[str]:
+    tokens = doc.char_span(span.start, span.end, alignment_mode="contract")
+    if tokens is None or not len(tokens):
+        return
+    head = tokens.root
+    if head == clause.subject_head:
+        if head.dep_ != "expl":
+            yield clause.with_subject(_who_or_what(tokens))
+    elif head.dep_ == "poss" and head.head == clause.subject_head:
+        rest = [t for t in clause.subject if t.i > head.right_edge.i or t.i < head.left_edge.i]
+        owned = text_of((t for t in rest if t.tag_ != "POS"), doc)
+        yield clause.with_subject(f"whose {owned}")
+    elif clause.in_predicate(head) and clause.subject_head.dep_ != "expl":
+        yield from _about_predicate(clause, doc, tokens, head)
+
+
+def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> Iterator[str]:
+    whole = set(head.subtree)
+    if head.dep_ == "nummod" and head.head.tag_ in {"NNS", "NNPS"}:
+        counted = [t for t in head.head.subtree if t not in whole]
+        if head.head.dep_ in _OBJECTS and clause.in_predicate(head.head):
+            yield clause.asked(f"how many {text_of(counted, doc)}", set(head.head.subtree))
+    elif head.dep_ in {"pobj", "pcomp"} and head.head.dep_ in {"prep", "agent"}:
+        preposition = head.head
+        hangs_on_verb = preposition.head == clause.root
+        timed = head.ent_type_ in _TIMES and preposition.lower_ in _TIME_PREPOSITIONS
+        if timed or preposition.lower_ in _ALWAYS_TIME:
+            if hangs_on_verb:
+                yield clause.asked("when", {*whole, preposition})
+        elif (
+            head.ent_type_ in _PLACES
+            and preposition.lower_ in _PLACE_PREPOSITIONS
+            and hangs_on_verb
+        ):
+            yield clause.asked("where", {*whole, preposition})
+        elif not _follows(clause, preposition, whole):
+            placed = preposition.lower_ in _PLACE_PREPOSITIONS
+            yield clause.asked("what" if placed else _who_or_what(tokens), whole)
+    elif head.dep_ == "npadvmod" and head.ent_type_ in _TIMES and head.head == clause.root:
+        yield clause.asked("when", whole)
+    elif head.dep_ in _OBJECTS and head.head == clause.root:
+        yield clause.asked(_who_or_what(tokens), whole)
+    elif head.dep_ == "acomp" and head.head == clause.root:
+        yield clause.asked("how", whole)
+
+
+def _follows(clause: Clause, preposition: Token, whole: set[Token]) -> bool:
+    """Return whether another object follows the preposition and could be read as its object."""
+    after = [t for t in clause.rest if t.i > preposition.i and t not in whole]
+    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in after[:1])
+
+
+def _who_or_what(tokens: Tokens) -> str:
+    people = {token.ent_type_ for token in tokens} & {"PERSON"}
+    pronoun = tokens.root.tag_ == "PRP" and tokens.root.lower_ not in {"it", "they", "them"}
+    return "who" if people or pronoun else "what"
+
+
+class T5QuestionGenerator(Stage):
+    """Asks for each answer in the claim, with the claim as context, and for the claim as a whole.
+
+    The answers are extracted for this (report, 3.3.8), so they are not the spans that documents are
+    searched by. The polar question of a sentence is the sentence with its auxiliary verb before the
+    subject; for one without an auxiliary the model asks, with "No" for the answer.
+    """
+
+    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
+        """``models`` is the folder of the report's models; ``answers`` runs one of them."""
+        self._model = TextGenerator(models, QUESTIONS)
+        self._answers = answers
+
+    def warm_up(self) -> None:
+        """Load both models.
+
+        Raises:
+            ModelUnavailable: one is missing or damaged.
+        """
+        self._answers.warm_up()
+        self._model.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``questions``."""
+        return _step(state, self.ask(state.parsed))
+
+    def ask(self, doc: Doc) -> list[Question]:
+        """Return the different questions, the polar ones last."""
+        claim = doc.text
+        places = self._answers.places("answers", claim)
+        spans = [Span(claim[start:end], start, end, "entity") for start, end in places]
+        polar = [_inverted(sentence) for sentence in doc.sents]
+        answers = [*(span.text for span in spans), *("No" for text in polar if text is None)]
+        texts = self._model.answers([f"answer: {answer} context: {claim}" for answer in answers])
+        asked = [text.removeprefix(_PREFIX).strip() for text in texts]
+        rest = iter(asked[len(spans) :])
+        about = [Question(text, "wh", span) for text, span in zip(asked, spans, strict=False)]
+        whole = [Question(text if text is not None else next(rest), "polar") for text in polar]
+        return _different([*about, *whole])
+
+
+def _different(questions: list[Question]) -> list[Question]:
+    """Leave out empty questions, and all but the first with the same text."""
+    return list({q.text: q for q in reversed(questions) if q.text}.values())[::-1]
+
+
+def _inverted(sentence: Tokens) -> str | None:
+    """Return the sentence as a question; None without an auxiliary verb to begin it with."""
+    if sentence.text.rstrip().endswith("?"):
+        return sentence.text.strip()
+    clause = main_clause(sentence.as_doc())
+    return clause.asked("") if clause and clause.do is None else None
+
+
+def _step(state: ClaimState, questions: Sequence[Question]) -> Step:
+    message = f"Asking: {' '.join(question.text for question in questions)}"
+    return Step(replace(state, questions=tuple(questions)), message)

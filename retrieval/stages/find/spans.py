@@ -1,0 +1,218 @@
+"""The stage ``spans``: pieces of the claim that may name a document or answer a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spacy.tokens import Doc, Token
+from spacy.tokens import Span as Tokens
+
+from retrieval.models.report.answers import AnswerExtractor
+from retrieval.models.report.models import NAMES
+from retrieval.models.report.networks import TokenLabels
+from retrieval.stages.stage import Stage, Step
+from retrieval.state import ClaimState
+from retrieval.types import Span, SpanKind
+
+MOST = 64
+_LONGEST_RUN = 5  # words, where capital letters carry no information
+_INSIDE_NAMES = {"of", "the", "and", "in", "for", "de", "la", "von", "van", "&", "-", "'s", ":"}
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|(?<!\w)[‘']([^‘’']{2,})[’'](?!\w)")  # noqa: RUF001
+# The first kind to claim a stretch of text names it.
+_ORDER: tuple[SpanKind, ...] = ("quotation", "entity", "date", "number", "name", "noun chunk")
+_DATES = {"DATE", "TIME"}
+_NUMBERS = {"CARDINAL", "ORDINAL", "QUANTITY", "PERCENT", "MONEY"}
+
+
+class SpacySpanExtractor(Stage):
+    """Spans by spaCy's entities and noun chunks and by the claim's own marks.
+
+    The report (3.3.6) uses a NER model and an answer extraction model, because each of them misses
+    names. For the same reason this uses entities, noun chunks, capitalised runs, quotations,
+    numbers and dates.
+    """
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``spans``."""
+        return _step(state, self.extract(state.parsed))
+
+    def extract(self, doc: Doc) -> list[Span]:
+        """Return at most 64 spans in order of their position, longer ones first."""
+        found: dict[tuple[int, int], SpanKind] = {}
+        for kind, start, end in sorted(
+            _proposals(doc), key=lambda proposal: _ORDER.index(proposal[0])
+        ):
+            found.setdefault((start, end), kind)
+        if not found:
+            found = {
+                (token.idx, token.idx + len(token)): "noun chunk"
+                for token in doc
+                if any(letter.isalnum() for letter in token.text)
+            }
+        spans = [
+            Span(doc.text[start:end], start, end, kind) for (start, end), kind in found.items()
+        ]
+        # If there are too many, names and numbers come before the longer phrases around them.
+        spans.sort(key=lambda span: (_ORDER.index(span.kind), span.start, -span.end))
+        kept = spans[:MOST]
+        return sorted(kept, key=lambda span: (span.start, -span.end))
+
+
+def _proposals(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
+    for match in _QUOTED.finditer(doc.text):
+        group = 1 if match[1] is not None else 2
+        yield "quotation", match.start(group), match.end(group)
+    for entity in doc.ents:
+        kind: SpanKind = "entity"
+        if entity.label_ in _DATES:
+            kind = "date"
+        elif entity.label_ in _NUMBERS:
+            kind = "number"
+        yield from _trimmed(entity, kind)
+    for chunk in doc.noun_chunks:
+        yield from _trimmed(chunk, "noun chunk")
+    for token in doc:
+        if token.pos_ in {"NOUN", "PROPN"} and not token.is_stop and token.is_alpha:
+            yield "noun chunk", token.idx, token.idx + len(token)
+        if token.like_num:
+            yield "number", token.idx, token.idx + len(token)
+    if _capitals_tell(doc):
+        for run in _capitalised_runs(doc):
+            yield from _sub_runs(run)
+    else:
+        yield from _word_runs(doc)
+
+
+def _trimmed(tokens: Tokens, kind: SpanKind) -> Iterator[tuple[SpanKind, int, int]]:
+    """Propose the tokens as they are, and without determiner and possessive ending."""
+    words = list(tokens)
+    while words and (words[-1].is_punct or words[-1].tag_ == "POS"):
+        words.pop()
+    if all(word.is_stop or word.is_punct for word in words):
+        return
+    yield _of(words, kind)
+    while len(words) > 1 and (words[0].pos_ in {"DET", "PRON"} or words[0].is_punct):
+        words.pop(0)
+        yield _of(words, kind)
+
+
+def _of(words: list[Token], kind: SpanKind) -> tuple[SpanKind, int, int]:
+    return kind, words[0].idx, words[-1].idx + len(words[-1])
+
+
+def _capitals_tell(doc: Doc) -> bool:
+    """Whether capital letters mark names: not in a claim typed in one case only."""
+    return not doc.text.islower() and not doc.text.isupper()
+
+
+def _capitalised_runs(doc: Doc) -> Iterator[list[Token]]:
+    run: list[Token] = []
+    for token in doc:
+        if _is_capitalised(token) or (run and token.lower_ in _INSIDE_NAMES):
+            run.append(token)
+        else:
+            yield from _ended(run)
+            run = []
+    yield from _ended(run)
+
+
+def _ended(run: list[Token]) -> Iterator[list[Token]]:
+    while run and not _is_capitalised(run[-1]):
+        run.pop()
+    if run and not all(token.is_stop for token in run):
+        yield run
+
+
+def _is_capitalised(token: Token) -> bool:
+    return token.text[0].isupper() or (token.text[0].isdigit() and token.i > 0)
+
+
+def _sub_runs(run: list[Token]) -> Iterator[tuple[SpanKind, int, int]]:
+    """The run, and the shorter runs in it: "Mary Shelley's Frankenstein" names two pages."""
+    for first in range(len(run)):
+        for last in range(first, min(len(run), first + 8)):
+            words = run[first : last + 1]
+            if not (_is_capitalised(words[0]) and _is_capitalised(words[-1])):
+                continue
+            if all(word.is_stop or word.text.isdigit() for word in words):
+                continue
+            if words[0].is_stop and words[-1] != run[-1]:
+                continue  # "The Great" of "The Great Wall"
+            yield _of(words, "name")
+
+
+def _word_runs(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
+    """Every short run of words that begins and ends with a content word."""
+    words = [token for token in doc if not token.is_punct and not token.is_space]
+    for first, token in enumerate(words):
+        if token.is_stop:
+            continue
+        for last in range(first, min(len(words), first + _LONGEST_RUN)):
+            if not words[last].is_stop:
+                yield _of(words[first : last + 1], "name")
+
+
+class WikineuralSpanExtractor(Stage):
+    """Joins the entities that WikiNEuRal labels and those that a T5 extracts.
+
+    The report uses both because each of them misses names (3.3.6). As in the report, it does not
+    matter which model found a span, so all have the kind "entity".
+    """
+
+    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
+        """``models`` is the folder of the report's models; ``answers`` runs its T5."""
+        self._names = TokenLabels(models, NAMES)
+        self._answers = answers
+
+    def warm_up(self) -> None:
+        """Load both models.
+
+        Raises:
+            ModelUnavailable: one is missing or damaged.
+        """
+        self._names.warm_up()
+        self._answers.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``spans``."""
+        return _step(state, self.extract(state.parsed))
+
+    def extract(self, doc: Doc) -> list[Span]:
+        """Return the spans in order of their position, longer ones first, each once.
+
+        Spans of digits alone, or with "#", are useless for the search and left out.
+        """
+        claim = doc.text
+        found = {
+            *merged_entities(self._names.labelled(claim)),
+            *self._answers.places("entities", claim),
+        }
+        ordered = sorted(found, key=lambda place: (place[0], -place[1]))
+        spans = [Span(claim[start:end], start, end, "entity") for start, end in ordered]
+        return [span for span in spans if not span.text.isdigit() and "#" not in span.text]
+
+
+def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
+    """Return the positions of entities, from (start, end, label) of each word.
+
+    Labels are "O", "B-TYPE" and "I-TYPE". An entity is a word labelled B or I and those after
+    it that are labelled I with the same type.
+    """
+    entities: list[tuple[int, int]] = []
+    before = ""
+    for start, end, label in words:
+        place, _, kind = label.partition("-")
+        if kind and place == "I" and kind == before:
+            entities[-1] = (entities[-1][0], end)
+        elif kind:
+            entities.append((start, end))
+        before = kind
+    return entities
+
+
+def _step(state: ClaimState, spans: Sequence[Span]) -> Step:
+    message = f"Looking for: {'; '.join(span.text for span in spans)}"
+    return Step(replace(state, spans=tuple(spans)), message)

@@ -1,0 +1,158 @@
+"""The stage ``titles``: documents that the claim names (report, 3.3.1; Nie et al. 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spacy.tokens import Doc
+
+from retrieval.index.interface import DocumentStore
+from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+from retrieval.types import Candidate, Span, TitleMatch
+
+_LONGEST = 8  # words
+# Words that alone are no names: "It is …", "In 1990 …".
+_FUNCTION = {"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SPACE"}
+
+
+class TitleMatcher(Stage):
+    """Finds documents whose title, with or without words in parentheses, is a name in the claim.
+
+    Names are the claim's spans and every run of words that begins with a capital letter or a digit.
+    A parser finds no name in titles such as "Always", or two in "Miracle at St. Anna"; a lookup in
+    the index finds them.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: TextEncoder, cutoff: float, limit: int
+    ) -> None:
+        """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
+        self._store = store
+        self._encoder = encoder
+        self._cutoff = cutoff
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``exact`` and ``disambiguated``."""
+        return _step(state, *self.match(state.parsed, state.spans))
+
+    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return exact matches, longest names first, and disambiguated ones, most similar first.
+
+        Exact matches have the score 1. All disambiguated titles are ranked in one list, so that
+        none is dropped for a worse one.
+        """
+        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc)])
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        matches = self._store.title_matches(longest_first)
+        exact = [match for match in matches if match.disambiguation is None]
+        named = {match.document_id for match in exact}
+        others = {
+            match.document_id: match
+            for match in matches
+            if match.disambiguation is not None and match.document_id not in named
+        }
+        named_exactly = [
+            Candidate(document_id, ("title",), 1.0, 1)
+            for document_id in dict.fromkeys(match.document_id for match in exact)
+        ]
+        return named_exactly, self._closest(doc.text, list(others.values()))
+
+    def _closest(self, claim: str, matches: Sequence[TitleMatch]) -> list[Candidate]:
+        if not matches:
+            return []
+        vectors = self._encoder.encode([claim, *(match.title for match in matches)])
+        scored = [
+            Candidate(match.document_id, ("disambiguation",), float(score), 1)
+            for match, score in zip(matches, vectors[1:] @ vectors[0], strict=True)
+            if score >= self._cutoff
+        ]
+        scored.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
+        return scored[: self._limit]
+
+
+class SpacyTitleMatcher(Stage):
+    """Finds documents whose title is a span of the claim, as the program of the report does.
+
+    The report ignores case alone, and does not say how titles with words in parentheses are
+    compared with the claim. Its program asks Elasticsearch for ten titles, of which exact ones come
+    first, and compares these words by the vectors of spaCy's en_core_web_sm.
+    """
+
+    def __init__(
+        self, store: DocumentStore, parser: EnglishParser, settings: RetrievalConfig
+    ) -> None:
+        """Read ``title_limit`` titles.
+
+        Of the disambiguated ones ``disambiguation_limit`` are kept, all more similar than
+        ``disambiguation_cutoff``.
+        """
+        self._store = store
+        self._parser = parser
+        self._titles = settings.title_limit
+        self._cutoff = settings.disambiguation_cutoff
+        self._limit = settings.disambiguation_limit
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``exact`` and ``disambiguated``."""
+        return _step(state, *self.match(state.parsed, state.spans))
+
+    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return exact matches, with the score 1, and disambiguated ones, most similar first."""
+        names = list(dict.fromkeys(span.text for span in spans))
+        matches = [match for match in self._store.title_matches(names) if _as_written(match)]
+        matches.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
+        found: dict[str, TitleMatch] = {}
+        for match in matches:
+            found.setdefault(match.document_id, match)
+        exact, disambiguated = [], []
+        for document_id, match in list(found.items())[: self._titles]:
+            if match.disambiguation is None:
+                exact.append(Candidate(document_id, ("title",), 1.0, 1))
+                continue
+            score = _similarity(self._parser.parse(match.disambiguation), doc)
+            if score > self._cutoff:
+                disambiguated.append(Candidate(document_id, ("disambiguation",), score, 1))
+        disambiguated.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
+        return exact, disambiguated[: self._limit]
+
+
+def _as_written(match: TitleMatch) -> bool:
+    """Return whether the title, or what is before its parentheses, is the name but for case."""
+    title, name = match.title.casefold(), match.name.casefold()
+    return title == name if match.disambiguation is None else title.startswith(f"{name} (")
+
+
+def _similarity(words: Doc, claim: Doc) -> float:
+    """Return the cosine of the means of the words' vectors."""
+    lengths = float(words.vector_norm * claim.vector_norm)
+    return float(words.vector @ claim.vector) / lengths if lengths else 0.0
+
+
+def _step(
+    state: ClaimState, exact: Sequence[Candidate], disambiguated: Sequence[Candidate]
+) -> Step:
+    found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
+    named = count(len(exact), "exact title")
+    return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
+
+
+def _runs(doc: Doc) -> Iterator[str]:
+    """Return every run of at most eight words that may be a title, as written in the claim."""
+    one_case = doc.text.islower() or doc.text.isupper()
+    for first, token in enumerate(doc):
+        if not (one_case or token.text[0].isupper() or token.text[0].isdigit()):
+            continue
+        for last in range(first, min(len(doc), first + _LONGEST)):
+            run = doc[first : last + 1]
+            if not all(word.pos_ in _FUNCTION for word in run):
+                yield run.text

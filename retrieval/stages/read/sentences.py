@@ -1,0 +1,152 @@
+"""The stage ``sentences``: opens documents and chooses which of their sentences are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from retrieval.index.interface import DocumentStore
+from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders.query_encoder import PathEncoder
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.find.dense import leading_paths, queries_of
+from retrieval.stages.stage import Stage, Step, count
+from retrieval.state import ClaimState
+from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
+
+
+class SentencePreranker(Stage):
+    """Chooses the sentences nearest to the claim, by the vectors that the index has.
+
+    First sentences, and those of documents that were found by their titles, get a bonus.
+
+    Reading sentences takes most of the time of a check; comparing vectors takes almost none.
+    """
+
+    def __init__(
+        self, store: DocumentStore, encoder: TextEncoder, settings: RetrievalConfig
+    ) -> None:
+        """``encoder`` is the one that the store's vectors are compared with."""
+        self._store = store
+        self._encoder = encoder
+        self._settings = settings
+
+    def warm_up(self) -> None:
+        """Load the encoder."""
+        self._encoder.warm_up()
+
+    def run(self, state: ClaimState) -> Step:
+        """Open ``candidates`` as ``opened``, add them to ``documents`` and find ``chosen``."""
+        opened = self._open(state.candidates)
+        first, later = self._settings.sentence_limit, self._settings.expansion_sentence_limit
+        limit = later if state.documents else first
+        chosen = self._chosen(state, opened, limit)
+        found = replace(
+            state,
+            candidates=(),
+            opened=tuple(opened),
+            documents=(*state.documents, *opened),
+            chosen=tuple(chosen),
+        )
+        documents = count(len(opened), "document")
+        return Step(found, f"{count(len(chosen), 'sentence')} to read, of {documents}")
+
+    def _open(self, candidates: Sequence[Candidate]) -> list[RankedDocument]:
+        documents = self._store.documents([candidate.document_id for candidate in candidates])
+        return [
+            RankedDocument(
+                document, candidate.score, candidate.found_by, candidate.hop, candidate.led_by
+            )
+            for document, candidate in zip(documents, candidates, strict=True)
+        ]
+
+    def _chosen(
+        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
+    ) -> list[tuple[RankedDocument, Sentence]]:
+        """Return the sentences to read."""
+        return self.choose(state.claim, opened, limit)
+
+    def choose(
+        self, claim: str, documents: Sequence[RankedDocument], limit: int
+    ) -> list[tuple[RankedDocument, Sentence]]:
+        """Return up to ``limit`` sentences with their documents, in no particular order.
+
+        They are the nearest ones, bonus included. ``documents`` come best first. If the index has
+        no vectors, the first sentence of each is returned, then those nearer the beginning of
+        better documents.
+        """
+        placed = [
+            (position, rank, sentence)
+            for rank, ranked in enumerate(documents)
+            for position, sentence in enumerate(ranked.document.sentences)
+        ]
+        placed.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
+        if len(placed) > limit:
+            near = self._similarities(claim, documents, len(placed))
+            placed.sort(
+                key=lambda entry: -self._nearness(entry[0], documents[entry[1]], entry[2], near)
+            )
+        return [(documents[rank], sentence) for _, rank, sentence in placed[:limit]]
+
+    def _similarities(
+        self, claim: str, documents: Sequence[RankedDocument], most: int
+    ) -> dict[SentenceKey, float]:
+        """Return the nearness of each sentence; empty if the index has no vectors."""
+        ids = [ranked.document.id for ranked in documents]
+        (matches,) = self._store.nearest_sentences(self._encoder.encode([claim]), most, among=ids)
+        return {match.key: match.similarity for match in matches}
+
+    def _nearness(
+        self,
+        position: int,
+        of: RankedDocument,
+        sentence: Sentence,
+        near: Mapping[SentenceKey, float],
+    ) -> float:
+        key = SentenceKey(sentence.document_id, sentence.sentence_id)
+        first = self._settings.first_sentence_bonus if position == 0 else 0.0
+        by_title = {"title", "disambiguation"} & set(of.found_by)
+        named = self._settings.title_bonus if by_title else 0.0
+        return near.get(key, 0.0) + first + named
+
+
+class DenseSentenceReader(SentencePreranker):
+    """Chooses the sentences that dense search finds, and no others of their documents (M3, 3.2)."""
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        encoder: TextEncoder,
+        queries: PathEncoder,
+        settings: RetrievalConfig,
+    ) -> None:
+        """``queries`` encodes the claim with each path, as the stage ``dense`` does."""
+        super().__init__(store, encoder, settings)
+        self._queries = queries
+
+    def warm_up(self) -> None:
+        """Load the encoder of queries."""
+        self._queries.warm_up()
+
+    def _chosen(
+        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
+    ) -> list[tuple[RankedDocument, Sentence]]:
+        """Return ``limit`` unread sentences, nearest first, also of documents opened before.
+
+        Of the ``dense_limit`` sentences nearest to each path; in the first hop to the claim.
+        """
+        of = {r.document.id: r for r in (*state.documents, *opened)}
+        if not of:
+            return []
+        paths = leading_paths(state, self._settings.path_leads) or [[]]
+        vectors = self._queries.encode(queries_of(state.claim, paths))
+        found = self._store.nearest_sentences(vectors, self._settings.dense_limit, among=of.keys())
+        read = {item.key for item in state.read}
+        matches = sorted((m for near in found for m in near), key=lambda m: -m.similarity)
+        nearest = [key for key in dict.fromkeys(m.key for m in matches) if key not in read]
+        placed = {
+            SentenceKey(sentence.document_id, sentence.sentence_id): (ranked, sentence)
+            for ranked in of.values()
+            for sentence in ranked.document.sentences
+        }
+        return [placed[key] for key in nearest[:limit]]

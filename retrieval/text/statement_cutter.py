@@ -1,0 +1,302 @@
+"""Cuts a claim into the statements that it makes.
+
+A claim is cut between its sentences, at semicolons, and before "and" or "but" where both halves
+have a finite verb of their own. A half without a subject takes that of the half before it, and a
+pronoun as subject is replaced by the subject that it stands for. Where any of this is not plain,
+the claim stays whole: that is checked as one, but a wrong statement is not what the claim says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from spacy.tokens import Doc, Token
+
+from retrieval.text.english import EnglishParser
+
+MOST_STATEMENTS = 6
+
+_FINITE = {"VBD", "VBZ", "VBP", "MD"}
+_SUBJECTS = {"nsubj", "nsubjpass", "expl"}
+# What is said under a condition, or as one of two things, is not said by a half alone.
+_BINDS = {"if", "unless", "whether", "either", "neither", "nor", "or"}
+_PRONOUNS = {"it", "he", "she", "they"}
+_THINGS = {"GPE", "LOC", "FAC", "ORG", "WORK_OF_ART", "PRODUCT", "EVENT"}  # named ones
+_COMPARES = {"another", "both", "former", "latter", "other", "others", "respectively", "same"}
+_NOT_THE_SAME = {"a", "an", "any", "few", "many", "most", "no", "nobody", "one", "several", "some"}
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+
+Slice: TypeAlias = tuple[int, int]
+"""Characters of the claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Characters of a statement from ``at`` on that are ``claim[start:end]``."""
+
+    at: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of the claim; ``claim[start:end]`` makes it.
+
+    ``pieces``: where its text is that of the claim. A copied subject lies before ``start``.
+    """
+
+    text: str
+    start: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+    def in_claim(self, start: int, end: int) -> Slice | None:
+        """Return the offsets in the claim of a part of the text.
+
+        ``None`` for what it does not have from ``claim[start:end]``.
+        """
+        for piece in self.pieces:
+            moved = piece.start - piece.at
+            if piece.at <= start and end + moved <= piece.end and start + moved >= self.start:
+                return start + moved, end + moved
+        return None
+
+
+def statements(claim: Doc, parser: EnglishParser) -> tuple[Statement, ...]:
+    """Return the statements of a parsed claim, at most ``MOST_STATEMENTS``, in its order.
+
+    A claim that is not cut is its only statement.
+    """
+    text = claim.text
+    try:
+        parts = list(_parts(claim, parser))
+    except _NotPlain:
+        parts = []
+    if len(parts) < 2:
+        return (Statement(text, 0, len(text), (Piece(0, 0, len(text)),)),)
+    if len(parts) > MOST_STATEMENTS:
+        last = parts[MOST_STATEMENTS - 1]
+        parts[MOST_STATEMENTS - 1 :] = [replace(last, end=parts[-1].end)]
+    return tuple(_statement(part, text) for part in parts)
+
+
+class _NotPlain(Exception):
+    """It is not certain what a part of the claim says without the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the claim. ``before``: its subject, if that is elsewhere in the claim; it stands
+    for what is before ``rest``.
+    """
+
+    before: tuple[Slice | str, ...]
+    start: int
+    rest: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause with a finite verb; ``start`` and ``end`` are its offsets in the claim.
+
+    ``offset``: where the text that was parsed begins in the claim.
+    """
+
+    verb: Token
+    start: int
+    end: int
+    offset: int
+
+    @property
+    def subject(self) -> Token | None:
+        return _subject(self.verb)
+
+    @property
+    def words(self) -> list[Token]:
+        return [t for t in self.verb.doc if self.start <= t.idx + self.offset < self.end]
+
+    def place(self, subject: Token) -> Slice:
+        """Return where the whole subject is in the claim."""
+        last = subject.right_edge
+        return self.offset + subject.left_edge.idx, self.offset + last.idx + len(last)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The last subject that was named, where it is in the claim, and the clauses so far."""
+
+    place: Slice
+    head: Token
+    before: tuple[_Clause, ...]
+    others: bool = False
+
+    def after(self, clause: _Clause) -> _Known:
+        """Return what is known after the clause too."""
+        before, subject = (*self.before, clause), clause.subject
+        if subject is None or _is_pronoun(subject) or _is_pronoun(subject.left_edge):
+            return replace(self, before=before)
+        return _Known(clause.place(subject), subject, before, others=True)
+
+    @property
+    def is_one_thing(self) -> bool:
+        """Whether it is the same thing in two sentences, as "a mill" or "no mill" need not be."""
+        first = self.head.left_edge
+        return first.lower_ not in _NOT_THE_SAME and first.pos_ != "NUM"
+
+    def may_be(self, pronoun: Token) -> bool:
+        """Return whether the pronoun stands for this subject and for nothing else."""
+        head, kind = self.head, self.head.ent_type_
+        said = [token for clause in self.before for token in clause.words]
+        plural = head.tag_ in {"NNS", "NNPS"} or any(t.dep_ == "conj" for t in head.children)
+        if self.others or head.pos_ not in {"NOUN", "PROPN"}:
+            return False
+        if pronoun.lower_ in {"they", "their"}:
+            return plural
+        if pronoun.lower_ in {"it", "its"}:
+            thing = head.left_edge.lower_ == "the" or kind in _THINGS
+            rival = pronoun.lower_ == "it" and any(token.dep_ == "dobj" for token in said)
+            return thing and kind != "PERSON" and not plural and not rival
+        own = set(head.subtree)
+        rival = any(token.ent_type_ == "PERSON" and token not in own for token in said)
+        return kind not in _THINGS and not plural and not rival
+
+
+def _statement(part: _Part, claim: str) -> Statement:
+    text, pieces = "", []
+    for piece in part.before:
+        if not isinstance(piece, str):
+            pieces.append(Piece(len(text), *piece))
+            piece = claim[slice(*piece)]
+        text += piece
+    pieces.append(Piece(len(text), part.rest, part.end))
+    text += claim[part.rest : part.end]
+    return Statement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
+
+
+def _parts(claim: Doc, parser: EnglishParser) -> Iterator[_Part]:
+    """Yield the parts of the claim.
+
+    Raises:
+        _NotPlain: the claim must not be cut.
+    """
+    known: _Known | None = None
+    for clause in _clauses(claim, parser):
+        subject = clause.subject
+        if known is None:
+            if subject is None:
+                raise _NotPlain
+            yield _whole(clause)
+            known = _Known(clause.place(subject), subject, (clause,))
+        else:
+            yield _part(clause, known)
+            known = known.after(clause)
+
+
+def _part(clause: _Clause, known: _Known) -> _Part:
+    """Return the part of the claim that says what the clause says without those before it."""
+    subject = clause.subject
+    pronoun = subject and next((t for t in (subject, subject.left_edge) if _is_pronoun(t)), None)
+    words = [token for token in clause.words if token != pronoun]
+    if any(token.tag_ == "PRP" or token.lower_ in _COMPARES for token in words):
+        raise _NotPlain  # it may stand for anything
+    if any(token.tag_ in {"JJR", "RBR"} for token in words) and not any(
+        token.lower_ == "than" for token in words
+    ):
+        raise _NotPlain  # "more people" than what was named before
+    if any(token.tag_ == "PRP$" and not known.may_be(token) for token in words):
+        raise _NotPlain
+    if (subject is None or pronoun is not None) and not known.is_one_thing:
+        raise _NotPlain
+    if subject is None:
+        return replace(_whole(clause), before=(known.place, " "))
+    if pronoun is None:
+        if _is_the_thing_before(subject) or any(token.tag_ == "PRP$" for token in words):
+            raise _NotPlain
+        return _whole(clause)
+    if clause.offset + pronoun.idx != clause.start or not known.may_be(pronoun):
+        raise _NotPlain
+    owns = "'s" if pronoun.tag_ == "PRP$" else ""
+    rest = clause.start + len(pronoun)
+    return replace(_whole(clause), before=(known.place, owns), rest=rest)
+
+
+def _whole(clause: _Clause) -> _Part:
+    return _Part((), clause.start, clause.start, clause.end)
+
+
+def _clauses(claim: Doc, parser: EnglishParser) -> Iterator[_Clause]:
+    quoted = [found.span() for found in _QUOTED.finditer(claim.text)]
+    sentences = list(_sentences(claim, quoted))
+    for start, end in sentences:
+        parsed = claim if len(sentences) == 1 else parser.parse(claim.text[start:end])
+        yield from _halves(parsed, start, quoted)
+
+
+def _sentences(claim: Doc, quoted: Sequence[Slice]) -> Iterator[Slice]:
+    """Yield the offsets of what ends with the end of a sentence or a semicolon, outside quotes."""
+    if not claim.has_annotation("SENT_START"):
+        raise _NotPlain
+    start = 0
+    for token in claim:
+        last = token.i + 1 == len(claim)
+        ends = last or claim[token.i + 1].is_sent_start or token.text == ";"
+        if ends and not (_inside(token.idx, quoted) and not last):
+            end = token.idx + len(token)
+            if not (last and start == 0) and claim.text[:end].endswith("?"):
+                raise _NotPlain
+            yield start, end
+            start = end if last else claim[token.i + 1].idx
+
+
+def _halves(sentence: Doc, offset: int, quoted: Sequence[Slice]) -> Iterator[_Clause]:
+    """Yield the clauses that "and" or "but" join; one if the sentence must not be cut."""
+    roots = [token for token in sentence if token.dep_ == "ROOT"]
+    if len(roots) != 1 or not _is_finite(roots[0]):
+        raise _NotPlain
+    joined = [verb for verb in roots[0].conjuncts if _is_finite(verb)]
+    subject = _subject(roots[0])
+    leading = subject is not None and subject.left_edge.i > 0
+    if leading or not _BINDS.isdisjoint(token.lower_ for token in sentence):
+        joined = []
+    begins = [(roots[0], 0, 0)]  # a verb, where the part before ends, and where its own begins
+    for verb in sorted(joined):
+        joint = verb.left_edge.i - 1
+        joins = sentence[joint].lower_ in {"and", "but"} and sentence[joint].dep_ == "cc"
+        if joins and not _inside(offset + sentence[joint].idx, quoted):
+            begins.append((verb, sentence[joint].idx, verb.left_edge.idx))
+    ends = [end for _, end, _ in begins[1:]] + [len(sentence.text)]
+    for (verb, _, start), end in zip(begins, ends, strict=True):
+        said = sentence.text[:end].rstrip(" .!;,")
+        yield _Clause(verb, offset + start, offset + len(said), offset)
+
+
+def _subject(verb: Token) -> Token | None:
+    subjects = (child for child in verb.children if child.dep_ in _SUBJECTS and child.i < verb.i)
+    return next(subjects, None)
+
+
+def _is_finite(verb: Token) -> bool:
+    """Return whether the verb or its auxiliary is; "written and illustrated by" shares one."""
+    if any(t.dep_ in {"aux", "auxpass"} and t.tag_ in _FINITE for t in verb.children):
+        return True
+    return verb.tag_ in _FINITE and not any(t.dep_ == "agent" for t in verb.children)
+
+
+def _is_pronoun(token: Token) -> bool:
+    return token.lower_ in _PRONOUNS or token.tag_ == "PRP$"
+
+
+def _is_the_thing_before(subject: Token) -> bool:
+    """Return whether this may be something that was named before ("the book", "this")."""
+    words = list(subject.subtree)
+    named = any(t.pos_ in {"PROPN", "NUM"} for t in words)
+    return subject.tag_ == "DT" or (words[0].lower_ in {"the", "this", "these"} and not named)
+
+
+def _inside(at: int, quoted: Sequence[Slice]) -> bool:
+    return any(start < at < end - 1 for start, end in quoted)

@@ -1,0 +1,218 @@
+"""Claims with their evidence, and the counts of the verifier's labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.evaluation.pairs import Pair, read_pairs
+from research.evaluation.verifier_alone import (
+    WORST,
+    pair_results,
+    quantity_results,
+    report_of_pairs,
+    with_arithmetic,
+)
+from retrieval.errors import BadSource
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.text.model_texts import evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+LAMP = {"claim": "The lamp is red.", "label": "SUPPORTS", "evidence": "It is painted red."}
+PIER = {"title": "Pier", "sentence": "It was built by Ida Holm."}
+HOLM = {"title": "Ida Holm", "sentence": "She kept bees."}
+
+
+def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[Pair]:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(
+        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
+        encoding="utf-8",
+    )
+    return list(read_pairs(path))
+
+
+def test_evidence_is_a_text_that_is_read_as_it_is(tmp_path: Path) -> None:
+    assert read(tmp_path, LAMP) == [
+        Pair("The lamp is red.", "It is painted red.", SUPPORTS, None, None, None)
+    ]
+
+
+def test_the_title_of_a_text_is_written_before_it(tmp_path: Path) -> None:
+    named = LAMP | {"title": "Lamp", "source": "mine", "kind": "colour"}
+    assert read(tmp_path, "", named, LAMP | {"title": ""}) == [
+        Pair("The lamp is red.", "Lamp : It is painted red.", SUPPORTS, "Lamp", "mine", "colour"),
+        Pair("The lamp is red.", "It is painted red.", SUPPORTS, None, None, None),
+    ]
+
+
+def test_sentences_with_their_titles_are_read_as_one_text(tmp_path: Path) -> None:
+    line = {
+        "claim": "The builder of the pier kept no bees.",
+        "label": "REFUTES",
+        "evidence": [PIER, HOLM],
+    }
+    (pair,) = read(tmp_path, line)
+    assert pair.label == REFUTES
+    assert pair.evidence == ("Pier : It was built by Ida Holm. [SEP] Ida Holm : She kept bees.")
+    # Each sentence has a title already; that of the pair only groups it with others.
+    (grouped,) = read(tmp_path, line | {"title": "Ida Holm"})
+    assert (grouped.title, grouped.evidence) == ("Ida Holm", pair.evidence)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
+        (LAMP | {"claim": 7}, "no text under 'claim'"),
+        (LAMP | {"claim": " \t"}, "the claim is empty"),
+        ({k: v for k, v in LAMP.items() if k != "evidence"}, "the evidence is neither"),
+        (LAMP | {"evidence": " "}, "the evidence is neither"),
+        (LAMP | {"evidence": []}, "the evidence is neither"),
+        (LAMP | {"evidence": 7}, "the evidence is neither"),
+        (LAMP | {"evidence": [PIER | {"title": 7}]}, "the evidence is neither"),
+        (LAMP | {"evidence": [PIER, {"title": "Pier"}]}, "evidence without a 'title' and a"),
+        (LAMP | {"evidence": ["It is red."]}, "evidence without a 'title' and a 'sentence' each"),
+        (LAMP | {"title": 7}, "the value of 'title' is not a text"),
+        (LAMP | {"source": ["mine"]}, "the value of 'source' is not a text"),
+        (LAMP | {"kind": {}}, "the value of 'kind' is not a text"),
+    ],
+)
+def test_what_is_no_pair_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
+    with pytest.raises(BadSource, match=r"pairs\.jsonl, line 2") as caught:
+        read(tmp_path, LAMP, line)
+    assert said in caught.value.message
+
+
+def pair(label: Label, source: str | None = None, kind: str | None = None, n: int = 0) -> Pair:
+    return Pair(f"Claim {n}.", f"Evidence {n}.", label, None, source, kind)
+
+
+PAIRS = [
+    pair(SUPPORTS, "sea", "number", 1),
+    pair(REFUTES, "sea", "name", 2),
+    pair(NOT_ENOUGH_INFO, "land", None, 3),
+    pair(SUPPORTS, None, "number", 4),
+]
+SAID = np.array(
+    [
+        (0.75, 0.25, 0.0),  # right
+        (0.75, 0.25, 0.0),  # wrong
+        (0.0, 0.0, 1.0),  # right
+        (0.25, 0.25, 0.5),  # wrong
+    ],
+    dtype=np.float32,
+)
+
+
+def test_results_are_counted_over_all_pairs_and_by_what_groups_them() -> None:
+    results = pair_results(PAIRS, SAID)
+    assert (results["pairs"], results["accuracy"]) == (4, 0.5)
+    # Two of confidence 0.75, one of them right: off by 0.25. One of 0.5, wrong: off by 0.5. One
+    # of 1, right. 0.25 * 2 / 4 + 0.5 * 1 / 4 = 0.25.
+    assert results["calibration_error"] == pytest.approx(0.25)
+    assert results["by_label"] == {
+        SUPPORTS: {"pairs": 2, "accuracy": 0.5},
+        REFUTES: {"pairs": 1, "accuracy": 0.0},
+        NOT_ENOUGH_INFO: {"pairs": 1, "accuracy": 1.0},
+    }
+    assert results["by_source"] == {
+        "sea": {"pairs": 2, "accuracy": 0.5},
+        "land": {"pairs": 1, "accuracy": 1.0},
+    }
+    assert results["by_kind"] == {
+        "number": {"pairs": 2, "accuracy": 0.5},
+        "name": {"pairs": 1, "accuracy": 0.0},
+    }
+
+
+def test_wrong_labels_are_listed_the_most_confident_first() -> None:
+    assert pair_results(PAIRS, SAID)["worst"] == [
+        {
+            "claim": "Claim 2.",
+            "evidence": "Evidence 2.",
+            "label": REFUTES,
+            "predicted_label": SUPPORTS,
+            "confidence": 0.75,
+        },
+        {
+            "claim": "Claim 4.",
+            "evidence": "Evidence 4.",
+            "label": SUPPORTS,
+            "predicted_label": NOT_ENOUGH_INFO,
+            "confidence": 0.5,
+        },
+    ]
+
+
+def test_of_many_wrong_labels_the_first_of_the_most_confident_are_listed() -> None:
+    many = [pair(REFUTES, n=n) for n in range(WORST + 5)]
+    said = np.array([(0.5, 0.0, 0.5)] * 4 + [(1.0, 0.0, 0.0)] * (WORST + 1), dtype=np.float32)
+    results = pair_results(many, said)
+    assert [item["claim"] for item in results["worst"]] == [
+        f"Claim {n}." for n in range(4, 4 + WORST)
+    ]
+
+
+def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
+    counted = quantity_results(PAIRS, SAID[::-1], SAID, [0, 1])
+    about = {
+        "command": "esoteric evaluate",
+        "file": "mine.jsonl",
+        "model": "Fake 7",
+        "quantities": counted,
+    }
+    report = report_of_pairs({**about, **pair_results(PAIRS, SAID)})
+    assert "4 pairs of `mine.jsonl`, labelled by Fake 7: label accuracy\n50.0 %" in report
+    assert "expected calibration error 0.250." in report
+    for label, row in zip(LABELS, ("2 | 50.0", "1 | 0.0", "1 | 100.0"), strict=True):
+        assert f"\n| {label} | {row} |" in report
+    assert "| source | pairs | label accuracy, % |\n|---|---|---|\n| sea | 2 | 50.0 |" in report
+    assert "| kind | pairs | label accuracy, % |\n|---|---|---|\n| number | 2 | 50.0 |" in report
+    assert "the 2 most confident errors" in report
+    assert "Arithmetic decided 2 of them, 1 rightly." in report
+    assert "Without it the label accuracy is 25.0 %." in report
+
+    plain = report_of_pairs({**about, **pair_results([pair(SUPPORTS)], SAID[:1])})
+    assert "| label |" in plain
+    assert "| source |" not in plain
+    assert "| kind |" not in plain
+
+
+class SupportsFilledHalves:
+    """Supports two claims, whatever it reads."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        known = ("The mill opened in 1901.", "the bridge fell in 1903.")
+        rows = [(0.9, 0.0, 0.1) if claim in known else (0.1, 0.0, 0.9) for claim, _ in pairs]
+        return np.array(rows, dtype=np.float32)
+
+
+def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
+    road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
+    mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
+    claims = [
+        ("The road from Arl to Benn is 80 miles long.", road),
+        ("The road is old.", road),
+        ("The mill opened after the bridge fell.", mill),
+    ]
+    pairs = [Pair(claim, evidence_text(*text), REFUTES, None, None, None) for claim, text in claims]
+    before = np.array([(0.75, 0.25, 0.0)] * 3, dtype=np.float32)
+    after, ruled = with_arithmetic(pairs, before, cast(EvidenceModel, SupportsFilledHalves()))
+    assert ruled == [0, 2]
+    assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (REFUTES, SUPPORTS, REFUTES)]
+    assert quantity_results(pairs, before, after, ruled) == {
+        "decided": 2,
+        "right": 2,
+        "turned_right": 2,
+        "turned_wrong": 0,
+        "accuracy_without": 0.0,
+    }

@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from research.evaluation.claims import AnnotatedClaim
+from research.training.compositions import Composition, compositions
+from research.training.compositions.apart import PageWords, Piece, joined
+from research.training.compositions.bridges import BridgeFinder
+from research.training.compositions.composition import Fact, Phrase
+from research.training.compositions.definitions import DefinitionReader
+from research.training.compositions.exchanges import Exchanges
+from research.training.compositions.statements import Statement, statements
+from research.training.compositions.tidying import tidied, with_article, with_pronoun
+from research.training.data import TrainingData
+from research.training.sentence_pool import SentencePool
+from retrieval.text.english import EnglishParser
+from retrieval.types import REFUTES, SUPPORTS
+from tests.research.training.pages import pool_of
+from tests.support.encoders import WordEncoder
+
+PAGES = {
+    "Quiet_Harbour": [
+        "Quiet Harbour is a 1987 drama film directed by Ingrid Solheim .",
+        "It was shown in Brightwater .",
+    ],
+    "Ingrid_Solheim": [
+        "Ingrid Solheim ( born 4 May 1941 ) is a Norwegian photographer and screenwriter .",
+        "She studied chemistry in Prague .",
+    ],
+    "The_Last_Lantern": ["The Last Lantern is a 1990 film directed by Ingrid Solheim ."],
+    "Night_Ferry": ["Night Ferry is a 1994 thriller film directed by Pavel Drozd ."],
+    "Pavel_Drozd": ["Pavel Drozd ( 3 March 1922 - 9 June 1999 ) was a Czech novelist ."],
+    "Copper_Moon": ["Copper Moon is a song by Los Faroles ."],
+    "Los_Faroles": ["Los Faroles are a Mexican rock band formed in Oaxaca ."],
+    "Garden_of_Tin": ["Garden of Tin is a 1999 film directed by Sofia Marchetti and Pavel Drozd ."],
+    "Sofia_Marchetti": [
+        "Sofia Marchetti ( born 1960 ) is an Italian dancer .",
+        "She directed Garden of Tin in 1999 .",
+    ],
+}
+QUIET_HARBOUR = AnnotatedClaim(
+    "Quiet Harbour was made by Ingrid Solheim.", SUPPORTS, ((("Quiet_Harbour", 0),),)
+)
+CHEMISTRY = AnnotatedClaim(
+    "Ingrid Solheim never studied chemistry.", REFUTES, ((("Ingrid_Solheim", 1),),)
+)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+def made_from(
+    pool: SentencePool, *train: AnnotatedClaim, seed: int = 0, limit: int = 1000
+) -> list[Composition]:
+    return compositions(TrainingData(list(train), [], [], [], pool, pool, 0, {}), seed, limit)
+
+
+@pytest.fixture(scope="module")
+def many(pool: SentencePool) -> list[Composition]:
+    """What six seeds make."""
+    return [
+        one for seed in range(6) for one in made_from(pool, QUIET_HARBOUR, CHEMISTRY, seed=seed)
+    ]
+
+
+def cut(one: Composition, spans: tuple[tuple[int, int], ...]) -> list[str]:
+    return [one.claim.text[start:end] for start, end in spans]
+
+
+def test_a_name_is_replaced_by_the_definition_of_its_page(many: list[Composition]) -> None:
+    supported = {one.claim.text: one for one in many if one.claim.label == SUPPORTS}
+    one = supported["Night Ferry was directed by a Czech novelist."]
+    assert one.kind == "description"
+    assert one.bridge == "Pavel Drozd"
+    assert one.claim.evidence == ((("Night_Ferry", 0), ("Pavel_Drozd", 0)),)
+    assert cut(one, one.parts[0]) == ["Night Ferry", "directed"]
+    assert cut(one, one.parts[1]) == ["Czech novelist"]
+    assert one.flipped is None
+
+
+def test_a_false_description_exchanges_one_fact(many: list[Composition]) -> None:
+    false = [one for one in many if one.kind == "description" and one.claim.label == REFUTES]
+    assert false
+    for one in false:
+        assert one.flipped is not None
+        start, end = one.flipped
+        assert one.claim.text[start:end] != one.in_evidence
+        second = one.claim.evidence[0][1]
+        told = PAGES[second[0]][second[1]]
+        assert one.in_evidence in told
+        assert one.claim.text[start:end] not in told
+        assert any(first <= start and end <= last for first, last in one.parts[1])
+
+
+def test_a_role_stands_for_the_one_who_has_it(many: list[Composition]) -> None:
+    texts = {one.claim.text: one for one in many if one.kind == "role"}
+    one = texts["The director of Quiet Harbour studied chemistry in Prague."]
+    assert one.claim.label == SUPPORTS
+    assert one.claim.evidence == ((("Quiet_Harbour", 0), ("Ingrid_Solheim", 1)),)
+    assert cut(one, one.parts[1]) == ["studied chemistry", "Prague"]
+
+
+def test_a_claim_about_the_bridge_keeps_its_label(many: list[Composition]) -> None:
+    texts = {one.claim.text: one for one in many}
+    one = texts["The director of The Last Lantern never studied chemistry."]
+    assert one.claim.label == REFUTES
+    assert one.claim.evidence == ((("The_Last_Lantern", 0), ("Ingrid_Solheim", 1)),)
+    assert one.flipped is None
+
+
+def test_a_training_claim_is_described_too(many: list[Composition]) -> None:
+    described = [one for one in many if one.claim.text.startswith("Quiet Harbour was made by ")]
+    assert described
+    assert all(one.claim.evidence[0][0] == ("Quiet_Harbour", 0) for one in described)
+
+
+def test_two_pages_share_their_maker_or_do_not(many: list[Composition]) -> None:
+    shared = {one.claim.text: one.claim.label for one in many if one.kind == "shared"}
+    together = "Quiet Harbour and The Last Lantern were directed by the same person."
+    apart = "Quiet Harbour and Night Ferry were directed by the same person."
+    assert shared == {together: SUPPORTS, apart: REFUTES}
+
+
+def test_what_names_the_bridge_is_never_false_by_one_page_alone(many: list[Composition]) -> None:
+    named = [one for one in many if one.bridge in one.claim.text]
+    assert named
+    assert {one.claim.label for one in named} == {SUPPORTS}
+
+
+def test_no_page_alone_suffices(many: list[Composition], pool: SentencePool) -> None:
+    said = PageWords(pool)
+    for one in many:
+        (keys,) = one.claim.evidence
+        assert keys[0][0] != keys[1][0]
+        for spans, (other, _) in zip(one.parts, reversed(keys), strict=True):
+            assert spans
+            for words in cut(one, spans):
+                assert words.casefold() not in said.text(other).casefold()
+
+
+def test_a_page_that_names_the_first_one_bridges_nothing(many: list[Composition]) -> None:
+    assert all(one.claim.evidence[0][1][0] != "Sofia_Marchetti" for one in many)
+
+
+def test_one_of_two_directors_is_not_called_the_director(many: list[Composition]) -> None:
+    roles = [one.claim.text for one in many if one.kind == "role"]
+    assert roles
+    assert not any("Garden of Tin" in text for text in roles)
+
+
+@pytest.mark.parametrize("limit", [4, 10])
+def test_half_of_each_kind_is_refuted(pool: SentencePool, limit: int) -> None:
+    made = made_from(pool, limit=limit)
+    assert len(made) == limit
+    for kind in {one.kind for one in made}:
+        labels = [one.claim.label for one in made if one.kind == kind]
+        assert labels.count(SUPPORTS) == labels.count(REFUTES)
+
+
+def test_the_same_seed_makes_the_same_claims(pool: SentencePool) -> None:
+    assert made_from(pool, seed=3) == made_from(pool, seed=3)
+    assert made_from(pool, seed=3) != made_from(pool, seed=4)
+
+
+def test_what_is_made_is_a_sentence_of_five_words_or_more(many: list[Composition]) -> None:
+    for one in many:
+        assert one.claim.text.endswith(".")
+        assert one.claim.text[0].isupper()
+        assert 5 <= len(one.claim.text.split()) <= 30
+
+
+def said_of(text: str, about: str, pool: SentencePool, parser: EnglishParser) -> list[Statement]:
+    """Return the statements of a sentence, none of them shortened."""
+    mentions = BridgeFinder(pool).named(text, "Elsewhere", about)
+    long = random.Random(1)  # its first draws are above the share that is shortened
+    doc = parser.parse(text)
+    return list(statements(doc, ("Elsewhere", 0), about, mentions, frozenset({"it", "he"}), long))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "name"),
+    [
+        (
+            "It opened in 1971 with a concert by Los Faroles, who were late.",
+            "Amber Hall opened with a concert by ",
+            "Los Faroles",
+        ),
+        (
+            "It was painted by Ida Holm and restored by Sofia Marchetti in 1999.",
+            "Amber Hall was restored by ",
+            "Sofia Marchetti",
+        ),
+        (
+            "It has photographs by Max Orr, Ingrid Solheim and Tom Reed.",
+            "Amber Hall has photographs by ",
+            "Ingrid Solheim",
+        ),
+    ],
+)
+def test_a_statement_leaves_out_what_the_name_does_not_need(
+    text: str, before: str, name: str, pool: SentencePool, parser: EnglishParser
+) -> None:
+    (statement,) = said_of(text, "Amber Hall", pool, parser)
+    assert (statement.before, statement.name, statement.after) == (before, name, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was not designed by Ingrid Solheim.",  # a denial
+        "It may have been designed by Ingrid Solheim.",  # no more than perhaps
+        "The old hall was designed by Ingrid Solheim.",  # another subject
+        "Its roof was designed by Ingrid Solheim.",
+        "It was designed by Ingrid Solheim Larsen.",  # another name
+    ],
+)
+def test_what_is_not_plainly_said_of_the_page_makes_no_statement(
+    text: str, pool: SentencePool, parser: EnglishParser
+) -> None:
+    assert said_of(text, "Amber Hall", pool, parser) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "single", "role"),
+    [
+        ("It was designed by Ingrid Solheim.", True, "designer"),
+        ("It was designed by Tom Reed and Ingrid Solheim.", False, None),
+        ("It was directed and co-written by Ingrid Solheim.", False, None),
+        ("It was praised by Ingrid Solheim.", False, None),
+    ],
+)
+def test_only_one_who_did_it_alone_has_a_role(
+    text: str, single: bool, role: str | None, pool: SentencePool, parser: EnglishParser
+) -> None:
+    (statement,) = said_of(text, "Amber Hall", pool, parser)
+    assert (statement.single, statement.role) == (single, role)
+
+
+def test_a_definition_gives_trades_nation_and_year(
+    pool: SentencePool, parser: EnglishParser
+) -> None:
+    known = DefinitionReader(pool, parser).definition("Ingrid_Solheim")
+    assert known is not None
+    assert (known.verb, known.is_person, known.born) == ("is", True, "1941")
+    assert {phrase.text for phrase in known.phrases} == {
+        "a Norwegian photographer",
+        "a photographer",
+        "a screenwriter",
+        "a Norwegian screenwriter",
+        "a Norwegian person",
+    }
+    (phrase,) = [one for one in known.phrases if one.text == "a Norwegian photographer"]
+    assert phrase.facts == (Fact(2, 11, "nation"), Fact(12, 24, "trade"))
+
+
+def test_a_replacement_for_a_fact_is_on_neither_page_and_has_the_right_article(
+    pool: SentencePool, parser: EnglishParser
+) -> None:
+    reader = DefinitionReader(pool, parser)
+    known = [reader.definition(page) for page in ("Pavel_Drozd", "Sofia_Marchetti")]
+    exchanges = Exchanges(one for one in known if one is not None)
+    phrase = Phrase("a Czech novelist", (Fact(2, 7, "nation"),))
+    exchanged = exchanges.exchanged(phrase, "He is a Czech novelist.", random.Random(0))
+    assert exchanged == (Phrase("an Italian novelist", (Fact(3, 10, "nation"),)), "Czech")
+    both = "He is a Czech novelist of Italian birth."
+    assert exchanges.exchanged(phrase, both, random.Random(0)) is None
+
+
+def test_nations_that_do_not_exclude_each_other_are_not_exchanged() -> None:
+    phrase = Phrase("a Scottish poet", (Fact(2, 10, "nation"),))
+    assert Exchanges([]).exchanged(phrase, "", random.Random(0)) is None
+
+
+def test_words_that_are_also_on_the_other_page_belong_to_no_part(pool: SentencePool) -> None:
+    pieces = [Piece("Night Ferry was directed by ", 0), Piece("a Czech director of film", 1)]
+    claim = joined(pieces, ("Night_Ferry", "Pavel_Drozd"), PageWords(pool))
+    assert claim is not None
+    assert [claim.text[start:end] for start, end in claim.parts[1]] == ["Czech director"]
+    told = [Piece("Night Ferry was directed by ", 0), Piece("a thriller", 1)]
+    assert joined(told, ("Night_Ferry", "Pavel_Drozd"), PageWords(pool)) is None
+
+
+def test_ambiguous_and_longer_names_are_no_bridges(tmp_path: Path) -> None:
+    pages = {
+        "Mara": ["Mara is a village ."],
+        "Mara_-LRB-band-RRB-": ["Mara were a Swedish band ."],
+        "Tin_Road": ["Tin Road is a street ."],
+    }
+    finder = BridgeFinder(pool_of(pages, WordEncoder(), tmp_path))
+
+    def named(text: str) -> list[str]:
+        return [mention.page for mention in finder.named(text, "Other", "Other")]
+
+    assert named("It was painted near Mara.") == []
+    assert named("It was recorded by the Swedish band Mara.") == ["Mara_-LRB-band-RRB-"]
+    assert named("It runs along Tin Road.") == ["Tin_Road"]
+    assert named("It runs along Tin Road Lane.") == []
+    assert named("It runs along Old Tin Road.") == []
+
+
+def test_sentences_are_tidied_as_claims_are_written() -> None:
+    sentence = 'The " Red- Cap " ( 1951 ; lost [ in part ] ) , by Ann \'s low- cost studio .'
+    assert tidied(sentence) == "The Red-Cap, by Ann's low-cost studio."
+    assert with_pronoun("The Red Cap is old.", "Red Cap", "It") == "It is old."
+    assert with_pronoun("Red Caps are old.", "Red Cap", "It") == "Red Caps are old."
+    assert [with_article(noun) for noun in ("Irish poet", "European", "university", "hour")] == [
+        "an Irish poet",
+        "a European",
+        "a university",
+        "an hour",
+    ]

@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+
+from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
+from research.training.alignment import MiniLMTokens
+from research.training.claims import PageClaim
+from research.training.compositions import Composition
+from research.training.contrast import Contrast
+from research.training.data import TrainingData
+from research.training.evidence_sets import (
+    EvidenceSet,
+    Exchange,
+    claim_sets,
+    composition_sets,
+    contrast_sets,
+    page_sets,
+)
+from research.training.lexicon import Lexicon
+from research.training.proofs import ProofExample, proof_examples, proofs
+from research.training.sentence_pool import SentencePool
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.proof.automaton import label_of
+from retrieval.types import (
+    ALTERNATION,
+    EQUIVALENCE,
+    INDEPENDENCE,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    OPERATORS,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Operator,
+)
+from tests.research.training.pages import pool_of
+from tests.research.training.wordnet_files import write_wordnet
+
+pytestmark = pytest.mark.models
+
+PAGES = {
+    "Elm_Pier": [
+        "Elm Pier is a pier of oak in Norway .",
+        "It was opened in 1931 .",
+        "It was designed by Ida Holm .",
+    ],
+    "Ida_Holm": ["Ida Holm is a Danish painter .", "She lived by the sea ."],
+    "Ash_Lamp": ["Ash Lamp is a green lamp ."],
+    "Fir_Boat": ["Fir Boat carried wool ."],
+}
+PIER, OPENED, DESIGNED = (("Elm_Pier", number) for number in range(3))
+PAINTER = ("Ida_Holm", 0)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    return pool_of(PAGES, MiniLMEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+@pytest.fixture(scope="module")
+def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
+    return Lexicon(write_wordnet(tmp_path_factory.mktemp("wordnet")))
+
+
+@pytest.fixture(scope="module")
+def encoder() -> MiniLMTokens:
+    return MiniLMTokens()
+
+
+def fever(text: str, label: Label, *evidence: Sequence[SentenceKey]) -> FeverClaim:
+    return FeverClaim(text, label, tuple(tuple(group) for group in evidence), 1, "line 1")
+
+
+def pair(pool: SentencePool, key: SentenceKey) -> tuple[str, str]:
+    sentence = pool.sentences[pool.position[key]]
+    return sentence.title, sentence.text
+
+
+def known(
+    pool: SentencePool, claim: str, label: Label, *keys: SentenceKey, gold: int = 1
+) -> EvidenceSet:
+    """A set of these sentences, of which the first ones are gold."""
+    return EvidenceSet(claim, label, tuple(pair(pool, key) for key in keys), tuple(range(gold)))
+
+
+Step: TypeAlias = tuple[str, Operator, str | None]
+Prove: TypeAlias = Callable[..., list[list[Step]]]
+
+
+def steps(example: ProofExample) -> list[Step]:
+    """A proof as one reads it: words of the claim, operator, words of the evidence."""
+    return [
+        (
+            example.claim[slice(*span)],
+            OPERATORS[operator],
+            None if place is None else example.evidence[slice(*place)],
+        )
+        for span, operator, place in zip(
+            example.spans, example.operators, example.aligned, strict=True
+        )
+    ]
+
+
+@pytest.fixture(scope="module")
+def prove(lexicon: Lexicon, encoder: MiniLMTokens) -> Prove:
+    def proved(*sets: EvidenceSet) -> list[list[Step]]:
+        return [steps(example) for example in proofs(sets, lexicon, encoder)]
+
+    return proved
+
+
+def test_what_is_supported_is_found_word_by_word(pool: SentencePool, prove: Prove) -> None:
+    claim = "Elm Pier is a Norwegian pier."
+    (proof,) = prove(known(pool, claim, SUPPORTS, PIER, ("Ash_Lamp", 0)))
+    assert [step[:2] for step in proof] == [
+        ("Elm Pier", EQUIVALENCE),
+        ("is", EQUIVALENCE),
+        ("a Norwegian pier", EQUIVALENCE),
+    ]
+    assert proof[0][2] == "Elm Pier"
+    assert proof[1][2] == "is"
+
+
+def test_another_year_is_alternated(pool: SentencePool, prove: Prove) -> None:
+    claim = "Elm Pier was opened in 1941."
+    (proof,) = prove(known(pool, claim, REFUTES, OPENED, PIER))
+    assert proof == [
+        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
+        ("was opened", EQUIVALENCE, "opened"),
+        ("in 1941", ALTERNATION, "1931"),
+    ]
+
+
+def test_a_never_that_the_evidence_lacks_is_a_negation(pool: SentencePool, prove: Prove) -> None:
+    (proof,) = prove(known(pool, "Elm Pier was never opened.", REFUTES, OPENED))
+    assert proof[1] == ("was never opened", NEGATION, "opened")
+
+
+def test_a_claim_that_never_happened_is_refuted_by_its_least_similar_part(
+    pool: SentencePool, prove: Prove
+) -> None:
+    (proof,) = prove(known(pool, "Elm Pier is a boat.", REFUTES, PIER))
+    assert [step[:2] for step in proof] == [
+        ("Elm Pier", EQUIVALENCE),
+        ("is", EQUIVALENCE),
+        ("a boat", ALTERNATION),
+    ]
+
+
+def test_a_refuted_claim_has_no_proof_if_few_of_its_words_are_in_the_evidence(
+    pool: SentencePool, prove: Prove
+) -> None:
+    claim = "Elm Pier was opened in 1941 by a king with green lamps from Paris."
+    assert prove(known(pool, claim, REFUTES, OPENED)) == []
+
+
+def test_another_year_of_something_else_contradicts_nothing(
+    pool: SentencePool, prove: Prove
+) -> None:
+    claim = "Elm Pier was painted in 1941."
+    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, OPENED, gold=0))
+    assert proof == [
+        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
+        ("was painted", INDEPENDENCE, None),
+        ("in 1941", INDEPENDENCE, None),
+    ]
+
+
+def test_words_in_common_with_sentences_about_something_else_are_chance(
+    pool: SentencePool, prove: Prove
+) -> None:
+    claim = "Elm Pier is green."
+    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, DESIGNED, ("Ash_Lamp", 0), gold=0))
+    assert proof[0][:2] == ("Elm Pier", EQUIVALENCE)
+    assert proof[-1][1:] == (INDEPENDENCE, None)
+
+
+def test_if_all_parts_seem_to_be_found_the_least_similar_one_is_open_but_no_title(
+    pool: SentencePool, prove: Prove
+) -> None:
+    claim = "Elm Pier was opened in 1931."
+    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, OPENED, gold=0))
+    assert [step[1] for step in proof].count(INDEPENDENCE) == 1
+    assert proof[0][:2] == ("Elm Pier", EQUIVALENCE)
+
+
+def test_a_set_that_may_be_unannotated_evidence_has_no_proof(
+    pool: SentencePool, prove: Prove
+) -> None:
+    unsure = replace(
+        known(pool, "Elm Pier was opened in 1931.", NOT_ENOUGH_INFO, OPENED, gold=0),
+        missing=(pair(pool, PIER),),
+        known_open=False,
+    )
+    assert prove(unsure) == []
+    other = replace(unsure, claim="Elm Pier is in Norway.")
+    (proof,) = prove(other)
+    assert proof[-1] == ("in Norway", INDEPENDENCE, None)
+
+
+def test_parts_that_only_the_missing_sentence_states_are_open(
+    pool: SentencePool, prove: Prove
+) -> None:
+    claim = fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER))
+    whole, *parts = claim_sets([claim], pool, seed=0)
+    assert whole.label == SUPPORTS
+    assert {one.missing for one in parts} == {((pair(pool, DESIGNED)),), ((pair(pool, PAINTER)),)}
+    (proof,) = prove(whole)
+    assert {step[1] for step in proof} == {EQUIVALENCE}
+    for part in parts:
+        (proof,) = prove(part)
+        is_open = [step[0] for step in proof if step[1] == INDEPENDENCE]
+        if part.missing[0][0] == "Ida Holm":
+            assert is_open == ["by a Danish painter"]
+        else:
+            assert is_open == ["Elm Pier", "was designed"]
+
+
+def test_of_a_union_of_sets_no_sentence_is_left_out(pool: SentencePool) -> None:
+    union = AnnotatedClaim("Elm Pier is by a painter.", SUPPORTS, ((DESIGNED, PAINTER),))
+    for one in claim_sets([union], pool, seed=0)[1:]:
+        assert not one.gold
+        assert not one.known_open
+
+
+def test_what_is_left_of_one_set_may_be_another(pool: SentencePool) -> None:
+    claim = fever("Elm Pier is by a painter.", SUPPORTS, (DESIGNED, PAINTER), (DESIGNED, OPENED))
+    either = fever("Elm Pier is old.", SUPPORTS, (OPENED, PIER), (OPENED,))
+    for seed in range(4):
+        for one in claim_sets([claim], pool, seed)[1:]:
+            assert len(one.gold) == 1
+        assert not [one for one in claim_sets([either], pool, seed)[1:] if one.gold]
+
+
+CONTRAST = Contrast(
+    AnnotatedClaim("Elm Pier is in Denmark.", REFUTES, ((PIER,),)),
+    original="Elm Pier is in Norway.",
+    old="Norway",
+    new="Denmark",
+)
+
+
+def test_an_exchanged_fact_is_alternated_with_what_it_was_exchanged_for(
+    pool: SentencePool, prove: Prove
+) -> None:
+    for seed in range(4):
+        first, *flipped = claim_and_flipped(pool, seed)
+        assert prove(first)[0][-1] == ("in Denmark", ALTERNATION, "Norway")
+        if flipped:
+            supported, refuted = flipped
+            assert prove(supported)[0][-1] == ("in Denmark", EQUIVALENCE, "Denmark")
+            assert prove(refuted)[0][-1] == ("in Norway", ALTERNATION, "Denmark")
+
+
+def claim_and_flipped(pool: SentencePool, seed: int) -> list[EvidenceSet]:
+    sets = contrast_sets([CONTRAST], pool, seed)
+    assert sets[0].exchange == Exchange(15, 22, "Norway")
+    return sets
+
+
+COMPOSED = Composition(
+    claim=AnnotatedClaim(
+        "Elm Pier was designed by a Norwegian painter.", REFUTES, ((DESIGNED, PAINTER),)
+    ),
+    kind="description",
+    bridge="Ida Holm",
+    parts=(((0, 8), (13, 21)), ((27, 44),)),
+    flipped=(27, 36),
+    in_evidence="Danish",
+)
+
+
+def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
+    pool: SentencePool, prove: Prove
+) -> None:
+    whole, first_missing, second_missing = composition_sets([COMPOSED], pool, seed=0)
+    (proof,) = prove(whole)
+    assert [step[1] for step in proof] == [EQUIVALENCE, EQUIVALENCE, ALTERNATION]
+    assert proof[-1] == ("by a Norwegian painter", ALTERNATION, "Danish")
+    (proof,) = prove(first_missing)
+    assert proof == [
+        ("Elm Pier", INDEPENDENCE, None),
+        ("was designed", INDEPENDENCE, None),
+        ("by a Norwegian painter", ALTERNATION, "Danish"),
+    ]
+    (proof,) = prove(second_missing)
+    assert proof == [
+        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
+        ("was designed", EQUIVALENCE, "designed"),
+        ("by a Norwegian painter", INDEPENDENCE, None),
+    ]
+
+
+def test_a_claim_of_one_page_is_read_with_its_gold_sentences_and_with_others() -> None:
+    claim = PageClaim("Elm Pier is old.", SUPPORTS, "Elm Pier", ("It is old.",), ("It is long.",))
+    enough, less = page_sets([claim], seed=0)
+    assert enough.label == SUPPORTS
+    assert ("Elm Pier", "It is old.") in enough.sentences
+    assert less.label == NOT_ENOUGH_INFO
+    assert less.sentences == (("Elm Pier", "It is long."),)
+    assert less.missing == (("Elm Pier", "It is old."),)
+
+
+def data_of(pool: SentencePool) -> TrainingData:
+    train = [
+        fever("Elm Pier is a Norwegian pier.", SUPPORTS, (PIER,)),
+        fever("Elm Pier was opened in 1941.", REFUTES, (OPENED,)),
+        fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER)),
+        fever("Ash Lamp was made by Per Lund.", NOT_ENOUGH_INFO),
+        fever("Fir Boat never carried wool.", REFUTES, (("Fir_Boat", 0),)),
+    ]
+    page_claim = PageClaim("The mole is old.", SUPPORTS, "Mole", ("It is very old.",), ())
+    return TrainingData(list(train), [CONTRAST], [page_claim], [], pool, pool, 0, {})
+
+
+def test_every_proof_has_the_label_of_its_evidence(
+    pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
+) -> None:
+    examples = proof_examples(data_of(pool), [COMPOSED], lexicon, encoder, seed=0, limit=100)
+    assert len(examples) > 10
+    labels = {label_of(OPERATORS[o] for o in example.operators) for example in examples}
+    assert labels == {SUPPORTS, REFUTES, NOT_ENOUGH_INFO}
+    for example in examples:
+        assert 1 <= len(example.evidence.split(" [SEP] ")) <= 5
+        assert len(example.spans) == len(example.operators) == len(example.aligned)
+        for place in filter(None, example.aligned):
+            assert example.evidence[slice(*place)].strip() == example.evidence[slice(*place)] != ""
+
+
+def test_a_few_of_the_proofs_are_drawn_and_the_same_ones_again(
+    pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
+) -> None:
+    def drawn(seed: int, limit: int) -> list[ProofExample]:
+        return proof_examples(data_of(pool), [COMPOSED], lexicon, encoder, seed, limit)
+
+    every, few = drawn(0, 100), drawn(0, 4)
+    assert len(few) <= 4 < len(every)
+    assert set(few) <= set(every)
+    assert few == drawn(0, 4)
+    assert every != drawn(1, 100)

@@ -1,0 +1,338 @@
+"""What the verifier is trained on: pairs of public sources, and what retrieval brings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.evaluation.corpus_claims import CorpusClaim
+from research.training.loop import Example
+from research.training.verifier.pairs import LONGEST, pair_examples
+from research.training.verifier.retrieved import AGREES, SET_LIMIT, retrieved_examples
+from retrieval.errors import BadSource
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
+from tests.research.training.pages import pool_of
+from tests.support.encoders import WordEncoder
+
+SEEDS = range(8)
+every_seed = pytest.mark.parametrize("seed", SEEDS)
+
+
+def label_of(example: Example) -> str:
+    return LABELS[example.target.index(1.0)]
+
+
+# Pairs
+
+
+def pair(claim: str, label: Label, evidence: str, title: str | None = None) -> dict[str, Any]:
+    return {"claim": claim, "label": label, "evidence": evidence, "title": title}
+
+
+def two_of(page: int) -> list[dict[str, Any]]:
+    """Both sides of a contrast on one page, which differ in their evidence."""
+    return [
+        pair(f"House {page} is old.", SUPPORTS, "It was built in 1610.", f"House {page}"),
+        pair(f"House {page} is old.", REFUTES, "It was built in 2010.", f"House {page}"),
+    ]
+
+
+HOUSES = [line for page in range(6) for line in two_of(page)]
+BOATS = [pair(f"Boat {number} is blue.", SUPPORTS, f"Its colour {number}.") for number in range(6)]
+
+
+def pairs_of(
+    folder: Path,
+    sources: Mapping[str, Sequence[dict[str, Any]]],
+    quotas: Mapping[str, int],
+    seed: int,
+) -> list[Example]:
+    for source, lines in sources.items():
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{source}.jsonl").write_text(text, encoding="utf-8")
+    return pair_examples(folder, seed, quotas)
+
+
+def page_of(example: Example) -> str:
+    return example.evidence.split(" : ")[0]
+
+
+@every_seed
+def test_of_every_source_at_most_its_quota_is_drawn(tmp_path: Path, seed: int) -> None:
+    sources = {"houses": HOUSES, "boats": BOATS}
+    examples = pairs_of(tmp_path, sources, {"houses": 4, "boats": 100}, seed)
+    assert len(examples) == 4 + len(BOATS)
+    assert all(example.claim.startswith("House") for example in examples[:4])
+    assert {example.claim for example in examples[4:]} == {line["claim"] for line in BOATS}
+
+
+@every_seed
+def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path, seed: int) -> None:
+    examples = pairs_of(tmp_path, {"houses": HOUSES}, {"houses": 4}, seed)
+    first, second = page_of(examples[0]), page_of(examples[2])
+    assert first != second
+    assert [(page_of(example), label_of(example)) for example in examples] == [
+        (first, SUPPORTS),
+        (first, REFUTES),
+        (second, SUPPORTS),
+        (second, REFUTES),
+    ]
+
+
+@every_seed
+def test_without_a_title_the_pairs_of_one_evidence_are_drawn_together(
+    tmp_path: Path, seed: int
+) -> None:
+    lines = [
+        pair(f"The pier is {word}.", label, f"Sentence {number}.")
+        for word, label in (("old", SUPPORTS), ("new", REFUTES))
+        for number in range(6)
+    ]
+    one, two = pairs_of(tmp_path, {"piers": lines}, {"piers": 2}, seed)
+    assert one.evidence == two.evidence
+    assert (one.claim, two.claim) == ("The pier is old.", "The pier is new.")
+
+
+def test_a_pair_is_read_with_its_title_and_its_label(tmp_path: Path) -> None:
+    (example,) = pairs_of(tmp_path, {"houses": HOUSES[1:2]}, {"houses": 9}, 0)
+    assert example == Example("House 0 is old.", "House 0 : It was built in 2010.", (0.0, 1.0, 0.0))
+
+
+def test_pairs_that_are_too_long_are_left_out(tmp_path: Path) -> None:
+    claim = "It is long."
+    lines = [
+        pair(claim, SUPPORTS, "x" * (LONGEST - len(claim))),
+        pair(claim, SUPPORTS, "x" * (LONGEST - len(claim) + 1)),
+    ]
+    (example,) = pairs_of(tmp_path, {"long": lines}, {"long": 9}, 0)
+    assert example.length == LONGEST
+
+
+def test_the_seed_alone_decides_what_is_drawn_of_a_source(tmp_path: Path) -> None:
+    sources = {"houses": HOUSES, "boats": BOATS}
+    quotas = {"houses": 4, "boats": 3}
+    drawn = [pairs_of(tmp_path, sources, quotas, seed) for seed in SEEDS]
+    assert drawn == [pairs_of(tmp_path, sources, quotas, seed) for seed in SEEDS]
+    assert len({tuple(example.claim for example in examples) for examples in drawn}) > 1
+    # Whatever else is drawn from.
+    assert drawn[0][4:] == pairs_of(tmp_path, sources, {"boats": 3}, 0)
+
+
+def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"houses\.jsonl cannot be read"):
+        pair_examples(tmp_path, 0, {"houses": 4})
+
+
+# What retrieval brings
+
+PAGES = {
+    "Pier": [
+        "The pier is made of oak.",
+        "The pier is made to last.",
+        "It was opened in 1931.",
+        "Ida Holm built it.",
+    ],
+    "Quay": ["The quay is made of stone."],
+    "Ida Holm": ["Ida Holm kept bees.", "Ida Holm was a Dane."],
+    "Boat": ["A boat sails."],
+}
+OAK = "Pier : The pier is made of oak."
+LASTS = "Pier : The pier is made to last."
+OPENED = "Pier : It was opened in 1931."
+BUILT = "Pier : Ida Holm built it."
+STONE = "Quay : The quay is made of stone."
+BEES = "Ida Holm : Ida Holm kept bees."
+
+
+def claim(
+    text: str, label: Label, *evidence: Sequence[tuple[str, int]], tempting: Any = None
+) -> CorpusClaim:
+    sets = tuple(tuple(group) for group in evidence)
+    return CorpusClaim(text, label, sets, kind="plain", texts=(), tempting=tempting)
+
+
+WOOD = claim("The pier is made of oak wood.", SUPPORTS, [("Pier", 0)])
+KEEPER = claim("Ida Holm, who built the pier, kept bees.", SUPPORTS, [("Pier", 3), ("Ida Holm", 0)])
+OLD = claim("The pier is made of old iron.", NOT_ENOUGH_INFO, tempting=("Boat", 0))
+
+
+class Classify:
+    """Says what it is told of some texts; the others settle nothing."""
+
+    def __init__(self, opinions: Mapping[str, Opinion] | None = None) -> None:
+        self._opinions = opinions or {}
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.asked += pairs
+        said = [self._opinions.get(text, (0.0, 0.0, 1.0)) for _, text in pairs]
+        return np.array(said, dtype=np.float32).reshape(-1, 3)
+
+
+def retrieved(
+    folder: Path,
+    *claims: CorpusClaim,
+    seed: int = 0,
+    classify: Classify | None = None,
+    wrong_together: float = 0.0,
+) -> list[tuple[list[str], str]]:
+    """Return what is read together, sentence by sentence, with its label."""
+    pool = pool_of(PAGES, WordEncoder(), folder)
+    examples = retrieved_examples(
+        claims, pool, classify or Classify(), seed, wrong_together=wrong_together
+    )
+    assert {example.claim for example in examples} <= {claim.text for claim in claims}
+    return [(example.evidence.split(" [SEP] "), label_of(example)) for example in examples]
+
+
+def alone(readings: Sequence[tuple[list[str], str]]) -> list[tuple[str, str]]:
+    return [(texts[0], label) for texts, label in readings if len(texts) == 1]
+
+
+def together(readings: Sequence[tuple[list[str], str]]) -> list[tuple[list[str], str]]:
+    return [reading for reading in readings if len(reading[0]) > 1]
+
+
+def test_evidence_has_its_label_and_a_sentence_near_it_settles_nothing(tmp_path: Path) -> None:
+    drawn = set()
+    for seed in range(40):
+        first, wrong = alone(retrieved(tmp_path, WOOD, seed=seed))
+        assert first == (OAK, SUPPORTS)
+        assert wrong[1] == NOT_ENOUGH_INFO
+        drawn.add(wrong[0])
+    # The nearest two in words, and others of the page that holds the evidence.
+    assert drawn == {LASTS, STONE, OPENED, BUILT}
+
+
+def test_several_sentences_that_settle_nothing_are_read_together_if_requested(
+    tmp_path: Path,
+) -> None:
+    sizes = set()
+    for seed in range(40):
+        readings = retrieved(tmp_path, WOOD, seed=seed, wrong_together=1.0)
+        wrong = [texts for texts, label in readings if label == NOT_ENOUGH_INFO]
+        assert len(wrong) == 1
+        assert OAK not in wrong[0]
+        assert len(set(wrong[0])) == len(wrong[0])
+        sizes.add(len(wrong[0]))
+    assert sizes == {2, 3}
+
+
+def test_so_large_a_share_of_the_claims_is_read_with_several_wrong_sentences(
+    tmp_path: Path,
+) -> None:
+    found = [retrieved(tmp_path, WOOD, seed=seed, wrong_together=0.5) for seed in range(40)]
+    several = [any(OAK not in texts for texts, _ in together(readings)) for readings in found]
+    assert 10 < sum(several) < 30
+
+
+def test_half_of_the_evidence_is_among_wrong_sentences_at_any_position(
+    tmp_path: Path,
+) -> None:
+    found = [together(retrieved(tmp_path, WOOD, seed=seed)) for seed in range(40)]
+    among = [reading for readings in found for reading in readings]
+    assert 10 < len(among) < 30
+    for texts, label in among:
+        assert label == SUPPORTS
+        assert OAK in texts
+        assert len(set(texts)) == len(texts) <= SET_LIMIT
+    assert {texts.index(OAK) for texts, _ in among} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("opinion", "dropped"),
+    [
+        ((AGREES + 0.01, 0.0, 0.39), True),
+        ((AGREES - 0.01, 0.0, 0.41), False),
+        ((0.0, 1.0, 0.0), False),  # no evidence for the label, whatever else it is
+    ],
+)
+def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(
+    tmp_path: Path, opinion: Opinion, dropped: bool
+) -> None:
+    classify = Classify({STONE: opinion})
+    readings = [
+        reading
+        for seed in range(40)
+        for reading in retrieved(tmp_path, WOOD, seed=seed, classify=classify)
+    ]
+    assert (STONE in {text for text, _ in alone(readings)}) is not dropped
+    assert any(STONE in texts for texts, _ in together(readings)) is not dropped
+
+
+def test_only_the_sentences_nearest_to_decided_claims_are_requested(tmp_path: Path) -> None:
+    classify = Classify()
+    retrieved(tmp_path, WOOD, OLD, classify=classify)
+    assert classify.asked == [(WOOD.text, LASTS), (WOOD.text, STONE)]
+
+
+@every_seed
+def test_parts_of_evidence_in_two_sentences_settle_nothing(tmp_path: Path, seed: int) -> None:
+    readings = retrieved(tmp_path, KEEPER, seed=seed)
+    for texts, label in readings:
+        assert label == (SUPPORTS if {BUILT, BEES} <= set(texts) else NOT_ENOUGH_INFO)
+    assert set(readings[0][0]) == {BUILT, BEES}
+    # Both among wrong ones, always; one of them alone, and one beside a wrong sentence.
+    among = [texts for texts, label in readings[1:] if label == SUPPORTS]
+    assert len(among) == 1
+    assert 2 < len(among[0]) <= SET_LIMIT
+    parts = [texts for texts, _ in readings if len({BUILT, BEES} & set(texts)) == 1]
+    assert [len(texts) for texts in parts] == [1, 2]
+
+
+@every_seed
+def test_a_part_of_evidence_is_read_with_two_wrong_sentences_if_sets_are_requested(
+    tmp_path: Path, seed: int
+) -> None:
+    readings = retrieved(tmp_path, KEEPER, seed=seed, wrong_together=1.0)
+    parts = [texts for texts, _ in readings if len({BUILT, BEES} & set(texts)) == 1]
+    assert [len(texts) for texts in parts] == [1, 2, 2]
+
+
+def test_both_sentences_of_evidence_are_read_in_either_order(tmp_path: Path) -> None:
+    orders = {tuple(retrieved(tmp_path, KEEPER, seed=seed)[0][0]) for seed in SEEDS}
+    assert orders == {(BUILT, BEES), (BEES, BUILT)}
+
+
+@every_seed
+def test_nothing_settles_an_undecided_claim_least_of_all_what_tempts(
+    tmp_path: Path, seed: int
+) -> None:
+    *single, last = retrieved(tmp_path, OLD, seed=seed)
+    assert single == [
+        (["Boat : A boat sails."], NOT_ENOUGH_INFO),
+        ([OAK], NOT_ENOUGH_INFO),
+        ([LASTS], NOT_ENOUGH_INFO),
+    ]
+    assert 2 <= len(last[0]) <= SET_LIMIT
+    assert last[1] == NOT_ENOUGH_INFO
+
+
+def test_without_a_tempting_sentence_the_nearest_are_read(tmp_path: Path) -> None:
+    readings = retrieved(tmp_path, claim(OLD.text, NOT_ENOUGH_INFO))
+    assert [text for text, _ in alone(readings)] == [OAK, LASTS, STONE]
+
+
+@every_seed
+def test_the_shortest_of_several_sets_is_read_and_no_sentence_of_another_is_wrong(
+    tmp_path: Path, seed: int
+) -> None:
+    either = claim(WOOD.text, SUPPORTS, [("Pier", 1), ("Quay", 0)], [("Pier", 0)])
+    first, *wrong = retrieved(tmp_path, either, seed=seed)
+    assert first == ([OAK], SUPPORTS)
+    assert not {LASTS, STONE} & {text for texts, _ in wrong for text in texts}
+
+
+def test_the_seed_alone_decides_what_is_read(tmp_path: Path) -> None:
+    def read(seed: int) -> list[tuple[list[str], str]]:
+        return retrieved(tmp_path, WOOD, KEEPER, OLD, seed=seed)
+
+    assert read(1) == read(1)
+    assert any(read(seed) != read(1) for seed in SEEDS)
+    assert {label for _, label in read(1)} == {SUPPORTS, NOT_ENOUGH_INFO}

@@ -1,0 +1,99 @@
+"""What the verifier is measured by: counted by hand, and apart from what it learns from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.evaluation.corpus_claims import CorpusClaim
+from research.evaluation.pairs import Pair
+from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+OPINIONS: Mapping[str, tuple[float, float, float]] = {
+    "yes": (1.0, 0.0, 0.0),
+    "no": (0.0, 1.0, 0.0),
+    "open": (0.0, 0.0, 1.0),
+}
+
+
+def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """Give the opinion that the evidence ends with."""
+    return np.array([OPINIONS[evidence.split()[-1]] for _, evidence in pairs], dtype=np.float32)
+
+
+def pair(evidence: str, label: Label, source: str) -> Pair:
+    return Pair("A claim.", evidence, label, title=None, source=source, kind=None)
+
+
+def claim(label: Label, *texts: str) -> CorpusClaim:
+    keys = tuple((f"Page {n}", 0) for n, _ in enumerate(texts))
+    kind = "two-hop" if len(texts) > 1 else "date"
+    return CorpusClaim("A claim.", label, (keys,), kind=kind, texts=(texts,), tempting=None)
+
+
+def test_the_figures_are_those_counted_by_hand() -> None:
+    dev = DevReadings(
+        measured=[
+            pair("yes", SUPPORTS, "vitaminc"),
+            pair("no", SUPPORTS, "vitaminc"),
+            pair("open", NOT_ENOUGH_INFO, "wiki-nli"),
+        ],
+        fitted=[],
+        decided=[
+            claim(SUPPORTS, "yes"),
+            claim(REFUTES, "open"),
+            claim(REFUTES, "yes", "no"),
+            claim(SUPPORTS, "yes", "open"),
+            claim(SUPPORTS, "no", "yes"),
+        ],
+        undecided=[("A claim.", word) for word in ("open", "open", "open", "no")],
+        assertions=[
+            pair("Claim: … Rating: no", REFUTES, "own"),
+            pair("They say yes", NOT_ENOUGH_INFO, "own"),
+        ],
+        digests={},
+    )
+    assert dev.figures(classify) == pytest.approx(
+        {
+            "everyday": 60.0,
+            "one_sentence": 50.0,
+            "two_hop": 200 / 3,
+            "undecided": 75.0,
+            "assertion": 50.0,
+            "vitaminc": 50.0,
+            "wiki-nli": 100.0,
+            "calibration_error": 1 / 3,  # always sure, and right two times of three
+        }
+    )
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+
+
+def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
+    def line(source: str, evidence: str) -> dict[str, Any]:
+        return {"claim": "C.", "label": SUPPORTS, "evidence": evidence, "source": source}
+
+    for source in DEV_PAIRS:
+        write(tmp_path / "train" / f"{source}.jsonl", [line(source, "Known.")])
+        # Two claims about each of many sentences, and one about a sentence that is trained on.
+        texts = [f"Sentence {n}." for n in range(60) for _ in range(2)]
+        write(tmp_path / "dev" / f"{source}.jsonl", [line(source, t) for t in [*texts, "Known."]])
+    measured, fitted = dev_pairs(tmp_path)
+    assert {pair.source for pair in measured} == {pair.source for pair in fitted} == set(DEV_PAIRS)
+    for source in DEV_PAIRS:
+        of_source = [
+            {p.evidence for p in part if p.source == source} for part in (measured, fitted)
+        ]
+        assert not of_source[0] & of_source[1]
+        assert "Known." not in of_source[0] | of_source[1]
+    assert len(measured) == 2 * len({(p.source, p.evidence) for p in measured})

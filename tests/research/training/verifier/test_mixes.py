@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.evaluation.claims import AnnotatedClaim
+from research.evaluation.corpus_claims import CorpusClaim
+from research.training.data import TrainingData
+from research.training.everyday import EverydayData
+from research.training.loop import Example, labelled
+from research.training.verifier import misread
+from research.training.verifier.assertions import AssertionData
+from research.training.verifier.mixes import Mix, Sources, mixed_examples
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
+from tests.research.training.pages import pool_of
+from tests.support.encoders import WordEncoder
+
+PAGES = {
+    "Pier": ["The pier is long.", "It was opened in 1931.", "The pier is made of oak."],
+    "Lamp": ["The lamp is red.", "The lamp of the pier is bright."],
+}
+OAK = CorpusClaim("The pier is wooden.", SUPPORTS, ((("Pier", 2),),), "inference", (), None)
+LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
+RUMOUR = labelled("The pier sank.", "Note : It is said that the pier sank.", NOT_ENOUGH_INFO)
+BOAT = {"claim": "The boat is blue.", "label": SUPPORTS, "evidence": "Its hull is azure."}
+SHIP = {"claim": "The ship is green.", "label": SUPPORTS, "evidence": "Its hull is mossy."}
+
+
+def settles_nothing(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
+
+
+def refutes_all(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.tile(np.array([0, 1, 0], dtype=np.float32), (len(pairs), 1))
+
+
+def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    raise AssertionError(f"asked about {pairs}")
+
+
+def sources_in(folder: Path) -> Sources:
+    lines = "".join(json.dumps(pair) + "\n" for pair in (BOAT, SHIP))
+    (folder / "boats.jsonl").write_text(lines, encoding="utf-8")
+    pool = pool_of(PAGES, WordEncoder(), folder)
+    return Sources(
+        pairs=folder,
+        everyday=EverydayData([OAK], [], pool, {}),
+        fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
+        assertions=AssertionData([RUMOUR], [], [], {}),
+        composed=[],
+    )
+
+
+def claims_of(examples: Sequence[Example]) -> Mapping[str, int]:
+    claims = [example.claim for example in examples]
+    return {claim: claims.count(claim) for claim in dict.fromkeys(claims)}
+
+
+def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: Path) -> None:
+    mix = Mix({"boats": 5})
+    examples = mixed_examples(sources_in(tmp_path), mix, 0, not_to_be_asked)
+    assert claims_of(examples) == {BOAT["claim"]: 1, SHIP["claim"]: 1}
+
+
+def test_each_kind_has_as_many_readings_as_the_mix_says(tmp_path: Path) -> None:
+    mix = Mix({"boats": 1}, everyday=1, wrong_together=0.0, fever=1, assertions=3)
+    examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
+    read = claims_of(examples)
+    assert read[OAK.text] in (2, 3)  # the evidence, a wrong sentence, and perhaps both
+    assert (read[LONG.text], read[RUMOUR.claim]) == (1, 3)
+    assert len(examples) == read[OAK.text] + 1 + 1 + 3
+
+
+def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(misread, "DECIDED", 1)
+    examples = mixed_examples(sources_in(tmp_path), Mix({}, misread=5), 0, refutes_all)
+    assert claims_of(examples) == {OAK.text: 1, LONG.text: 1}
+
+
+def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
+    alone = Mix({"boats": 5}).described
+    assert "everyday" not in alone
+    assert "FEVER" not in alone
+    assert "misread" not in alone
+    assert "by rule" not in alone
+    assert "composed" not in alone
+    kinds = {"everyday": 20, "fever": 10, "misread": 30, "by_rule": 40, "composed": 50}
+    whole = Mix({"boats": 5}, **kinds, assertions=2).described
+    assert "readings of at most 20 everyday claims" in whole
+    assert "60% of the decided claims" in whole
+    assert "10 readings of FEVER's claims" in whole
+    assert "at most 30 everyday claims and as many of FEVER's" in whole
+    assert "at most 40 readings of each kind" in whole
+    assert "at most 50 claims composed of two pages" in whole
+    assert "2 times each" in whole
+    assert "boats (5)" in whole

@@ -1,0 +1,91 @@
+"""Misspelt names, compared with a small corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.pipeline.claim_parser import ClaimParser
+from retrieval.pipeline.spelling import Spelling
+from retrieval.text.edit_distance import edit_distance, is_near
+from retrieval.text.english import EnglishParser
+from tests.retrieval.index.in_memory_store import InMemoryStore
+
+TEXTS = {
+    "Mill": "The watermill of Birchwick burned down in 1931.",
+    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
+    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
+    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
+    "Brodick Bay": "It lies in the north, where people call it Brodric.",
+}
+
+
+@pytest.fixture(scope="module")
+def claims(parser: EnglishParser) -> ClaimParser:
+    pages = [Page(title, title, None, text) for title, text in TEXTS.items()]
+    return ClaimParser(parser, Spelling(InMemoryStore(pages, None)))
+
+
+@pytest.mark.parametrize(
+    ("claim", "read"),
+    [
+        ("The watermill of Birchwik burned down.", "The watermill of Birchwick burned down."),
+        ("The watermill of Bichrwick burned down.", "The watermill of Birchwick burned down."),
+        ("BIRCHWIK has a watermill.", "BIRCHWICK has a watermill."),
+        # Of two that are equally near the more frequent one is meant.
+        ("Skarnhalm is a town.", "Skarnholm is a town."),
+        ("Was Birchwik's mill old?", "Birchwick's mill was old."),
+    ],
+)
+def test_a_misspelt_name_is_read_as_the_nearest_name(
+    claims: ClaimParser, claim: str, read: str
+) -> None:
+    parsed = claims.parse(claim).read
+    assert parsed.text == read
+    assert parsed.original == claim
+    assert any("is not in the corpus; it was read as “" in one for one in parsed.notices)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The watermill of Birchwick burned down.",  # as in the corpus
+        "The watermill of Birchwood burned down.",  # three letters differ
+        "The watermill of Firchwick burned down.",  # another first letter
+        "Orxa is an island.",  # as near to each of three
+        "Scave is a village.",  # "scove" is no name
+        "Ann Lindqvists lived there.",  # the plural of a name
+        "Brodick Bay lies in the north.",  # a title, though no text has it
+        "London is a town.",  # a frequent word, though the corpus lacks it
+        "The watermill burnd down.",  # no name
+    ],
+)
+def test_other_words_stay_as_they_are(claims: ClaimParser, claim: str) -> None:
+    parsed = claims.parse(claim).read
+    assert (parsed.text, parsed.notices) == (claim, ())
+
+
+def test_the_notice_names_both_spellings(claims: ClaimParser) -> None:
+    read = claims.parse("Birchwik is old.").read
+    assert read.notices == ("“Birchwik” is not in the corpus; it was read as “Birchwick”.",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [
+        ("mill", "mill", 0),
+        ("mill", "mil", 1),
+        ("mill", "imll", 1),
+        ("mill", "moll", 1),
+        ("", "ab", 2),
+    ],
+)
+def test_edits_insert_remove_replace_or_swap_letters(one: str, other: str, edits: int) -> None:
+    assert edit_distance(one, other) == edit_distance(other, one) == edits
+
+
+def test_a_word_is_near_others_with_its_first_letter() -> None:
+    assert is_near("mill", "mall", 1)
+    assert not is_near("mill", "mill", 1)
+    assert not is_near("mill", "hill", 1)
+    assert not is_near("mill", "malls", 1)

@@ -1,0 +1,468 @@
+"""The four kinds of corpora: what they yield, and how they refuse."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
+
+from retrieval.corpora import json_lines
+from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.corpus import BadPage, Page, readable_pages
+from retrieval.corpora.records import jsonl
+from retrieval.corpora.records.records import Fields
+from retrieval.corpora.sources import KNOWN, open_corpus
+from retrieval.corpora.wiki.vital import VitalCorpus
+from retrieval.errors import BadSource
+
+
+def lines(path: Path, *records: Any) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def fever_page(page_id: str, sentences: str) -> dict[str, str]:
+    return {"id": page_id, "text": "unused", "lines": sentences}
+
+
+def pages_of(source: str) -> list[Page]:
+    return list(readable_pages(open_corpus(source)))
+
+
+def complaints(source: str) -> list[BadPage]:
+    chunks = [chunk for chunk, _ in open_corpus(source).chunks()]
+    return [page for chunk in chunks for page in chunk if isinstance(page, BadPage)]
+
+
+def refusal(source: str) -> str:
+    with pytest.raises(BadSource) as caught:
+        pages_of(source)
+    return str(caught.value)
+
+
+def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
+    pages = list(readable_pages(VitalCorpus()))
+    assert len(pages) == VitalCorpus().size() == 10_033
+    by_id = {page.id: page for page in pages}
+    assert by_id["Mary Shelley"].url == "https://en.wikipedia.org/wiki/Mary_Shelley"
+    assert by_id["Sputnik 1"].text.startswith("Sputnik 1")
+    assert len(by_id) == 10_033
+
+
+def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
+    lines(
+        tmp_path / "wiki-001.jsonl",
+        fever_page("", ""),
+        fever_page(
+            "Lamp_-LRB-song-RRB-", "0\tIt is a song .\tsong\tSong\n1\t\n2\tIt 's old .\n3\t"
+        ),
+    )
+    (page,) = pages_of(f"fever:{tmp_path}")
+    assert (page.id, page.title) == ("Lamp_-LRB-song-RRB-", "Lamp (song)")
+    assert page.url == "https://en.wikipedia.org/wiki/Lamp_%28song%29"
+    assert page.sentences == ("It is a song.", "", "It's old.", "")
+
+
+def test_fever_sentences_have_the_pages_that_they_link_to(tmp_path: Path) -> None:
+    lines(
+        tmp_path / "wiki-001.jsonl",
+        fever_page(
+            "Pier",
+            "0\tAnn Lee saw\nit in Rowan .\tAnn Lee\tAnn Lee\tRowan\tRowan -LRB- film -RRB-\n"
+            "1\tIt is old .",
+        ),
+        fever_page("Lamp", "0\tIt is old ."),
+    )
+    pier, lamp = pages_of(f"fever:{tmp_path}")
+    assert pier.sentences == ("Ann Lee saw it in Rowan.", "It is old.")
+    assert pier.links == (("Ann Lee", "Rowan (film)"), ())
+    assert lamp.links == ()
+
+
+def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
+    lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red ."))
+    (page,) = pages_of(f"fever:{tmp_path}")
+    assert page.sentences == ("It is old.", "It is red.")
+
+
+def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "notes.jsonl",
+        {"id": "1", "title": "Zoe\u0308", "text": "A \n name.", "url": "https://example.org/z"},
+        {"id": "2", "title": "", "text": "No\u0000thing.", "url": "javascript:alert(1)"},
+    )
+    corpus = open_corpus(f"jsonl:{path}")
+    first, second = readable_pages(corpus)
+    assert (corpus.name, corpus.size()) == ("notes", path.stat().st_size)
+    assert (first.title, first.text, first.url) == ("Zoë", "A name.", "https://example.org/z")
+    assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
+
+
+@pytest.mark.server
+def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "note.md").write_text(
+        "# The *old* lamp\n\n- It is [red](http://example.org).\n\n```\ncode\n```\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "a.txt").write_text("A lamp\nis old.", encoding="utf-8")
+    (tmp_path / "c.pdf").write_bytes(b"%PDF")
+    first, second = pages_of(f"folder:{tmp_path}")
+    assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
+    assert (second.id, second.title, second.text) == ("b/note.md", "The old lamp", "It is red.")
+
+
+def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.md").write_text(
+        "---\ntitle: draft\n---\n\n~~~ python\n# a comment\n~~~\n\n# The lamp\n\nIt is red.\n\n"
+        "````\n```\n# still code\n```\n````\n\nIt is old.\n\n```\nnever closed\n",
+        encoding="utf-8",
+    )
+    (page,) = pages_of(f"folder:{tmp_path}")
+    assert (page.title, page.text) == ("The lamp", "It is red. It is old.")
+
+
+@pytest.mark.parametrize(
+    ("markdown", "title", "text"),
+    [
+        ("It landed in\n1969. It was small.", "a", "It landed in 1969. It was small."),
+        ("- red\n- 2 lamps\n\n1. old", "a", "red 2 lamps old"),
+        ("```the lamp``` is red.\n\nIt is old.", "a", "the lamp is red. It is old."),
+        ("```\ncode\n`````\nIt is old.", "a", "It is old."),
+        ("---\n\nIt is red.\n\n---\nIt is old.", "a", "It is red. It is old."),
+        ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
+        ("#\n\nIt is red.", "a", "It is red."),
+        ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
+        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
+        ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
+        ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
+        ("It is 101<sub>2</sub> and CO<sub>2</sub>.", "a", "It is 101₂ and CO2."),
+        ('It has <b style="display: none">9 *old*</b> lamps.', "a", "It has lamps."),
+        ("<div hidden>It is <b>green</b>.<br>9</div>\n<p>It is red.</p>", "a", "It is red."),
+        ("[^a]: It is red.", "a", "It is red."),
+        ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
+        (
+            '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',
+            "a",
+            "It is red & old. It burns.",
+        ),
+        ("<table><tr><td>old</td><td>red</td></tr></table>", "a", "old red"),
+        ("<script>x = 'It is blue.'</script> It is red.", "a", "It is red."),
+        ("<style>\np { color: red }\n</style>\n<!-- not this -->\n# The lamp", "The lamp", ""),
+    ],
+)
+def test_markdown_is_read_as_its_readers_see_it(
+    tmp_path: Path, markdown: str, title: str, text: str
+) -> None:
+    (tmp_path / "a.md").write_text(markdown, encoding="utf-8")
+    (page,) = pages_of(f"folder:{tmp_path}")
+    assert (page.title, page.text or " ".join(page.sentences or ())) == (title, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a\u200b \u200bb", "a b"),  # a space between invisible characters is one space
+        ("a \u200b b", "a b"),
+        ("a\x85b\u2028c\x0cd", "a b c d"),
+        ("\ufeffe\u0301\x00", "\u00e9"),
+    ],
+)
+def test_cleaning_folds_what_is_left_when_the_invisible_is_gone(text: str, kept: str) -> None:
+    assert clean(text) == kept
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:x", "//example.org", "http://", 'https://a"b', "https://a\ud800", 7, None]
+)
+def test_what_is_no_web_address_is_no_link(url: object) -> None:
+    assert web_address(url) is None
+
+
+@pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
+def test_an_unknown_source_names_the_known_ones(source: str) -> None:
+    assert f"Use {KNOWN}." in refusal(source)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("w.zim", "zim"), ("w.jsonl.gz", "jsonl"), ("w.json.gz", "cirrus"), ("w.parquet", "parquet")],
+)
+def test_a_path_without_a_kind_is_answered_with_the_one_that_is_meant(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    assert f"Use {kind}:{name}." in refusal(name)
+    assert f"Use folder:{tmp_path}." in refusal(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["fever", "jsonl", "folder", "zim", "cirrus", "parquet"])
+def test_a_path_that_does_not_exist_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "none.zim"
+    assert f"{path} does not exist. Check the path." in refusal(f"{kind}:{path}")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "zim"])
+def test_a_folder_is_refused_where_a_file_is_wanted(kind: str, tmp_path: Path) -> None:
+    assert f"{tmp_path} is a folder. Give a file: {kind}:FILE." in refusal(f"{kind}:{tmp_path}")
+
+
+def test_a_file_is_refused_where_a_folder_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.txt"
+    path.write_text("It is red.", encoding="utf-8")
+    assert f"{path} is not a folder. Give a folder: folder:DIR." in refusal(f"folder:{path}")
+
+
+def test_a_compression_that_is_not_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.jsonl"
+    path.write_bytes(b"\xfd7zXZ\0")
+    assert f"{path} is compressed. Unpack it first." in refusal(f"jsonl:{path}")
+
+
+LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It is old."}]
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode(),
+        "".join(json.dumps(lamp) + "\r\n" for lamp in LAMPS).encode("utf-16"),
+        json.dumps(LAMPS).encode(),
+        json.dumps(LAMPS, indent=2).encode("utf-8-sig"),
+        b" \n" + json.dumps(LAMPS).encode(),
+        json.dumps(LAMPS).encode("utf-16"),
+        json.dumps(LAMPS, indent=2).encode("utf-16-le"),
+        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode("utf-16-be"),
+    ],
+)
+def test_lines_and_lists_are_read_packed_or_not(
+    tmp_path: Path, content: bytes, packed: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "lamps.jsonl.gz"
+    path.write_bytes(packed(content))
+    corpus = open_corpus(f"jsonl:{path}")
+    chunks = list(corpus.chunks())
+    assert [(page.id, page.title, page.text) for chunk, _ in chunks for page in chunk] == [
+        ("1", "1", "It is red."),
+        ("b", "b", "It is old."),
+    ]
+    assert (corpus.name, sum(size for _, size in chunks)) == ("lamps", corpus.size())
+
+
+CAFES = [{"id": str(number), "text": "Zoë owns the café: 5 €."} for number in range(2000)]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(json.dumps(cafe, ensure_ascii=False) + "\n" for cafe in CAFES),
+        json.dumps(CAFES, ensure_ascii=False),
+    ],
+    ids=["lines", "list"],
+)
+def test_records_may_be_in_windows_1252_wherever_a_block_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, encoding: str
+) -> None:
+    monkeypatch.setattr(jsonl, "BLOCK", 1000)
+    monkeypatch.setattr(json_lines, "BLOCK", 1000)
+    (tmp_path / "cafes.jsonl").write_bytes(content.encode(encoding))
+    pages = list(pages_of(f"jsonl:{tmp_path / 'cafes.jsonl'}"))
+    assert [(page.id, page.text) for page in pages] == [
+        (cafe["id"], cafe["text"]) for cafe in CAFES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'[{"id": "1", "text": "b"}, 7, {"id": "2"}, {"id"', "item 2: not a JSON object"),
+        (b'[{"id": "1", "text": "b"}, {"id": "2", "text": ["c"]}]', "item 2: no text under 'text'"),
+        ('[{"id": "1", "text": "b"}, {"id": "éé'.encode() + b'\xff"', "item 2: not JSON"),
+        (
+            gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99, mtime=0)[:-9],
+            "item 2: the file is cut",
+        ),
+        (
+            gzip.compress(b'{"id": "1", "text": "b"}\n', mtime=0)[:-8],
+            "line 2: the file is cut off here",
+        ),
+    ],
+)
+def test_the_rest_of_a_list_that_is_damaged_is_left_out(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "lamps.json"
+    path.write_bytes(content)
+    first, *_ = complaints(f"jsonl:{path}")
+    assert first.message.startswith(f"{path}, {said}")
+    assert [page.id for page in pages_of(f"jsonl:{path}")] == ["1"]
+
+
+def test_a_list_is_the_same_however_it_is_cut_into_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lamps.json"
+    path.write_text(json.dumps([{"id": n, "text": "It is red. " * 99} for n in range(2000)]))
+    monkeypatch.setattr(jsonl, "BLOCK", 100_000)
+    chunks = list(open_corpus(f"jsonl:{path}").chunks())
+    assert len(chunks) > 10
+    assert [page.id for chunk, _ in chunks for page in chunk] == [str(n) for n in range(2000)]
+
+
+def test_an_item_that_never_ends_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "LONGEST", 1 << 20)
+    path = tmp_path / "lamps.json"
+    path.write_bytes(b'[{"id": "' + b"x" * (1 << 21))
+    assert "an item is longer than 1 MiB" in refusal(f"jsonl:{path}")
+
+
+def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
+    path = lines(tmp_path / "lamps.jsonl", {"_id": 7, "headline": 1984, "contents": "It is red."})
+    fields = Fields.read("id=_id, title=headline,text=contents")
+    (page,) = readable_pages(open_corpus(f"jsonl:{path}", fields))
+    assert (page.id, page.title, page.text) == ("7", "1984", "It is red.")
+    usual = open_corpus(f"jsonl:{path}")
+    assert usual.fingerprint() != open_corpus(f"jsonl:{path}", fields).fingerprint()
+    (complaint,) = complaints(f"jsonl:{path}")
+    assert complaint.hint.startswith("If one of '_id', 'headline', 'contents' holds it, add: --fi")
+
+
+@pytest.mark.parametrize("written", ["id", "id=", "name=x", "id=a,id=b", "id=a,", "=x"])
+def test_fields_that_cannot_be_used_are_refused(written: str) -> None:
+    with pytest.raises(BadSource, match=r"cannot be used\..*--fields id=_id,text=contents"):
+        Fields.read(written)
+
+
+def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="vital: has no encrypted files"):
+        open_corpus("vital", password="secret")
+    with pytest.raises(BadSource, match="folder: has no fields to name"):
+        open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
+
+
+def test_an_empty_place_is_refused(tmp_path: Path) -> None:
+    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
+    assert "contains no text, Markdown, HTML, PDF or Word files" in refusal(f"folder:{tmp_path}")
+
+
+@pytest.mark.parametrize("number", ["100001", "9" * 5000])
+def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
+    tmp_path: Path, number: str
+) -> None:
+    records = [
+        {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
+        {"id": "Small", "text": "", "lines": "0\tIt is small ."},
+    ]
+    lines = "\n".join(json.dumps(record) for record in records)
+    (tmp_path / "wiki-001.jsonl").write_text(lines, encoding="utf-8")
+    (complaint,) = complaints(f"fever:{tmp_path}")
+    assert f"line 1: sentence id {number[:12]}." in complaint.message
+    assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 3: not JSON"),
+        (b'{"id": "1", "title": "a", "te', "line 2: cut off before its end"),
+        (b'{"id": "1", "title": "a"}\n', "line 2: no text under 'text'"),
+        (b'{"id": null, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'{"id": true, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
+        (b'{"id": "1", "title": ["a"], "text": "b"}\n', "line 2: no text under 'title'"),
+        (b'["id"]\n', "line 2: not a JSON object"),
+        (
+            '{"id": "1", "title": "éé'.encode() + b'\xff", "text": "b"}\n',
+            "line 2: byte 27 is not UTF-8",
+        ),
+        (b'{"id": "", "title": "a", "text": "b"}\n', "line 2: the id is empty"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
+    tmp_path: Path, content: bytes, expected: str
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    good = b'{"id": "good", "title": "a", "text": "b"}\n'
+    path.write_bytes(good + content)
+    (complaint,) = complaints(f"jsonl:{path}")
+    assert complaint.message.startswith(f"{path}, {expected}")
+    assert complaint.hint
+    assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
+    (complaint,) = complaints(f"folder:{tmp_path}")
+    assert "a.txt: the file is not a text" in complaint.message
+
+
+def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [{"id": str(n), "title": "a", "text": "b " * n} for n in range(200)]
+    path = lines(tmp_path / "notes.jsonl", *records)
+    path.write_bytes(path.read_bytes() + b"nonsense")
+    whole = pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")
+    monkeypatch.setattr(json_lines, "BLOCK", 100)
+    corpus = open_corpus(f"jsonl:{path}")
+    sizes = [size for _, size in corpus.chunks()]
+    assert len(sizes) > 50
+    assert sum(sizes) == corpus.size()
+    assert (pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")) == whole
+    assert "line 201: cut off before its end" in whole[1][0].message
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 1 << 10)
+    monkeypatch.setattr(json_lines, "LONGEST", 1 << 20)
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b"x" * (1 << 21))
+    assert "line 1: longer than 1 MiB" in refusal(f"jsonl:{path}")
+
+
+def test_fevers_zip_gives_the_pages_of_its_files_in_order_of_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "wiki-pages.zip"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name in ("wiki-pages/wiki-002.jsonl", "wiki-pages/wiki-001.jsonl"):
+            archive.writestr(name, json.dumps(fever_page(name[-9:-6], "0\tIt is red .")) + "\n")
+        archive.writestr("__MACOSX/wiki-pages/._wiki-001.jsonl", b"\x00\x05")
+        archive.writestr("wiki-pages/readme.txt", "It is red.")
+    corpus = open_corpus(f"fever:{path}")
+    assert [page.id for page in readable_pages(corpus)] == ["001", "002"]
+    assert corpus.name == "wiki-pages"
+    assert sum(size for _, size in corpus.chunks()) == corpus.size()
+
+
+@pytest.mark.parametrize("kept", [40, 500])
+def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "wiki-pages.zip"
+    content = "".join(
+        json.dumps(fever_page(f"p{n}", f"0\tIt is number {n * 7919} .")) + "\n" for n in range(900)
+    )
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("wiki-001.jsonl", content)
+    whole = bytearray(path.read_bytes())
+    if kept == 500:  # the list of files is there, what they hold is not
+        whole[kept : kept + 90] = bytes(90)
+        path.write_bytes(whole)
+    else:
+        path.write_bytes(whole[:kept])
+    assert "is not a zip, or is damaged" in refusal(f"fever:{path}")
+
+
+def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:
+    path = lines(tmp_path / "notes.jsonl", {"id": "1", "title": "a", "text": "b"})
+    before = open_corpus(f"jsonl:{path}").fingerprint()
+    assert open_corpus(f"jsonl:{path}").fingerprint() == before
+    lines(path, {"id": "1", "title": "a", "text": "c"})
+    assert open_corpus(f"jsonl:{path}").fingerprint() != before

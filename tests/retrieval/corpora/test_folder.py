@@ -1,0 +1,568 @@
+"""``folder:DIR``: what it reads of each format, and what it leaves out with a message."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from threading import Timer
+
+import docx
+import pypdf
+import pytest
+
+from retrieval.corpora import child_process
+from retrieval.corpora.child_process import ChildProcess
+from retrieval.corpora.corpus import BadPage, Page, Passage
+from retrieval.corpora.folder import child, files, folder_corpus, formats, zipped
+from retrieval.corpora.folder.document import Unreadable
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import BadSource
+from tests.retrieval.corpora.pdf_files import pdf_of, stream, written
+
+pytestmark = pytest.mark.server
+
+LONG = " ".join(f"Lamp number {n} stands in the old town of Rowan." for n in range(8))
+ARTICLE = f"""<!doctype html><html lang="en"><head><title>Old lamps - The Lamp Site</title>
+<link rel="canonical" href="https://example.org/lamps"></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/x">All our menus</a></li></ul></nav>
+<div class="cookie-banner"><p>We use cookies to improve this site.</p></div>
+<main><article><h1>Old lamps</h1><p>The first lamp was made by Ann Lee. {LONG}</p>
+<h2 id="history">History</h2><p>It was found in <b>1930</b>. {LONG}</p>
+<h3><span id="early">Early years</span></h3><ul><li>a red lamp</li><li>a blue lamp</li></ul>
+<p>{LONG}</p><table><tr><th>Lamp</th><th>Made</th></tr><tr><td>red</td><td>1921</td></tr></table>
+</article></main><footer>Copyright of the Lamp Site.</footer>
+<script>alert("It is green.")</script></body></html>"""
+
+
+def read(folder: Path) -> tuple[list[Page], list[str]]:
+    """Return the pages of a folder, and the messages on what was left out."""
+    found = [page for chunk, _ in open_corpus(f"folder:{folder}").chunks() for page in chunk]
+    return (
+        [page for page in found if isinstance(page, Page)],
+        [f"{page.message} {page.hint}" for page in found if isinstance(page, BadPage)],
+    )
+
+
+def complaint(folder: Path) -> str:
+    """Return the only message; a text beside the bad file is read."""
+    (folder / "good.txt").write_text("It is red.", encoding="utf-8")
+    pages, (message,) = read(folder)
+    assert [(page.id, page.title, page.text) for page in pages] == [
+        ("good.txt", "good", "It is red.")
+    ]
+    return message
+
+
+def sentences(page: Page) -> str:
+    return " ".join(page.sentences or ())
+
+
+def test_a_text_file_has_the_title_and_the_sections_of_its_headings(tmp_path: Path) -> None:
+    text = f"The lamps of Rowan\n\n{LONG}\n\nRepairs\n\n{LONG}"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    pages, _ = read(tmp_path)
+    assert [(page.title, page.passage) for page in pages] == [
+        ("The lamps of Rowan", Passage("a.txt", 1)),
+        ("The lamps of Rowan", Passage("a.txt", 2, ("Repairs",))),
+    ]
+
+
+def test_a_document_is_credited_to_its_file_and_the_folder_has_the_date_of_the_newest(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "minutes").mkdir()
+    (tmp_path / "minutes" / "may.txt").write_text("The lamp is red.", encoding="utf-8")
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(["The lamp is old.", "It burns well."]))
+    for name, day in (("lamps.pdf", "2023-01-02"), ("minutes/may.txt", "2024-03-05")):
+        at = datetime.fromisoformat(f"{day}T23:30:00Z").timestamp()
+        os.utime(tmp_path / name, (at, at))
+    assert open_corpus(f"folder:{tmp_path}").date == "2024-03-05"
+    pages, _ = read(tmp_path)
+    assert [page.source for page in pages] == [
+        "lamps.pdf, page 1, modified on 2023-01-02",
+        "lamps.pdf, page 2, modified on 2023-01-02",
+        "minutes/may.txt, modified on 2024-03-05",
+    ]
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    pages = ["The lamp is red.\nIt is old.", "", "It burns \\(well\\)."]
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages, title="Lamps of Rowan"))
+    (one, three), complaints = read(tmp_path)
+    assert complaints == []
+    assert (one.id, one.title, one.url) == ("lamps.pdf#1", "Lamps of Rowan", None)
+    assert one.sentences == ("The lamp is red.", "It is old.")
+    assert one.passage == Passage("lamps.pdf", 1, (), 1)
+    assert three.passage == Passage("lamps.pdf", 2, (), 3)
+
+
+@pytest.mark.parametrize(
+    ("title", "largest", "expected"),
+    [
+        ("Lamps", "Large words", "Lamps"),
+        ("Microsoft Word - lamps.docx", "Large words", "Large words"),
+        ("untitled", "", "lamps"),
+        ("lamps-final.indd", "", "lamps"),
+        ("", "30", "lamps"),
+    ],
+)
+def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
+    tmp_path: Path, title: str, largest: str, expected: str
+) -> None:
+    file = pdf_of(["The lamp is red.\nIt is old."], title=title, largest=largest)
+    (tmp_path / "lamps.pdf").write_bytes(file)
+    (page,), _ = read(tmp_path)
+    assert page.title == expected
+
+
+def test_what_is_printed_for_the_page_is_not_part_of_its_text(tmp_path: Path) -> None:
+    pages = [
+        "The Lamp Journal 11\nThe lamp of the old town was made for the har-\nbour of Rowan by",
+        "The Lamp Journal 12\nAnn Lee and her sister\n12",
+        "The Lamp Journal 13\nin the year of the great storm. It was taken to a house.\n13",
+    ]
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages))
+    found, _ = read(tmp_path)
+    assert [page.sentences for page in found] == [
+        ("The lamp of the old town was made for the harbour of Rowan by",),
+        ("Ann Lee and her sister in the year of the great storm.",),
+        ("It was taken to a house.",),
+    ]
+
+
+def test_a_sentence_that_pages_begin_with_is_no_running_head(tmp_path: Path) -> None:
+    pages = [f"Lamp {n} is red.\nIt is old." for n in range(4)]
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages))
+    found, _ = read(tmp_path)
+    assert [page.sentences for page in found] == [
+        (f"Lamp {n} is red.", "It is old.") for n in range(4)
+    ]
+
+
+def test_items_and_headings_of_a_pdf_are_apart_from_the_next_sentence(tmp_path: Path) -> None:
+    page = (
+        "Old lamps of Rowan\nThe lamp was made in the year of the great storm of Rowan.\n"
+        "These are the lamps of the town, in the order of their age:\n- a red lamp\n- a blue lamp"
+    )
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
+    (found,), _ = read(tmp_path)
+    assert found.sentences == (
+        "Old lamps of Rowan",
+        "The lamp was made in the year of the great storm of Rowan.",
+        "These are the lamps of the town, in the order of their age:",
+        "- a red lamp",
+        "- a blue lamp",
+    )
+
+
+def test_fragments_of_a_pdf_are_left_out(tmp_path: Path) -> None:
+    page = (
+        "The lamp was made in the year of the great storm of Rowan.\n"
+        "1 Introduction\nThe old lamps of Rowan . . . . . . . . . 12\nThe new lamps . . . . . 15\n"
+        "The oil of the lamps . . . . . . . . 21\nA\nthe red lamp\nIt burns."
+    )
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
+    (found,), _ = read(tmp_path)
+    assert found.sentences == (
+        "The lamp was made in the year of the great storm of Rowan.",
+        "the red lamp",
+        "It burns.",
+    )
+
+
+def test_a_value_at_the_end_of_a_dotted_line_is_read(tmp_path: Path) -> None:
+    page = "The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
+    (found,), _ = read(tmp_path)
+    assert found.sentences == ("The lamps of Rowan were counted:", "Of oil: 31", "Of gas: 1,250")
+
+
+def test_html_is_read_without_menus_in_the_sections_of_its_headings(tmp_path: Path) -> None:
+    (tmp_path / "lamps.html").write_text(ARTICLE, encoding="utf-8")
+    pages, complaints = read(tmp_path)
+    assert complaints == []
+    assert {page.title for page in pages} == {"Old lamps"}
+    assert [(page.id, page.url, page.passage and page.passage.section) for page in pages] == [
+        ("lamps.html#1", "https://example.org/lamps", ()),
+        ("lamps.html#2", "https://example.org/lamps#history", ("History",)),
+        ("lamps.html#3", "https://example.org/lamps#early", ("History", "Early years")),
+    ]
+    assert sentences(pages[0]) == f"The first lamp was made by Ann Lee. {LONG}"
+    assert sentences(pages[1]) == f"It was found in 1930. {LONG}"
+    assert (pages[2].sentences or ())[:2] == ("a red lamp", "a blue lamp")
+    assert sentences(pages[2]).endswith(f"{LONG} Lamp: red, Made: 1921.")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Lamps | Site</title><meta property='og:title' content='Lamps'>", "", "Lamps"),
+        ("<title>Lamps | Site</title>", "<h1>Two</h1><h1>Headings</h1>", "Lamps | Site"),
+        ("", "", "page"),
+    ],
+)
+def test_the_title_of_html_is_the_one_for_readers(
+    tmp_path: Path, head: str, body: str, title: str
+) -> None:
+    html = f"<html><head>{head}</head><body>{body}<p>The lamp is red.</p></body></html>"
+    (tmp_path / "page.htm").write_text(html, encoding="utf-8")
+    (page,), _ = read(tmp_path)
+    assert (page.title, page.text, page.passage) == (title, "The lamp is red.", None)
+
+
+def test_a_canonical_address_that_is_none_is_no_link(tmp_path: Path) -> None:
+    html = ARTICLE.replace("https://example.org/lamps", "javascript:alert(1)")
+    (tmp_path / "lamps.html").write_text(html, encoding="utf-8")
+    assert {page.url for page in read(tmp_path)[0]} == {None}
+
+
+def word_file(path: Path, title: str = "") -> None:
+    document = docx.Document()
+    document.core_properties.title = title
+    document.add_paragraph("Old lamps", style="Title")
+    document.add_paragraph(f"The first lamp was made by Ann Lee. {LONG}")
+    document.add_heading("History", level=1)
+    document.add_paragraph(LONG)
+    document.add_heading("Early years", level=2)
+    document.add_paragraph("a red lamp", style="List Bullet")
+    document.add_paragraph(LONG)
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(table._cells, ["Lamp", "Made", "red", "1921"], strict=True):
+        cell.text = text
+    document.save(str(path))
+
+
+def test_a_docx_is_read_in_the_sections_of_its_headings(tmp_path: Path) -> None:
+    word_file(tmp_path / "lamps.docx")
+    pages, complaints = read(tmp_path)
+    assert complaints == []
+    assert [(page.id, page.title, page.passage and page.passage.section) for page in pages] == [
+        ("lamps.docx#1", "Old lamps", ()),
+        ("lamps.docx#2", "Old lamps", ("History",)),
+        ("lamps.docx#3", "Old lamps", ("History", "Early years")),
+    ]
+    assert (pages[2].sentences or ())[0] == "a red lamp"
+    assert (pages[2].sentences or ())[-1] == "Lamp: red, Made: 1921."
+
+
+def test_the_title_of_a_docx_is_that_of_its_properties(tmp_path: Path) -> None:
+    word_file(tmp_path / "lamps.docx", title="Lamps of Rowan")
+    pages, _ = read(tmp_path)
+    assert pages[0].title == "Lamps of Rowan"
+    assert pages[0].passage == Passage("lamps.docx", 1, ("Old lamps",))
+
+
+def test_markdown_headings_are_sections_of_a_long_file(tmp_path: Path) -> None:
+    text = f"# Old lamps\n\n{LONG}\n\n## History\n\n- a red lamp\n- a blue lamp\n\n{LONG}\n"
+    (tmp_path / "lamps.md").write_text(text, encoding="utf-8")
+    (first, second), _ = read(tmp_path)
+    assert (first.id, first.title, sentences(first)) == ("lamps.md#1", "Old lamps", LONG)
+    assert second.passage == Passage("lamps.md", 2, ("History",))
+    assert (second.sentences or ())[:2] == ("a red lamp", "a blue lamp")
+
+
+def test_files_with_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "lamp.pdf").write_bytes(pdf_of([f"Lamp {name} is red."]))
+    pages, _ = read(tmp_path)
+    assert [page.id for page in pages] == ["a/lamp.pdf", "b/lamp.pdf"]
+
+
+def test_hidden_files_and_lock_files_are_skipped(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name in (".git/notes.md", ".hidden.txt", "~$lamps.docx", "a.txt", "a.png"):
+        (tmp_path / name).write_text("It is red.", encoding="utf-8")
+    pages, (message,) = read(tmp_path)
+    assert [page.id for page in pages] == ["a.txt"]
+    assert "1 file in" in message
+    assert message.partition("not read: ")[2].startswith("1 .png.")
+
+
+def test_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:
+    for name in (b"a\nb #1?.txt", b"caf\xc3\xa9.txt", b"\xff.txt"):
+        Path(tmp_path, os.fsdecode(name)).write_bytes(b"It is red.")
+    Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff\1")
+    pages, (message,) = read(tmp_path)
+    assert [page.id for page in pages] == ["a b #1?.txt", "café.txt", ".txt"]
+    assert "\\xfe.txt: the file is not a text in UTF-8" in message
+    message.encode("utf-8")
+
+
+def test_a_link_out_of_the_folder_is_left_out_and_one_within_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "lamps"
+    (folder / "sub").mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("It is secret.", encoding="utf-8")
+    (folder / "a.txt").write_text("It is red.", encoding="utf-8")
+    (folder / "b.txt").symlink_to("a.txt")
+    (folder / "c.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "d.txt").symlink_to("d.txt")
+    (folder / "sub" / "loop").symlink_to(folder)
+    pages, (message,) = read(folder)
+    assert [page.id for page in pages] == ["a.txt", "b.txt"]
+    assert "c.txt is a link to a file outside of the folder." in message
+
+
+def encrypted(user: str, algorithm: str = "RC4-128") -> bytes:
+    writer = pypdf.PdfWriter(BytesIO(pdf_of(["It is red."])))
+    writer.encrypt(user_password=user, owner_password="owner", algorithm=algorithm)
+    file = BytesIO()
+    writer.write(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path, algorithm: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("", algorithm))
+    (page,), _ = read(tmp_path)
+    assert sentences(page) == "It is red."
+
+
+@pytest.mark.parametrize(
+    ("password", "expected"),
+    [
+        ("secret", []),
+        ("other", ["the file is encrypted with another password."]),
+        (None, ["the file is encrypted with a password. Give its password: --password WORD"]),
+    ],
+)
+def test_a_pdf_is_read_with_its_password(
+    tmp_path: Path, password: str | None, expected: list[str]
+) -> None:
+    (tmp_path / "a.pdf").write_bytes(encrypted("secret", "AES-256"))
+    corpus = open_corpus(f"folder:{tmp_path}", password=password)
+    found = [page for chunk, _ in corpus.chunks() for page in chunk]
+    pages = [page for page in found if isinstance(page, Page)]
+    complaints = [f"{bad.message} {bad.hint}" for bad in found if isinstance(bad, BadPage)]
+    assert [sentences(page) for page in pages] == ([] if expected else ["It is red."])
+    for complaint, words in zip(complaints, expected, strict=True):
+        assert words in complaint
+
+
+def packed(members: dict[str, bytes]) -> bytes:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def word_with(body: str, before: str = "") -> bytes:
+    """Return a .docx whose text is ``body``, in XML; ``before`` is its document type."""
+    file = BytesIO()
+    docx.Document().save(file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["word/document.xml"] = (
+        f'{before}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/'
+        f'main"><w:body>{body}</w:body></w:document>'
+    ).encode()
+    return packed(members)
+
+
+ENTITIES = "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
+BOMB = f"<!DOCTYPE d [<!ENTITY a0 'It is red. '>{ENTITIES}]>"
+
+
+def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>It is </w:t></w:r><w:del><w:r><w:delText>blue</w:delText></w:r></w:del>"
+        "<w:ins><w:r><w:t>red.</w:t></w:r></w:ins></w:p>"
+        "<w:sdt><w:sdtContent><w:p><w:r><w:t>It is old.</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+    )
+    (tmp_path / "a.docx").write_bytes(word_with(body))
+    (page,), _ = read(tmp_path)
+    assert page.text == "It is red. It is old."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted with a password."),
+        ("a.pdf", lambda: pdf_of(["", ""]), "the file has no text. Run OCR first"),
+        ("a.pdf", lambda: pdf_of(["It is red."])[:400], "the file is damaged"),
+        ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
+        ("a.pdf", ARTICLE.encode, "the file is not a PDF."),
+        ("a.pdf", lambda: b"", "the file is empty."),
+        ("a.txt", lambda: b"", "the file is empty."),
+        (
+            "a.html",
+            lambda: pdf_of(["It is red."]),
+            "the file is not HTML; it contains binary data.",
+        ),
+        ("a.html", lambda: b"<html><body></body></html>", "the file has no main text."),
+        (
+            "a.html",
+            lambda: b" " * 10_000_001,
+            "the file has 10.0 MB; at most 10 MB are read of",
+        ),
+        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx"),
+        ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
+        (
+            "a.docx",
+            lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
+            "encrypted, or is not a .docx but of an older format",
+        ),
+        ("a.docx", lambda: word_with(""), "the file has no text."),
+        ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or is not a .docx"),
+        (
+            "a.docx",
+            lambda: word_with("<w:p><w:r><w:t>&a9;</w:t></w:r></w:p>", BOMB),
+            "a.docx: the file",
+        ),
+    ],
+)
+def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(
+    tmp_path: Path, name: str, content: Callable[[], bytes], expected: str
+) -> None:
+    (tmp_path / name).write_bytes(content())
+    message = complaint(tmp_path)
+    assert message.startswith(f"{tmp_path / name}: ")
+    assert expected in message
+
+
+def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+    zeros = bytes(zipped._LARGEST + 1)
+    (tmp_path / "a.docx").write_bytes(packed({"word/document.xml": zeros}))
+    assert (tmp_path / "a.docx").stat().st_size < 300_000
+    assert "the file unpacks to 268 MB; at most 268 MB are read." in complaint(tmp_path)
+
+
+def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    file = pdf_of(["It is red.", "It is old.", "It burns."])
+    damaged = file.replace(b"[5 0 R 7 0 R 9 0 R]", b"[5 0 R 99 0 R 9 0 R]")  # there is no 99
+    (tmp_path / "a.pdf").write_bytes(damaged)
+    pages, (message,) = read(tmp_path)
+    assert [page.passage and page.passage.page for page in pages] == [1, 3]
+    assert "a.pdf, page 2: it cannot be read (" in message
+
+
+def endless() -> bytes:
+    """Return a PDF of 200 pages, each a form of ten forms of ten forms, and so on.
+
+    A page takes a second, so that the file takes minutes.
+    """
+    forms = [
+        stream(
+            f"/X{n + 1} Do ".encode() * 10 if n < 12 else b"BT /F 9 Tf (red) Tj ET",
+            f"/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject <<"
+            f" /X{n + 1} {n + 7} 0 R >> /Font << /F 3 0 R >> >>",
+        )
+        for n in range(13)
+    ]
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 19 0 R"
+        b" /Resources << /XObject << /X0 6 0 R >> >> >>"
+    )
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    pages = b"<< /Type /Pages /Count 200 /Kids [" + b"5 0 R " * 200 + b"] >>"
+    catalog = b"<< /Type /Catalog /Pages 2 0 R >>"
+    return written([catalog, pages, font, b"<< >>", page, *forms, stream(b"/X0 Do")])
+
+
+def test_a_file_that_takes_too_long_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "SECONDS", 1)
+    (tmp_path / "a.pdf").write_bytes(endless())
+    (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
+    (page,), (message,) = read(tmp_path)
+    assert page.id == "b.pdf"
+    assert "a.pdf: the file takes more than 1 seconds to read." in message
+
+
+def test_a_process_that_is_ended_loses_only_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "SECONDS", 20)
+    (tmp_path / "a.pdf").write_bytes(endless())
+    (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
+    with ChildProcess(child.__name__) as process:
+        kind = formats.BY_SUFFIX[".pdf"]
+        child.read(process, tmp_path / "b.pdf", kind)
+        assert process.pid is not None
+        Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
+        with pytest.raises(Unreadable, match="the process that read the file was ended"):
+            child.read(process, tmp_path / "a.pdf", kind)
+        assert child.read(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+
+
+def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(endless())
+    program = (
+        "import sys; from pathlib import Path; from retrieval.corpora.folder.child import *;"
+        "from retrieval.corpora.folder.formats import BY_SUFFIX;"
+        "process = ChildProcess('retrieval.corpora.folder.child'); process._start();"
+        "print(process.pid, flush=True); read(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "a.pdf")], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        reader = int(parent.stdout.readline())
+        os.kill(reader, 0)
+        parent.kill()
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{reader}/stat").read_text().split()[2]
+        except FileNotFoundError:
+            return
+        if state == "Z":  # nobody has asked for its exit status yet
+            return
+        time.sleep(0.1)
+    pytest.fail("the process is still there")
+
+
+def test_a_file_that_needs_too_much_memory_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
+    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
+    (tmp_path / "a.docx").write_bytes(word_with(run * 600))
+    assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
+
+
+def test_without_a_library_its_files_are_counted_in_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = formats.find_spec
+    monkeypatch.setattr(
+        formats, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
+    )
+    for n in range(100):
+        (tmp_path / f"{n}.pdf").write_bytes(pdf_of(["It is red."]))
+    (tmp_path / "a.docx").write_bytes(b"PK")
+    message = complaint(tmp_path)
+    assert message.startswith(
+        f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdfium2 and"
+        " python-docx are not installed. Run: "
+    )
+    assert message.endswith("pip install -r " + str(files.install_corpora_command()).split()[-1])
+    (tmp_path / "a.heic").write_bytes(b"x")
+    first = complaint(tmp_path)
+    assert first.startswith(f"{message} 1 file in {tmp_path} is of formats that are not read: 1 .h")
+    (tmp_path / "good.txt").unlink()
+    with pytest.raises(BadSource, match=r"1 \.docx file and 100 \.pdf files"):
+        open_corpus(f"folder:{tmp_path}")
+
+
+def test_many_files_are_read_in_several_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_corpus, "_CHUNK", 3)
+    for n in range(7):
+        (tmp_path / f"{n}.txt").write_text(f"Lamp {n}.", encoding="utf-8")
+    corpus = open_corpus(f"folder:{tmp_path}")
+    chunks = list(corpus.chunks())
+    assert [size for _, size in chunks] == [3, 3, 1]
+    assert sum(size for _, size in chunks) == corpus.size() == 7
+    monkeypatch.setattr(folder_corpus, "_CHUNK_BYTES", 10)
+    assert [size for _, size in corpus.chunks()] == [2, 2, 2, 1]

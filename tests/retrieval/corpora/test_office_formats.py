@@ -1,0 +1,556 @@
+"""``folder:DIR``: files of offices, books, mails and spreadsheets, and what is said of others."""
+
+from __future__ import annotations
+
+import mailbox
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+import xlsxwriter
+from lxml import etree
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
+
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.folder import (
+    book,
+    delimited,
+    folder_corpus,
+    mail,
+    open_document,
+    rich_text,
+    slides,
+    spreadsheet,
+    word,
+    zipped,
+)
+from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.number_format import shown_number
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import BadSource
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from tests.retrieval.corpora import office_files
+from tests.retrieval.corpora.office_files import epub_of, mail_of, odt_of
+
+pytestmark = pytest.mark.server
+
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+FORMULA = """<mc:AlternateContent
+    xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"
+    xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"
+    xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><mc:Choice Requires="a14">
+    <a14:m><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup>
+    </m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent>"""
+
+
+ODT_TABLE = """<table:table><table:table-header-rows><table:table-row>
+    <table:table-cell><text:p>Town</text:p></table:table-cell>
+    <table:table-cell><text:p>2019</text:p></table:table-cell>
+    <table:table-cell><text:p>2020</text:p></table:table-cell>
+    </table:table-row></table:table-header-rows><table:table-row>
+    <table:table-cell table:number-rows-spanned="2"><text:p>Rowan</text:p></table:table-cell>
+    <table:table-cell table:number-columns-spanned="2"><text:p>7</text:p></table:table-cell>
+    <table:covered-table-cell/></table:table-row><table:table-row><table:covered-table-cell/>
+    <table:table-cell><text:p>8</text:p></table:table-cell>
+    <table:table-cell><text:p>9</text:p></table:table-cell></table:table-row></table:table>"""
+
+
+def texts(document: Document) -> list[tuple[tuple[str, ...], str]]:
+    """Return the section and the text of each block that has some."""
+    return [(block.section, block.text) for block in document.blocks if block.text]
+
+
+def messages(folder: Path) -> list[str]:
+    """Return what is said of what is left out of a folder."""
+    found = [page for chunk, _ in open_corpus(f"folder:{folder}").chunks() for page in chunk]
+    return [page.message for page in found if isinstance(page, BadPage)]
+
+
+def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_text(
+    tmp_path: Path,
+) -> None:
+    row = "<table:table-row>{}</table:table-row>".format
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    table = row(cell("Lamp") + cell("Made")) + row(cell("red") + cell("in May"))
+    body = (
+        "<text:tracked-changes><text:p>It is green.</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="1">Lamps of Rowan</text:h>'
+        '<text:p>The tank<text:s/>holds 3 &#215; 10<text:span text:style-name="up">6</text:span>'
+        " litres<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>It"
+        ' leaks.</text:p></text:note-body></text:note>. It has <text:span text:style-name="gone">12'
+        "</text:span>15 taps.<draw:frame><draw:text-box><text:p>See below.</text:p></draw:text-box>"
+        "</draw:frame></text:p>"
+        '<text:h text:outline-level="2">History</text:h>'
+        "<text:list><text:list-item><text:p>Found by Ann Lee.</text:p></text:list-item></text:list>"
+        f"<table:table>{table}</table:table>"
+    )
+    path = tmp_path / "lamps.odt"
+    path.write_bytes(odt_of(body))
+    document = open_document.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert texts(document) == [
+        ((), f"The tank holds 3 {TIMES} 10⁶ litres. It has 15 taps."),
+        ((), "It leaks."),
+        ((), "See below."),
+        (("History",), "Found by Ann Lee."),
+        (("History",), "Lamp: red, Made: in May."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        ('<text:p>10<text:span text:style-name="raised">6</text:span> ants</text:p>', ["10⁶ ants"]),
+        ('<text:p>10<text:span text:style-name="own">6</text:span> ants</text:p>', ["10⁶ ants"]),
+        ('<text:p>101<text:span text:style-name="down">2</text:span></text:p>', ["101₂"]),
+        (
+            """<text:section text:display="none"><text:p>It is green.</text:p></text:section>
+            <text:section text:display="condition"><text:p>It is red.</text:p></text:section>""",
+            ["It is red."],
+        ),
+        (
+            """<text:p>It <text:hidden-text>9</text:hidden-text>is <text:ruby>
+            <text:ruby-base>old</text:ruby-base><text:ruby-text>8</text:ruby-text></text:ruby>.
+            </text:p>""",
+            ["It is old."],
+        ),
+        (
+            '<text:p>Here: <draw:frame><draw:object xlink:href="Object 1"/></draw:frame>.</text:p>',
+            ["Here: x=7."],
+        ),
+        (
+            ODT_TABLE,
+            ["Town: Rowan, 2019: 7, 2020: 7.", "Town: Rowan, 2019: 8, 2020: 9."],
+        ),
+    ],
+)
+def test_an_odt_is_read_as_it_is_shown(tmp_path: Path, body: str, read: list[str]) -> None:
+    path = tmp_path / "lamps.odt"
+    path.write_bytes(odt_of(body))
+    assert [text for _, text in texts(open_document.read(path))] == read
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (r"It holds 10{\up6\fs14 6} ants and \up8 7\up0  taps.", "It holds 10⁶ ants and 7 taps."),
+        (r"It is 101{\sub 2} and CO{\sub 2}.", "It is 101₂ and CO2."),
+        (r"It is 101{\dn6 2} here.", "It is 101₂ here."),
+        (r"It holds 1{\up2 5} taps.", "It holds 15 taps."),
+    ],
+)
+def test_numbers_above_and_below_the_line_of_an_rtf_stay_apart(
+    tmp_path: Path, body: str, read: str
+) -> None:
+    path = tmp_path / "lamps.rtf"
+    path.write_text(rf"{{\rtf1\ansi {body}\par}}", encoding="ascii")
+    assert texts(rich_text.read(path)) == [((), read)]
+
+
+def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lamps.rtf"
+    path.write_text(
+        r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\info{\title Lamps}}\f0"
+        r"The caf\'e9 holds 3 \u215?10{\super 6} litres. It paid $320\super 1\nosupersub  a year."
+        r" It has {\strike 12 }15 taps{\super\chftn{\footnote\pard\plain{\super\chftn} It leaks.}}."
+        r"{\v It is green.}{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt It has a lid.\par}}}"
+        r"\par See "
+        r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
+        r"{\fldrslt{the report}}} of May.\par"
+        r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
+        r" It is old{\footnote It was made in 1931.}.}",
+        encoding="ascii",
+    )
+    document = rich_text.read(path)
+    assert document.title == "Lamps"
+    assert texts(document) == [
+        ((), f"The café holds 3 {TIMES}10⁶ litres. It paid $320 a year. It has 15 taps."),
+        ((), "It leaks."),
+        ((), "It has a lid."),
+        ((), "See the report of May."),
+        ((), "Lamp: red, Made: in May."),
+        ((), "It is old."),
+        ((), "It was made in 1931."),
+    ]
+
+
+def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.epub"
+    chapters = {
+        "The tank": "<p>The tank holds 3 &#215; 10<sup>6</sup> litres of oil for the lamps.</p>",
+        "The fire": "<h2>At night</h2><p>The fire of 1931 burned for three days in Rowan.</p>"
+        "<p style='display: none'>It is green.</p><table><tr><th>Town</th><th>Lamps</th></tr>"
+        "<tr><td>Rowan</td><td>300</td></tr></table>",
+    }
+    path.write_bytes(epub_of("Lamps of Rowan", chapters))
+    document = book.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert texts(document) == [
+        (("The tank",), f"The tank holds 3 {TIMES} 10⁶ litres of oil for the lamps."),
+        (("The fire", "At night"), "The fire of 1931 burned for three days in Rowan."),
+        (("The fire", "At night"), "Town: Rowan, Lamps: 300."),
+    ]
+
+
+def test_a_book_hides_and_raises_by_its_style_sheets_and_repeats_merged_cells(
+    tmp_path: Path,
+) -> None:
+    chapter = (
+        '<p>It paid $320<a epub:type="noteref" href="#n">1</a> for <span class="gone">12</span> 15'
+        ' taps and 10<span class="up">6</span> ants.</p><dl><dt>Mayor</dt><dd>Ann Lee</dd></dl>'
+        "<table><caption>Fires</caption><tr><th>Town</th><th>2019</th><th>2020</th></tr><tr>"
+        '<td rowspan="2">Rowan</td><td>7</td><td>8</td></tr><tr><td>9</td><td>6</td></tr></table>'
+    )
+    path = tmp_path / "lamps.epub"
+    path.write_bytes(epub_of("Lamps", {"One": chapter}))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
+    assert [text for _, text in texts(book.read(path))] == [
+        "It paid $320 for 15 taps and 10⁶ ants.",
+        "Mayor: Ann Lee",
+        "Fires",
+        "Town: Rowan, 2019: 7, 2020: 8.",
+        "Town: Rowan, 2019: 9, 2020: 6.",
+    ]
+
+
+def test_all_texts_of_a_mail_and_the_mails_in_it_are_read(tmp_path: Path) -> None:
+    inner = mail_of("Old", "It cost $320¹ in 1931.\n")
+    message = mail_of("New", "The lamp is red.\n")
+    message.make_mixed()
+    for subtype in ("plain", "html"):
+        message.add_attachment(f"It is {subtype}.", subtype=subtype)
+        del message.get_payload()[-1]["Content-Disposition"]  # type: ignore[union-attr]
+    message.add_attachment(inner)
+    path = tmp_path / "lamp.eml"
+    path.write_bytes(bytes(message))
+    assert [text for _, text in texts(mail.read(path))] == [
+        "The lamp is red.",
+        "It is plain.",
+        "It is html.",
+        "It cost $320 in 1931.",
+    ]
+
+
+def test_a_mail_is_read_without_its_signature_and_names_what_is_attached(tmp_path: Path) -> None:
+    text = "The lamp is red.\n\n> It burns well,\n> says Ann.\n\n-- \nThe lamp company\n"
+    path = tmp_path / "lamp.eml"
+    path.write_bytes(bytes(mail_of("The lamp", text, attachment="plan.pdf")))
+    document = mail.read(path)
+    assert document.title == "The lamp"
+    assert [" ".join(text.split()) for _, text in texts(document)] == [
+        "The lamp is red.",
+        "It burns well, says Ann.",
+    ]
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    assert messages(tmp_path) == [f"{path}, attachment plan.pdf: attachments are not read."]
+
+
+def test_a_mailbox_has_a_section_for_each_mail_and_pages_are_read_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "box.mbox"
+    made = mailbox.mbox(path)
+    made.add(mail_of("First", "The lamp is red.\n"))
+    made.add(mail_of("Second", "", page="<p>The lamp of Rowan was <b>made</b> in 1931.</p>"))
+    made.close()
+    assert [(section, text.strip()) for section, text in texts(mail.read(path))] == [
+        (("First",), "The lamp is red."),
+        (("Second",), "The lamp of Rowan was made in 1931."),
+    ]
+
+
+def test_slides_are_read_with_tables_and_notes_and_without_hidden_ones(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.pptx"
+    office_files.write_slides(path)
+    document = slides.read(path)
+    assert document.title == "Lamps of Rowan"
+    assert [(block.page, block.section, block.text) for block in document.blocks] == [
+        (1, (), f"The tank holds 3 {TIMES} 10⁶ litres of oil."),
+        (1, (), "The oil was bought in 1931."),
+        (2, ("Costs",), "Lamp: red, Price: 9 crowns."),
+    ]
+
+
+def test_a_slide_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    shown, hidden = (slide.shapes.add_textbox(0, 0, 9, 9) for _ in range(2))
+    hidden.text_frame.text = "It is green."
+    hidden._element.nvSpPr.cNvPr.set("hidden", "1")
+    line = shown.text_frame.paragraphs[0]
+    line.add_run().text = "The binary 101"
+    low = line.add_run()
+    low.text = "2"
+    low.font._element.set("baseline", "-25000")
+    line.add_run().text = " and "
+    line._p.append(etree.fromstring(FORMULA))
+    table = slide.shapes.add_table(3, 2, 0, 0, 9, 9).table
+    for at, text in enumerate(("Town", "Fires", "Rowan", "7", "", "8")):
+        table.cell(at // 2, at % 2).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    made.save(str(tmp_path / "a.pptx"))
+    assert [text for _, text in texts(slides.read(tmp_path / "a.pptx"))] == [
+        "The binary 101₂ and 10⁶",
+        "Town: Rowan, Fires: 7.",
+        "Town: Rowan, Fires: 8.",
+    ]
+
+
+def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.pptx"
+    office_files.write_charts(path)
+    document = slides.read(path)
+    assert [(block.page, block.text) for block in document.blocks] == [
+        (1, "Cost of the lamps, Rowan, 1921: $1,200, 1922: $3.5."),
+        (1, "Cost of the lamps, Elm, 1921: $7."),
+        (2, "1931-05-02, Share: 12.5%."),
+        (2, "1932-01-01, Share: 50.0%."),
+    ]
+    assert [(part.where, part.message) for part in document.unread] == [
+        ("slide 3", "a chart without categories is not read.")
+    ]
+
+
+def test_charts_of_workbooks_and_word_files_are_counted(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as made:
+        sheet = made.add_worksheet()
+        sheet.write_column(0, 0, ("Lamps", 3, 4))
+        for place in ("C1", "C9"):
+            chart = made.add_chart({"type": "line"})
+            chart.add_series({"values": "=Sheet1!$A$2:$A$3"})
+            sheet.insert_chart(place, chart)
+    written = docx.Document()
+    drawing = etree.fromstring(
+        '<a:graphicData xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+        ' uri="http://schemas.openxmlformats.org/drawingml/2006/chart"/>'
+    )
+    written.add_paragraph("It is lit.").add_run()._element.append(drawing)
+    written.save(str(tmp_path / "a.docx"))
+    assert [part.where for part in spreadsheet.read(tmp_path / "a.xlsx").unread] == ["2 charts"]
+    (part,) = word.read(tmp_path / "a.docx").unread
+    assert f"{part.where}: {part.message}" == (
+        "1 chart: not read, but for what also stands in texts and tables."
+    )
+
+
+def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.xlsx"
+    office_files.write_workbook(path)
+    assert texts(spreadsheet.read(path)) == [
+        (
+            ("Lamps",),
+            "Lamp: red, Share: 12.5%, Price: $1,320.5, Bought: 1931-05-02, Sold: 12345, Sum: 0.3.",
+        ),
+        (
+            ("Lamps",),
+            "Lamp: blue, Share: 50.0%, Price: $7, Bought: 1932-01-01, Sold: 1, Sum: 1e+20.",
+        ),
+        (("Towns",), "Rowan has 300 lamps and 10⁶ taps."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (0.125, "0%", "13%"),
+        (0.285, "0%", "29%"),
+        (0.125, "0.0#%", "12.5%"),
+        (-0.034, "0.0%", "-3.4%"),
+        (12.5, r"0.0\ \%", "12.5 %"),
+        (1234, '#,##0 "€"', "1,234 €"),
+        (1234.5, "[$USD] #,##0.00", "USD 1,234.5"),
+        (-1234.5, "$#,##0.00;[Red]($#,##0.00)", "-$1,234.5"),
+        (45.6, 'General" million"', "45.6 million"),
+        (1_200_000, '0.0,,"M"', "1.2M"),
+        (2139, "00000", "02139"),
+        (5, ";;;", ""),
+        (0, '0;-0;"none"', "none"),
+        (0.5, "# ?/?", "0.5"),
+        (1200, "0.00E+00", "1200"),
+        (0.1 + 0.2, "General", "0.3"),
+        (1e20, "General", "1e+20"),
+    ],
+)
+def test_a_number_is_shown_as_its_format_says(value: float, form: str, shown: str) -> None:
+    assert shown_number(value, form) == shown
+
+
+def test_what_is_struck_raised_or_lasts_in_a_workbook_is_read_as_it_is_shown(
+    tmp_path: Path,
+) -> None:
+    book = openpyxl.Workbook()
+    small = TextBlock(InlineFont(vertAlign="superscript"), "6")
+    low = TextBlock(InlineFont(vertAlign="subscript"), "2")
+    book.active.append(["Lamp", "Seen"])
+    book.active.append(["red", CellRichText("10", small, " times")])  # written into the cell
+    book.active.append(["blue", CellRichText("101", low)])
+    book.active.append(["old", timedelta(hours=30, minutes=5)])
+    book.active.append(["new", 12])
+    book.active["B5"].font = Font(strike=True)
+    path = tmp_path / "lamps.xlsx"
+    book.save(path)
+    assert [text for _, text in texts(spreadsheet.read(path))] == [
+        "Lamp: red, Seen: 10⁶ times.",
+        "Lamp: blue, Seen: 101₂.",
+        "Lamp: old, Seen: 30:05.",
+        "Lamp: new.",
+    ]
+
+
+@pytest.mark.parametrize("bold", [True, False])
+def test_merged_cells_of_a_workbook_are_repeated_and_what_is_hidden_is_not_read(
+    tmp_path: Path, bold: bool
+) -> None:
+    path = tmp_path / "lamps.xlsx"
+    office_files.write_merged_workbook(path, bold)
+    assert [text for _, text in texts(spreadsheet.read(path))] == [
+        "Lamps, County: North, Town: Rowan, 1921 Oil: 3, 1921 Gas: 30, 1922 Gas: 3000.",
+        "Lamps, County: North, Town: Elm, 1921 Oil: 5, 1921 Gas: 50, 1922 Gas: 5000.",
+    ]
+
+
+def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
+    text, deck, book = (tmp_path / f"lamps{suffix}" for suffix in (".docx", ".pptx", ".xlsx"))
+    made = docx.Document()
+    made.add_paragraph("The lamp is red.")
+    made.save(str(text))
+    office_files.write_slides(deck)
+    office_files.write_workbook(book)
+    usual = [word.read(text).blocks, slides.read(deck).blocks, spreadsheet.read(book).blocks]
+    for path in (text, deck, book):
+        office_files.strict(path)
+    assert [
+        word.read(text).blocks,
+        slides.read(deck).blocks,
+        spreadsheet.read(book).blocks,
+    ] == usual
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_rows_of_a_csv_have_the_names_of_their_columns(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "lamps.csv"
+    rows = [["Lamp", "Note"], ["red", '"It burns\nwell."'], ["", ""], ["blue", "It is old", ""]]
+    path.write_text("\n".join(map(delimiter.join, rows)), encoding="utf-8")
+    assert texts(delimited.read(path)) == [
+        ((), "Lamp: red, Note: It burns well."),
+        ((), "Lamp: blue, Note: It is old."),
+    ]
+
+
+def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text(
+        'Town;1921;1922\nRowan;4,5;6,7\n"Alder;3,5;4,5\nElm;1,5;2,5\n', encoding="utf-8"
+    )
+    document = delimited.read(path)
+    assert texts(document) == [
+        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
+        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+    ]
+    assert [part.where for part in document.unread] == ["line 3"]
+
+
+def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
+    document = delimited.read(path)
+    assert [text for _, text in texts(document)] == ["lamp: blue, year: 1932."]
+    assert len(document.unread) == 21
+    assert document.unread[-1].where == "after line 21"
+    assert document.unread[-1].message == (
+        "80 more rows cannot be read; the last begins in line 101."
+    )
+
+
+def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
+    path = tmp_path / "lamps.csv"
+    rows = ["Lamps of 1921,", "Lamp,Town", *["red,Rowan"] * 9]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    assert [text for _, text in texts(delimited.read(path))] == [
+        "Lamps of 1921.",
+        *["Lamp: red, Town: Rowan."] * 9,
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".odt", ".epub", ".pptx", ".xlsx"])
+def test_what_is_no_zip_or_unpacks_to_too_much_is_refused_in_one_line(
+    tmp_path: Path, suffix: str
+) -> None:
+    (tmp_path / f"none{suffix}").write_bytes(b"PK\3\4 cut off")
+    (tmp_path / f"old{suffix}").write_bytes(b"\xd0\xcf\x11\xe0" * 9)
+    with zipfile.ZipFile(tmp_path / f"bomb{suffix}", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(5):
+            archive.writestr(f"{number}.xml", bytes(60_000_000))
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    bomb, none, old = messages(tmp_path)
+    assert "unpacks to 300 MB; at most 268 MB are read" in bomb
+    assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
+    assert "the file is encrypted, or is not a" in old
+
+
+def test_entities_of_xml_are_left_alone() -> None:
+    bomb = b'<!DOCTYPE a [<!ENTITY b "lamp lamp"><!ENTITY c "&b;&b;">]><a>&c;</a>'
+    assert "".join(zipped.parsed(bomb).itertext()) in {"", "&c;"}
+
+
+def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:
+    for name in ("a.doc", "b.DOC", "c.webp", "noext", "deep.zip"):
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(BadSource) as refused:
+        open_corpus(f"folder:{tmp_path}")
+    counts = "2 .doc, 1 .webp, 1 .zip, 1 without an ending"
+    assert f"5 files in {tmp_path} are of formats that are not read:" in refused.value.message
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    (message,) = messages(tmp_path)
+    said = message.partition("not read: ")[2].rstrip(".").split(", ")
+    assert sorted(said) == sorted(counts.split(", "))
+
+
+def test_the_parts_of_a_saved_web_page_are_not_documents(tmp_path: Path) -> None:
+    (tmp_path / "lamp_files").mkdir()
+    (tmp_path / "lamp_files" / "menu.html").write_text("<p>All our menus are here.</p>")
+    (tmp_path / "old_files").mkdir()
+    (tmp_path / "old_files" / "good.txt").write_text("It is red.", encoding="utf-8")
+    text = " ".join(f"The lamp number {n} of Rowan was made in 1931." for n in range(9))
+    (tmp_path / "lamp.html").write_text(f"<html><body><article><p>{text}</p></article></body>")
+    corpus = open_corpus(f"folder:{tmp_path}")
+    assert isinstance(corpus, folder_corpus.FolderCorpus)
+    pages = [page for chunk, _ in corpus.chunks() for page in chunk]
+    assert [page.id for page in pages if isinstance(page, Page)] == [
+        "lamp.html",
+        "old_files/good.txt",
+    ]
+
+
+def test_a_folder_without_a_sentence_never_replaces_an_index(tmp_path: Path) -> None:
+    good, empty = tmp_path / "good", tmp_path / "empty"
+    for folder in (good, empty):
+        folder.mkdir()
+    (good / "a.txt").write_text("It is red.", encoding="utf-8")
+    (empty / "blank.txt").write_text(" \n\n --- \n", encoding="utf-8")
+    (empty / "heading.md").write_text("# The lamp", encoding="utf-8")
+    index = EmbeddedIndex(tmp_path / "index")
+    index.build(open_corpus(f"folder:{good}"), None)
+    with pytest.raises(BadSource, match=r"blank\.txt: the file has no text"):
+        index.build(open_corpus(f"folder:{empty}"), None)
+    assert index.open(None).info().sentences == 1
+
+
+def test_a_file_of_another_format_under_the_suffix_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.rtf"
+    path.write_text("The lamp is red.", encoding="utf-8")
+    with pytest.raises(Unreadable, match="not RTF"):
+        rich_text.read(path)
+    with pytest.raises(Unreadable, match="not a mail"):
+        mail.read(path)

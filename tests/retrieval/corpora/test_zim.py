@@ -1,0 +1,371 @@
+"""``zim:FILE``: introductions, redirects, and files that are damaged."""
+
+# ruff: noqa: RUF001 - phonetic spelling and other signs are meant
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM files")
+
+from cli.index import command
+from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.leftovers import REMOVED, without_leftovers
+from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.wiki.zim import child, zim_corpus
+from retrieval.corpora.wiki.zim.child import Damaged, Wanted, ZimReader, end_shared_reader
+from retrieval.corpora.wiki.zim.directory import ZimFile
+from retrieval.corpora.wiki.zim.introduction import introduction
+from retrieval.corpora.wiki.zim.zim_corpus import Paths
+from retrieval.errors import BadSource
+from tests.retrieval.corpora.zim_files import (
+    METADATA,
+    Entry,
+    article,
+    folded_page,
+    mini_page,
+    newer_page,
+    oldest_page,
+    write_zim,
+)
+
+pytestmark = pytest.mark.server
+
+LEAD = """
+<div class="hatnote navigation-not-searchable" role="note">For the film, see Old Pier (film).</div>
+<p class="mw-empty-elt"></p>
+<table class="infobox"><tbody><tr><td><p>Length</p></td><td>90 m</td></tr></tbody></table>
+<figure><figcaption>The pier</figcaption></figure>
+<p><span id="coordinates">Coordinates: <span class="geo">50; 1</span></span></p>
+<p><b>Old Pier</b> (<span class="rt-commentedText"><span class="IPA">/peer/</span></span>
+<span>(<span class="unicode haudio">listen</span>)</span>; Latin: <i>Pons</i>) is a
+pier<sup class="reference"><a href="#cite_note-1">[1]</a></sup> near<br>Rowan.<style>p {}</style>
+It&nbsp;is closed.<sup class="noprint">[<i>when?</i>]</sup></p>
+<p>It has <!-- no -->three parts:</p>
+<ul><li>the <a href="x">head</a>;</li><li>the deck<ul><li>of wood.</li></ul></li></ul>
+<div role="navigation" class="navbox"><p>Piers of Rowan</p></div>
+"""
+TEXT = (
+    "Old Pier (Latin: Pons) is a pier near Rowan. It is closed. It has three parts: the head."
+    " the deck. of wood."
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left() -> Iterator[None]:
+    yield
+    end_shared_reader()
+
+
+def read(path: Path) -> list[Page | BadPage]:
+    return [page for chunk, _ in open_corpus(f"zim:{path}").chunks() for page in chunk]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(BadSource) as caught:
+        read(path)
+    return str(caught.value)
+
+
+def by_id(pages: list[Page | BadPage]) -> dict[str, Page]:
+    assert all(isinstance(page, Page) for page in pages)
+    return {page.id: page for page in pages if isinstance(page, Page)}
+
+
+@pytest.mark.parametrize("page", [newer_page, folded_page, oldest_page, mini_page])
+def test_every_kind_of_page_has_the_same_introduction(page: Callable[[str, str], str]) -> None:
+    assert introduction(page("Old Pier", LEAD).encode()) == TEXT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<!-- x -->",
+        b"\x00\xff\xfe",
+        b"<p>",
+        newer_page("Pier", "").encode(),
+        folded_page("Pier", "<ul><li>Piers</li></ul>").encode(),
+        b'<html><meta http-equiv="refresh" content="0;url=Pier"></html>',
+    ],
+)
+def test_a_page_without_a_paragraph_before_its_sections_has_no_introduction(content: bytes) -> None:
+    assert introduction(content) == ""
+
+
+def test_a_page_of_another_program_gives_the_paragraphs_before_its_first_heading() -> None:
+    page = "<body><h1>Pier</h1><div><p>It is <b>old</b>.</p></div><h2>More</h2><p>No.</p></body>"
+    assert introduction(page.encode()) == "It is old."
+
+
+def test_elements_that_are_nested_very_deeply_are_read() -> None:
+    page = newer_page("Pier", "<p>It is old.</p><p>" + "<b>" * 50_000 + "x")
+    assert introduction(page.encode()).startswith("It is old.")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Rowan (; ) is", "Rowan is"),
+        ("Rowan (, born 1) is", "Rowan (born 1) is"),
+        (f"Rowan (Greek: {REMOVED}) is", "Rowan is"),
+        (f"Rowan (German: {REMOVED}; Latin: Sorbus) is", "Rowan (Latin: Sorbus) is"),
+        (f"Rowan (Latin: Sorbus, {REMOVED}, {REMOVED}) is", "Rowan (Latin: Sorbus) is"),
+        (f"Rowan ({REMOVED} or {REMOVED} ⓘ; born 1) is", "Rowan (born 1) is"),
+        (f"Rowan [{REMOVED}] is", "Rowan is"),
+        ("Rowan (a tree; old), f(x) and (listen)", "Rowan (a tree; old), f(x) and"),
+        ("Rowan (/ˈroʊən/ ⓘ ROH-ən; French: [ʁo.ɑ̃]) is", "Rowan is"),
+        ("Rowan (; ROH-ən) is", "Rowan is"),
+        ("Rowan (UK: /ˈrəʊ/, US: /ˈroʊ/; Gaelic: Caorann) is", "Rowan (Gaelic: Caorann) is"),
+        ("Rowan (non-EU) and (UK) use km/h and/or printf() of x[i]", None),
+        ("Rowan is old.[citation needed] It[who?] is [sic] red.", "Rowan is old. It is [sic] red."),
+        (
+            "Coordinates: 51°30′N 0°7′W / 51.5°N 0.1°W / 51.5; -0.1 10 Old Street is",
+            "10 Old Street is",
+        ),
+    ],
+)
+def test_nothing_is_left_of_pronunciation_marks_and_coordinates(
+    text: str, plain: str | None
+) -> None:
+    assert without_leftovers(text) == (text if plain is None else plain)
+
+
+@pytest.mark.parametrize(
+    ("html", "plain"),
+    [
+        ("10<sup>6</sup> km<sup>2</sup>", "10⁶ km²"),
+        ("6.0×10<sup>−23</sup> of <sup>14</sup>C, Fe<sup>2+</sup>", "6.0×10⁻²³ of ¹⁴C, Fe²⁺"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("the 19<sup>th</sup>, M<sup>c</sup>Lee and Lamp<sup>™</sup>", "the 19th, McLee and Lamp™"),
+        ("2<sup><i>n</i></sup>, e<sup><i>x</i></sup>, 2<sup>0.5</sup>", "2ⁿ, e^x, 2^0.5"),
+        ("10<sup>10<sup>100</sup></sup>", "10^(10¹⁰⁰)"),
+        ("6 <sup>1</sup>&frasl;<sub>2</sub> m", "6 1\N{FRACTION SLASH}2 m"),
+        ("It is old<sup>[3]</sup>.", "It is old."),
+        ("a<sup><p>b", "a"),
+    ],
+)
+def test_what_is_above_the_line_is_not_joined_to_a_number(html: str, plain: str) -> None:
+    assert introduction(newer_page("Pier", f"<p>{html}</p>").encode()).startswith(plain)
+
+
+@pytest.mark.parametrize(
+    ("tex", "plain"),
+    [
+        (r"{\displaystyle E=mc^{2}}", "E=mc²"),
+        (r"{\displaystyle \alpha \times x^{k}}", "α×x^k"),
+        (r"{\displaystyle {\frac {a}{b}}}", r"{\frac {a}{b}}"),
+        ("x" * 201, ""),
+    ],
+)
+def test_a_formula_is_written_in_plain_characters(tex: str, plain: str) -> None:
+    lead = (
+        '<p>Its law <span class="mwe-math-element"><span style="display: none;"><math'
+        f' alttext="{tex}"><mi>E</mi><annotation>{tex}</annotation></math></span><img'
+        f' class="mwe-math-fallback-image-inline" alt="{tex}"></span> is old.</p>'
+    )
+    written = f"{plain} " if plain else ""
+    assert introduction(newer_page("Pier", lead).encode()) == f"Its law {written}is old."
+
+
+def test_a_table_of_contents_in_a_lead_does_not_end_it() -> None:
+    lead = '<p>It is old.</p><div class="toc"><h2>Contents</h2></div><p>It is red.</p>'
+    assert introduction(newer_page("Pier", lead).encode()) == "It is old. It is red."
+
+
+def test_hidden_text_and_missing_pictures_are_not_read() -> None:
+    lead = (
+        '<p>It is <span style="visibility:hidden;">0</span>5 m long.'
+        '<span class="mw-broken-media">File:Pier.jpg</span></p>'
+    )
+    assert introduction(newer_page("Pier", lead).encode()) == "It is 5 m long."
+
+
+def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Path) -> None:
+    path = write_zim(
+        tmp_path / "wiki.zim",
+        [
+            article("Old Pier", LEAD),
+            article("A/B test?", "<p>It is a test.</p>"),
+            article("Main Page", "<p>Welcome.</p>"),
+            article("Special:Search", "<p>Search.</p>"),
+            article("No lead", ""),
+            Entry("style.css", "style", "p {}", "text/css"),
+        ],
+        [
+            ("The_Pier", "The Pier", "Old_Pier"),
+            ("Pier_(old)", "Pier (old)", "The_Pier"),
+            ("Home", "Home", "Main_Page"),
+        ],
+        main="Main_Page",
+    )
+    corpus = open_corpus(f"zim:{path}")
+    assert (corpus.name, corpus.date, corpus.language) == ("wikipedia_en_all", "2025-10-27", "eng")
+    pages = by_id(read(path))
+    assert pages.keys() == {"Old_Pier", "A/B_test?"}
+    assert pages["A/B_test?"].url == "https://en.wikipedia.org/wiki/A/B_test%3F"
+    pier = pages["Old_Pier"]
+    assert (pier.title, pier.text) == ("Old Pier", TEXT)
+    assert set(pier.other_titles) == {"The Pier", "Pier (old)"}
+
+
+def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zim_corpus, "_CHUNK", 3)
+    articles = [article(f"Pier {n}", f"<p>It is pier {n}.</p>") for n in range(7)]
+    path = write_zim(tmp_path / "wiki.zim", articles)
+    corpus = open_corpus(f"zim:{path}")
+    chunks = list(corpus.chunks())
+    assert [size for _, size in chunks] == [3, 3, 1]
+    assert corpus.size() == 7
+    assert chunks == list(open_corpus(f"zim:{path}").chunks())
+    assert {page.text for page in by_id(read(path)).values()} == {
+        f"It is pier {n}." for n in range(7)
+    }
+
+
+def test_another_file_has_another_fingerprint(tmp_path: Path) -> None:
+    one = write_zim(tmp_path / "one.zim", [article("Pier", "<p>Old.</p>")])
+    two = write_zim(tmp_path / "two.zim", [article("Pier", "<p>New.</p>")])
+    first = open_corpus(f"zim:{one}").fingerprint()
+    assert first == open_corpus(f"zim:{one}").fingerprint()
+    assert first != open_corpus(f"zim:{two}").fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "address"),
+    [
+        ({"Name": "wikipedia_en_simple_all"}, "https://simple.wikipedia.org/wiki/Pier"),
+        ({"Name": "kiwix.wikibooks_be_all"}, "https://be.wikibooks.org/wiki/Pier"),
+        ({"Source": "https://wiki.example.org/"}, "https://wiki.example.org/wiki/Pier"),
+        ({"Source": "x.org", "Scraper": "sotoki", "Name": "x"}, None),
+        ({"Source": "javascript:alert(1)"}, None),
+        ({}, None),
+    ],
+)
+def test_the_address_comes_from_the_origin_or_the_name(
+    tmp_path: Path, metadata: dict[str, str], address: str | None
+) -> None:
+    path = write_zim(tmp_path / "w.zim", [article("Pier", "<p>Old.</p>")], metadata=metadata)
+    assert by_id(read(path))["Pier"].url == address
+
+
+def test_paths_of_older_files_lose_their_namespace() -> None:
+    paths = Paths(True, "https://be.wikibooks.org/wiki/")
+    assert paths.name_of("A/Old_Pier.html") == "Old_Pier.html"
+    assert paths.name_of("-/Old_Pier.html") is None
+    assert paths.url_of("Pier_Deck.html", "Pier/Deck") == "https://be.wikibooks.org/wiki/Pier/Deck"
+    assert Paths(False, "").name_of("A/B_test") == "A/B_test"
+
+
+@pytest.mark.parametrize("named", ["wiki.zim", "wiki.zimaa"])
+def test_a_file_in_parts_is_read_whole(tmp_path: Path, named: str) -> None:
+    content = write_zim(tmp_path / "x.zim", [article("Pier", "<p>Old.</p>")]).read_bytes()
+    (tmp_path / "wiki.zimaa").write_bytes(content[:70])
+    (tmp_path / "wiki.zimab").write_bytes(content[70:501])
+    (tmp_path / "wiki.zimac").write_bytes(content[501:])
+    assert by_id(read(tmp_path / named))["Pier"].text == "Old."
+    (tmp_path / "wiki.zimab").unlink()
+    assert "wiki.zimab is missing" in refusal(tmp_path / named)
+
+
+def test_what_is_no_zim_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "wiki.zim"
+    assert "does not exist" in refusal(path)
+    path.write_bytes(b"")
+    assert "is not a ZIM file" in refusal(path)
+    path.write_bytes(b"PK\x03\x04" * 100)
+    assert "is not a ZIM file" in refusal(path)
+
+
+def test_a_file_that_is_cut_off_anywhere_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = write_zim(tmp_path / "wiki.zim", [article("Pier", "<p>Old.</p>")])
+    content = path.read_bytes()
+    for end in (90, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:end])
+        message = refusal(path)
+        assert str(path) in message
+        assert "damaged or cut off" in message
+        assert "\n" not in message
+
+
+def test_articles_after_a_damaged_one_are_read(tmp_path: Path) -> None:
+    # Each article has a cluster of its own, because its text is longer than a cluster.
+    texts = [f"{n}{os.urandom(3000).hex()}" for n in range(5)]
+    articles = [article(f"Pier {n}", f"<p>{text}</p>") for n, text in enumerate(texts)]
+    path = write_zim(tmp_path / "wiki.zim", articles, cluster=1024)
+    content = bytearray(path.read_bytes())
+    file = ZimFile(path)
+    third = file.directory().articles[2]
+    begin = content.find(b"\x28\xb5\x2f\xfd")  # zstd
+    for _ in range(2):
+        begin = content.find(b"\x28\xb5\x2f\xfd", begin + 4)
+    content[begin + 4 : begin + 200] = b"\xff" * 196
+    path.write_bytes(content)
+    pages = read(path)
+    (bad,) = (page for page in pages if isinstance(page, BadPage))
+    assert bad.message.startswith(f"{path}, entry {third}")
+    assert len(pages) == 5
+
+
+def test_articles_after_one_that_ends_the_process_are_read(tmp_path: Path) -> None:
+    # More than a pipe holds: the process waits for the answers to be taken.
+    articles = [article(f"Pier {n}", f"<p>{n} {'x' * 60_000}</p>") for n in range(9)]
+    path = write_zim(tmp_path / "wiki.zim", articles)
+    wanted = [Wanted(entry, ()) for entry in ZimFile(path).directory().articles.tolist()]
+    reader = ZimReader(path)
+    answers = reader.articles(wanted)
+    read = [next(answers)]
+    assert reader.pid is not None
+    os.kill(reader.pid, signal.SIGKILL)
+    read += answers
+    reader.end()
+    assert len(read) == 9
+    assert sum(isinstance(answer, Damaged) for answer in read) == 1
+    assert not isinstance(read[-1], Damaged)
+
+
+def test_an_article_that_takes_too_long_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_zim(tmp_path / "wiki.zim", [article("Pier", "<p>Old.</p>")])
+    reader = ZimReader(path)
+    reader.facts()
+    assert reader.pid is not None
+    os.kill(reader.pid, signal.SIGSTOP)
+    monkeypatch.setattr(child, "_SECONDS", 0.2)
+    (entry,) = ZimFile(path).directory().articles.tolist()
+    assert [type(answer) for answer in reader.articles([Wanted(entry, ())])] == [Damaged]
+    reader.end()
+
+
+def test_without_libzim_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zim_corpus, "_LIBRARIES", ("no_such_library",))
+    message = refusal(tmp_path / "wiki.zim")
+    assert "no_such_library, which is not installed" in message
+    assert "-m pip install -r" in message
+    assert message.endswith("requirements-zim.txt")
+
+
+@pytest.mark.parametrize(("language", "warned"), [("eng", False), ("bel", True), ("", False)])
+def test_a_corpus_of_another_language_is_indexed_with_a_warning(
+    tmp_path: Path, language: str, warned: bool
+) -> None:
+    path = write_zim(
+        tmp_path / "wiki.zim",
+        [article("Pier", "<p>It is old.</p>")],
+        metadata=METADATA | {"Language": language},
+    )
+    arguments = ["build", "--source", f"zim:{path}", "--vectors", "none", "--to", f"{tmp_path}/i"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0
+    assert ("The models read English" in result.stderr) is warned

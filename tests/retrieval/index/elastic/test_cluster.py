@@ -1,0 +1,113 @@
+"""The errors for a server of another version or with a password, by small stand-ins."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from retrieval.errors import IndexUnavailable
+from retrieval.index.elastic.elastic_index import ElasticIndex
+from retrieval.index.elastic.location import ElasticLocation
+from tests.retrieval.index.elastic.node import free_port
+
+USER = base64.b64encode(b"elastic:s3cret").decode()
+
+
+@contextmanager
+def stand_in(version: str, product: bool = True, allowed: str | None = None) -> Iterator[str]:
+    """Answer ``GET /`` as a server of this version; return its host and port.
+
+    ``allowed``: the only ``Authorization`` header that is accepted.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            refused = allowed is not None and self.headers.get("Authorization") != allowed
+            error = {"error": {"type": "security_exception"}, "status": 401}
+            body = json.dumps(error if refused else {"version": {"number": version}}).encode()
+            self.send_response(401 if refused else 200)
+            if product:
+                self.send_header("X-Elastic-Product", "Elasticsearch")
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def refusal(url: str, folder: Path, api_key: str = "") -> IndexUnavailable:
+    with pytest.raises(IndexUnavailable) as caught:
+        ElasticIndex(ElasticLocation.read(url, api_key), folder).open(None)
+    return caught.value
+
+
+@pytest.mark.parametrize("version", ["7.17.0", "8.18.3", "10.0.0"])
+def test_another_version_is_named(version: str, tmp_path: Path) -> None:
+    with stand_in(version) as host:
+        error = refusal(f"elasticsearch://{host}/i", tmp_path)
+    assert error.code == "store_version"
+    assert f"is version {version}" in error.message
+    assert error.hint == "Use version 8.19 or 9."
+
+
+def test_what_is_no_elasticsearch_is_named(tmp_path: Path) -> None:
+    with stand_in("2.0.0", product=False) as host:
+        error = refusal(f"elasticsearch://{host}/i", tmp_path)
+    assert error.code == "store_unknown"
+
+
+def test_a_wrong_password_or_key_is_named_and_never_shown(tmp_path: Path) -> None:
+    with stand_in("9.5.3", allowed=f"Basic {USER}") as host:
+        errors = [
+            refusal(f"elasticsearch://elastic:wr0ng@{host}/i", tmp_path),
+            refusal(f"elasticsearch://{host}/i", tmp_path, api_key="wr0ngkey"),
+            refusal(f"elasticsearch://{host}/i", tmp_path),
+        ]
+    for error in errors:
+        assert error.code == "store_refused"
+        assert "ESOTERIC_STORE" in error.hint
+        assert "wr0ng" not in f"{error} {error!r} {error.__cause__!r}"
+
+
+@pytest.mark.parametrize(
+    ("user", "api_key", "sent"),
+    [("elastic:s3cret@", "", f"Basic {USER}"), ("", "k3y", "ApiKey k3y")],
+)
+def test_credentials_are_sent(user: str, api_key: str, sent: str, tmp_path: Path) -> None:
+    # Where they are accepted, the version is what is complained about.
+    with stand_in("7.0.0", allowed=sent) as host:
+        error = refusal(f"elasticsearch://{user}{host}/i", tmp_path, api_key)
+    assert error.code == "store_version"
+
+
+def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    url = f"elasticsearch://127.0.0.1:{free_port()}/i"
+    error = refusal(url, tmp_path)
+    assert error.code == "store_unreachable"
+    assert url in error.message
+    assert error.hint == "Check that it runs and that its address is right."
+
+
+def test_encrypted_calls_to_a_server_that_does_not_encrypt_fail(tmp_path: Path) -> None:
+    with stand_in("9.5.3") as host:
+        error = refusal(f"elasticsearch+https://{host}/i", tmp_path)
+    assert error.code == "store_unreachable"

@@ -1,0 +1,252 @@
+"""What happens when servers, disks and builders fail: real servers, really killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.index.elastic.elastic_index import ElasticIndex
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.interface import DocumentStore
+from tests.retrieval.index.elastic.building import MANY
+from tests.retrieval.index.elastic.conftest import index_at
+from tests.retrieval.index.elastic.node import Node, store_url
+from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.phrases import holding
+from tests.support.encoders import WordEncoder
+
+pytestmark = pytest.mark.elasticsearch
+
+WAIT = 240.0  # seconds; a loaded machine takes many times as long as an idle one
+_PASSING = {"store_unreachable", "store_red", "store_busy"}
+
+
+def call(url: str, method: str, body: object = None) -> None:
+    request = urllib.request.Request(
+        url,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    urllib.request.urlopen(request, timeout=30).close()
+
+
+def answers(store: DocumentStore) -> list[object]:
+    """Return what a claim would ask: titles, words, sentences and documents."""
+    query = WordEncoder().encode(["Ships come to the harbour."])
+    return [
+        store.title_matches(["savage"]),
+        holding(store, "ships"),
+        store.nearest_sentences(query, 5),
+        store.documents(["Zoe"]),
+    ]
+
+
+def until_answered(store: DocumentStore) -> list[object]:
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            return answers(store)
+        except IndexUnavailable as error:
+            if error.code not in _PASSING or time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
+def add_until_refused(index: ElasticIndex, pages: tuple[Page, ...]) -> None:
+    """Add pages again and again: a server looks at its disk every ten seconds."""
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        index.add(ListCorpus(pages, content=str(time.monotonic())), WordEncoder())
+
+
+def diagnose_until_refused(index: ElasticIndex) -> None:
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        index.diagnose()
+        time.sleep(0.5)
+
+
+def test_a_store_answers_again_after_its_server_was_killed_and_started(
+    node: Node, tmp_path: Path
+) -> None:
+    index = index_at(node.host, tmp_path, "killed")
+    index.build(ListCorpus(PAGES), WordEncoder())
+    store = index.open("words")
+    before = answers(store)
+    node.kill()
+    with pytest.raises(IndexUnavailable, match="is unreachable") as caught:
+        store.documents(["Savage"])
+    assert caught.value.code == "store_unreachable"
+    begun = time.monotonic()
+    with pytest.raises(IndexUnavailable):  # further calls do not try again for a while
+        store.documents(["Savage"])
+    assert time.monotonic() - begun < 0.5
+    node.start()
+    assert until_answered(store) == before
+
+
+def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succeeds(
+    node: Node, tmp_path: Path
+) -> None:
+    index = index_at(node.host, tmp_path, "still")
+    index.build(ListCorpus(PAGES), WordEncoder())
+    store = index.open("words")
+    before = until_answered(store)
+    node.send(signal.SIGSTOP)
+    try:
+        with pytest.raises(IndexUnavailable, match="did not answer in time"):
+            store.documents(["Savage"])
+    finally:
+        node.send(signal.SIGCONT)
+    assert until_answered(store) == before
+
+
+def test_a_build_continues_after_its_server_was_killed(node: Node, tmp_path: Path) -> None:
+    class Killing(ListCorpus):
+        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+            for number, chunk in enumerate(super().chunks()):
+                if number == 3:
+                    node.kill()
+                    Timer(2, node.start).start()
+                yield chunk
+
+    index = index_at(node.host, tmp_path, "bulk")
+    corpus = Killing(MANY)
+    try:
+        info = index.build(corpus, WordEncoder())
+    except IndexUnavailable as error:
+        if error.code not in _PASSING:
+            raise
+        node.wait()
+        info = index.build(ListCorpus(MANY), WordEncoder())
+    undisturbed = index_at(node.host, tmp_path, "undisturbed")
+    assert info.checksum == undisturbed.build(ListCorpus(MANY), WordEncoder()).checksum
+    assert info.documents == len(MANY)
+    index.verify()
+
+
+def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
+    node: Node, tmp_path: Path
+) -> None:
+    index = index_at(node.host, tmp_path, "disk")
+    index.build(ListCorpus(PAGES), WordEncoder())
+    store = index.open("words")
+    full = dict.fromkeys(("low", "high", "flood_stage"), "1000000gb")
+    watermarks = "cluster.routing.allocation.disk.watermark"
+    settings = f"{node.url}/_cluster/settings"
+    more = (Page("Buoy", "Buoy", None, "A buoy floats."),)
+    call(settings, "PUT", {"persistent": {f"{watermarks}.{n}": v for n, v in full.items()}})
+    try:
+        with pytest.raises(IndexUnavailable) as caught:
+            add_until_refused(index, more)
+        assert caught.value.code == "store_read_only"
+        assert answers(store)  # the served version is still served
+        with pytest.raises(IndexUnavailable, match="nearly full"):
+            diagnose_until_refused(index)
+    finally:
+        call(settings, "PUT", {"persistent": {f"{watermarks}.{n}": None for n in full}})
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            index.add(ListCorpus(more, content="room"), WordEncoder())
+            break
+        except EsotericError:
+            assert time.monotonic() < end
+            time.sleep(1)
+    assert [d.title for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
+
+
+@pytest.mark.parametrize("end", ["chunk", "swap"])
+def test_a_killed_build_leaves_the_served_version_and_can_be_continued(
+    index: ElasticIndex, tmp_path: Path, end: str
+) -> None:
+    name = f"killed-{end}-{time.time_ns()}"
+    url = store_url(name)
+    built = ElasticIndex(ElasticLocation.read(url), tmp_path)
+    before = built.build(ListCorpus(PAGES), WordEncoder())
+    command = [sys.executable, "-m", "tests.retrieval.index.elastic.building", url, str(tmp_path)]
+    assert subprocess.run([*command, end], check=False).returncode == 9
+    assert built.open("words").info() == before
+    (begun,) = built.unfinished()
+    assert "a build of list" in begun
+    subprocess.run(command, check=True)
+    after = built.open("words").info()
+    assert (after.documents, after.superseded) == (len(MANY), 0)
+    assert after.checksum == index.build(ListCorpus(MANY), WordEncoder()).checksum
+    assert built.unfinished() == []
+    built.verify()
+
+
+def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(
+    index: ElasticIndex,
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    store = index.open("words")
+    call(f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{index.version()}", "DELETE")
+    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile"):
+        store.documents(["Savage"])
+    with pytest.raises(IndexUnavailable, match="There is no index yet"):
+        index.version()
+    index.build(ListCorpus(PAGES), WordEncoder())
+    assert answers(index.open("words"))
+
+
+def test_a_damaged_document_is_found_by_verify(index: ElasticIndex) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    version = index.version()
+    base = f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{version}"
+    index.verify()
+    call(f"{base}/_settings", "PUT", {"index.blocks.write": False})
+    call(f"{base}/_doc/Savage?refresh=true", "DELETE")
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        index.verify()
+
+
+def test_no_call_fails_while_one_of_three_servers_is_killed(
+    nodes: list[Node], tmp_path: Path
+) -> None:
+    index = index_at(",".join(one.host for one in nodes), tmp_path, "three")
+    index.build(ListCorpus(PAGES), WordEncoder())
+    nodes[0].wait("green", nodes=3)
+    store = index.open("words")
+    before = answers(store)
+    for victim in (2, 1):
+        killed = False
+        end = time.monotonic() + 6
+        while time.monotonic() < end:
+            assert answers(store) == before
+            if not killed:
+                nodes[victim].kill()
+                killed = True
+        nodes[victim].start()
+        nodes[0].wait("green", nodes=3)
+
+
+def test_a_build_ends_complete_while_one_of_three_servers_is_killed(
+    nodes: list[Node], tmp_path: Path
+) -> None:
+    class Killing(ListCorpus):
+        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+            for number, chunk in enumerate(super().chunks()):
+                if number == 3:
+                    nodes[2].kill()
+                yield chunk
+
+    index = index_at(",".join(one.host for one in nodes), tmp_path, "bulk3")
+    info = index.build(Killing(MANY), WordEncoder())
+    assert info.documents == len(MANY)
+    index.verify()
+    nodes[2].start()
+    nodes[0].wait("green", nodes=3)

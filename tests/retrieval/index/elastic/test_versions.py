@@ -1,0 +1,333 @@
+"""Versions of an index, one beside another, and what must not happen to those of others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from multiprocessing.queues import Queue
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elasticsearch import Elasticsearch
+
+from retrieval.corpora.corpus import Page
+from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.index.elastic import change_lock, elastic_store, entries, new_version
+from retrieval.index.elastic.change_lock import ChangeLock
+from retrieval.index.elastic.cluster import Cluster
+from retrieval.index.elastic.elastic_index import ElasticIndex
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.elastic.meta import all_versions
+from retrieval.index.elastic.new_version import NewVersion
+from retrieval.index.embedded.building import IndexNotBuilt
+from tests.retrieval.index.elastic.node import shared_url, store_url
+from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.support.encoders import WordEncoder
+
+pytestmark = pytest.mark.elasticsearch
+
+MORE = (Page("Buoy", "Buoy", None, "A buoy floats."),)
+
+
+def index_of(name: str, folder: Path) -> ElasticIndex:
+    return ElasticIndex(ElasticLocation.read(store_url(name)), folder)
+
+
+@pytest.fixture
+def client() -> Elasticsearch:
+    return Elasticsearch(shared_url())
+
+
+@pytest.fixture
+def name() -> str:
+    return f"v-{uuid.uuid4().hex}"
+
+
+def begin(index: ElasticIndex, corpus: ListCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write all of a build, and end before it is published."""
+
+    def end(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NewVersion, "publish", end)
+        with pytest.raises(KeyboardInterrupt):
+            index.build(corpus, WordEncoder())
+
+
+def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
+    name: str, tmp_path: Path, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = index_of(name, tmp_path), index_of(f"{name}-2", tmp_path)
+    other.build(ListCorpus(PAGES), WordEncoder())
+    begin(other, ListCorpus(MORE, content="2"), monkeypatch)
+    with ChangeLock(client, f"{name}-2"):
+        assert other.unfinished() == []  # somebody may be going on with it
+    assert one.unfinished() == []
+    assert one.lacks("list")
+    one.build(ListCorpus(MORE, content="2"), WordEncoder())
+    assert one.open("words").info().documents == 1
+    assert one.prune() == []
+    assert len(other.unfinished()) == 1
+    assert other.open("words").info().documents == len(PAGES)
+
+
+def test_an_older_build_that_is_continued_is_served_and_not_dropped(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_version, "_KEPT_FOR", timedelta(0))
+    begin(index, ListCorpus(PAGES), monkeypatch)
+    index.build(ListCorpus(MORE, content="2"), WordEncoder())
+    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
+    assert index.open("words").info().documents == len(PAGES)
+
+
+def _add(url: str, folder: Path, number: int, ended: Queue[str]) -> None:
+    page = Page(f"p{number}", f"Page {number}", None, "It is one of many.")
+    index = ElasticIndex(ElasticLocation.read(url), folder)
+    try:
+        index.add(ListCorpus((page,), content=str(number)), WordEncoder())
+        ended.put("")
+    except EsotericError as error:
+        ended.put(error.code)
+
+
+def test_of_changes_at_once_one_is_made_and_the_others_are_refused(
+    name: str, tmp_path: Path
+) -> None:
+    index = index_of(name, tmp_path)
+    index.build(ListCorpus(PAGES), WordEncoder())
+    context = multiprocessing.get_context("spawn")
+    ended = context.Queue()
+    adding = [
+        context.Process(target=_add, args=(store_url(name), tmp_path, number, ended))
+        for number in range(3)
+    ]
+    for process in adding:
+        process.start()
+    codes = [ended.get(timeout=60) for _ in adding]
+    for process in adding:
+        process.join()
+    assert set(codes) <= {"", "index_locked"}
+    assert index.open("words").info().documents == len(PAGES) + codes.count("")
+
+
+def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_noticed(
+    index: ElasticIndex, client: Elasticsearch, name: str
+) -> None:
+    with ChangeLock(client, name) as lock:
+        with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
+            ChangeLock(client, name).__enter__()
+        holder = client.get(index=f"{name}-lock", id="lock")["_source"]
+        # As if a process that has ended had it.
+        dead = {**holder, "token": "another"}
+        client.index(index=f"{name}-lock", id="lock", document=dead)
+        with ChangeLock(client, name) as other:
+            with pytest.raises(IndexNotBuilt):
+                lock.held()
+            other.held()
+
+
+def test_a_lock_of_another_machine_is_taken_over_if_it_is_not_renewed(
+    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.5)
+    with ChangeLock(client, name) as lock:
+        # Its clock is wrong by a day, and it works.
+        monkeypatch.setattr(change_lock, "_this_process", elsewhere)
+        with pytest.raises(IndexNotBuilt):
+            ChangeLock(client, name).__enter__()
+        lock.held()
+    client.index(index=f"{name}-lock", id="lock", document={**elsewhere(), "renewed_at": 1.0})
+    monkeypatch.undo()
+    monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.1)
+    with ChangeLock(client, name) as other:
+        other.held()
+
+
+def elsewhere() -> dict[str, object]:
+    return {"machine": "another", "host": "elsewhere", "pid": 1, "token": "", "renewed_at": 1.0}
+
+
+def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
+    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+
+    def overtaken(self: NewVersion) -> None:
+        """Another process publishes a page before this one does."""
+        monkeypatch.undo()
+        for lock in list(client.indices.get(index="*-lock")):
+            client.options(ignore_status=404).delete(index=lock, id="lock")
+        index.add(ListCorpus(MORE, content="3"), WordEncoder())
+        self._swap_in()
+
+    monkeypatch.setattr(NewVersion, "_swap_in", overtaken)
+    page = Page("Late", "Late", None, "It comes too late.")
+    with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
+        index.add(ListCorpus((page,), content="2"), WordEncoder())
+    assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
+
+
+def test_a_change_whose_builder_ended_after_the_swap_is_settled_by_the_next(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    first = index.version()
+    save, saved = NewVersion.save, list[str]()
+
+    def end(self: NewVersion) -> None:
+        if self.meta.state == "ready":
+            raise KeyboardInterrupt
+        saved.append(self.meta.version)
+        save(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NewVersion, "save", end)
+        with pytest.raises(KeyboardInterrupt):
+            index.add(ListCorpus(MORE, content="2"), WordEncoder())
+    assert index.version() == saved[-1]
+    index.remove(["Zoe"])
+    found = all_versions(Cluster(ElasticLocation.read(store_url(first.rsplit("-", 2)[0]))))
+    states = {
+        version: meta and (meta.state, bool(meta.replaced_at)) for version, meta in found.items()
+    }
+    assert states == {
+        first: ("ready", True),
+        saved[-1]: ("ready", True),
+        index.version(): ("ready", False),
+    }
+
+
+def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
+    index: ElasticIndex, client: Elasticsearch
+) -> None:
+    class Deleting(ListCorpus):
+        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+            for chunk in super().chunks():
+                client.indices.delete(index=",".join(client.indices.get(index="t-*-*-*")))
+                yield chunk
+
+    with pytest.raises(IndexUnavailable):
+        index.build(Deleting(PAGES), WordEncoder())
+    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
+
+
+def test_a_name_that_is_taken_is_refused_before_anything_is_built(
+    name: str, tmp_path: Path, client: Elasticsearch
+) -> None:
+    index = index_of(name, tmp_path)
+    client.indices.create(index=name)
+    with pytest.raises(IndexNotBuilt, match="has not built"):
+        index.build(ListCorpus(PAGES), WordEncoder())
+    client.indices.delete(index=name)
+    client.indices.create(index=f"other-{name}", aliases={name: {}})
+    with pytest.raises(IndexNotBuilt, match="has not built"):
+        index.build(ListCorpus(PAGES), WordEncoder())
+    assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
+
+
+def test_a_pruned_version_that_is_still_open_says_that_it_was_replaced(index: ElasticIndex) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    old = index.open("words")
+    index.remove(["Zoe"])
+    assert [d.id for d in old.documents(["Zoe"])] == ["Zoe"]
+    assert len(index.prune()) == 1
+    with pytest.raises(IndexUnavailable, match="was replaced") as caught:
+        old.documents(["Savage"])
+    assert caught.value.hint == "Check the claim again."
+
+
+def test_an_interrupted_removal_is_continued(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+
+    def end(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NewVersion, "publish", end)
+        with pytest.raises(KeyboardInterrupt):
+            index.remove(["Zoe", "Savage"])
+    assert index.open("words").info().documents == len(PAGES)
+    assert index.remove(["Zoe", "Savage"]).documents == len(PAGES) - 2
+
+
+def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    changed: list[Callable[[], object]] = [
+        lambda: index.add(ListCorpus(MORE, content="2"), WordEncoder()),
+        lambda: index.encode(WordEncoder()),
+    ]
+    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+    assert index.lacks("list")
+    assert not index.lacks("another source")
+    monkeypatch.undo()
+    for change in changed:
+        change()
+        with monkeypatch.context() as patch:
+            patch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+            assert not index.lacks("list")
+
+
+def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
+    long = "x" * 600
+    pages = (
+        Page(long, "Savage", None, "A savage is a word."),
+        Page(entries.key_of(long), f"Savage ({'y' * 9000})", None, "It has a long title."),
+        Page("a/b c\"d'?", "_Quote", None, "It has an odd id."),
+        Page("z" * 40_000, "Endless", None, "Its id is too long."),
+    )
+    info = index.build(ListCorpus(pages), WordEncoder())
+    assert (info.documents, info.bad_pages) == (3, 1)
+    assert "40000 characters" in index.bad_pages().first
+    assert Path(index.bad_pages().listed_in).read_text().count("\n") == 1
+    store = index.open("words")
+    found = store.title_matches(["savage"])
+    assert [match.document_id for match in found] == [long, entries.key_of(long)]
+    assert [d.id for d in store.documents([page.id for page in pages[:3]])] == [
+        page.id for page in pages[:3]
+    ]
+    assert {title for _, title in store.titled()} == {page.title for page in pages[:3]}
+
+
+def test_codes_that_left_the_cache_are_read_again(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    monkeypatch.setattr(elastic_store, "_KEPT", 3)
+    store = index.open("words")
+    query = WordEncoder().encode(["Ships go."])
+    ids = [page.id for page in PAGES]
+    first = store.similarities(ids[:5], query)
+    both = store.similarities(ids, query)
+    assert first is not None
+    assert both is not None
+    assert np.array_equal(first, both[:5])
+    (some,) = store.nearest_sentences(query, 50, among=ids[:5])
+    (every,) = store.nearest_sentences(query, 50, among=ids)
+    assert {match.key for match in some} < {match.key for match in every}
+
+
+def test_a_damaged_snapshot_of_the_titles_is_made_anew(index: ElasticIndex, tmp_path: Path) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    (tokens,) = tmp_path.rglob("tokens.npy")
+    tokens.write_bytes(b"")
+    trie = index.open("words").titles()
+    assert len(trie.children(trie.root()))
+    assert tokens.stat().st_size > 0
+
+
+def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
+    index.build(ListCorpus(PAGES), WordEncoder())
+    queries = np.zeros((2, 384), dtype=np.float32)
+    queries[1] = WordEncoder().encode(["Ships go."])[0]
+    nothing, some = index.open("words").nearest_sentences(queries, 3)
+    assert nothing == []
+    assert len(some) == 3

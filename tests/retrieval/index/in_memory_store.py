@@ -1,0 +1,217 @@
+"""The same questions answered from plain Python values: the oracle for every store."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Page, Passage
+from retrieval.errors import IndexUnavailable
+from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
+from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
+from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.text.edit_distance import is_near
+from retrieval.text.sentence_splitter import shared_splitter
+from retrieval.types import (
+    Document,
+    PhraseMatch,
+    PhraseSearch,
+    Sentence,
+    SentenceKey,
+    SentenceMatch,
+    TitleMatch,
+)
+
+K1, B = 1.2, 0.75
+
+
+class InMemoryStore:
+    """Looks at every document for every question."""
+
+    def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
+        """Split and encode the pages; of several with one id the last counts."""
+        pages = list({page.id: page for page in pages}.values())
+        splitter = shared_splitter()
+        self._documents: dict[str, Document] = {}
+        for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
+            sentences = tuple(
+                Sentence(page.id, n, page.text[start:end], start, end)
+                for n, (start, end) in enumerate(bounds)
+            )
+            place = page.passage or Passage(page.id, 1)
+            self._documents[page.id] = Document(
+                page.id,
+                page.title,
+                page.url,
+                page.text,
+                sentences,
+                " > ".join(place.section) or None,
+                place.page,
+            )
+        # Redirects lead to a document too, and a title to the first passage of a long one.
+        self._titled = [
+            (page.id, title)
+            for page in pages
+            if page.passage is None or page.passage.number == 1
+            for title in (page.title, *page.other_titles)
+        ]
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
+        if encoder is not None:
+            self._encode(encoder)
+        tokens = _title_tokenizer().tokens([title for _, title in self._titled])
+        self._trie = TitleTrie.of(tokens, [document_id for document_id, _ in self._titled])
+        self._encoder = encoder.name if encoder is not None else ""
+
+    def _encode(self, encoder: DocumentEncoder) -> None:
+        whole, parts = encoder.encode_documents(
+            [
+                EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
+                for d in self._documents.values()
+            ]
+        )
+        for document, vector, vectors in zip(self._documents.values(), whole, parts, strict=True):
+            self._vectors[document.id] = vector
+            for sentence, own in zip(document.sentences, vectors, strict=True):
+                self._sentence_vectors[SentenceKey(document.id, sentence.sentence_id)] = own
+
+    def info(self) -> IndexInfo:
+        """Count what there is; nothing of it lies on a disk."""
+        documents, passages = len({one for one, _ in self._titled}), len(self._documents)
+        sentences = sum(len(document.sentences) for document in self._documents.values())
+        return IndexInfo(
+            name="memory",
+            source="memory",
+            date="",
+            documents=documents,
+            passages=passages,
+            sentences=sentences,
+            bytes=0,
+            built_at="",
+            encoder=self._encoder,
+            checksum="",
+            bad_pages=0,
+            superseded=0,
+        )
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """See ``DocumentStore``."""
+        try:
+            return [self._documents[document_id] for document_id in ids]
+        except KeyError as error:
+            raise IndexUnavailable("index_damaged", f"No document is {error}.", "") from error
+
+    def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
+        """See ``DocumentStore``."""
+        matches = []
+        for name in dict.fromkeys(names):
+            found: dict[str, TitleMatch] = {}
+            for one, title in self._titled:
+                if title_key(title) == title_key(name):
+                    found.setdefault(one, TitleMatch(one, title, name, None))
+            for one, title in self._titled:
+                plain, words = split_disambiguation(title)
+                if words is not None and title_key(plain) == title_key(name):
+                    found.setdefault(one, TitleMatch(one, title, name, words))
+            ordered = sorted(
+                found.values(), key=lambda m: (m.disambiguation is not None, m.document_id)
+            )
+            matches += ordered[:MOST_OF_A_NAME]
+        return matches
+
+    def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
+        """See ``DocumentStore``."""
+        return [self._holding(search) for search in searches]
+
+    def _holding(self, search: PhraseSearch) -> list[PhraseMatch]:
+        """BM25 (Robertson and Zaragoza 2009) with a phrase's count as its frequency."""
+        texts = {document.id: _words(document.text) for document in self._documents.values()}
+        mean = sum(map(len, texts.values())) / max(1, len(texts))
+        scores: dict[str, float] = {}
+        for phrase in dict.fromkeys(tuple(_words(phrase)) for phrase in search.phrases):
+            if not phrase:
+                continue
+            weight = 0.0
+            for word in phrase:
+                holding = sum(word in words for words in texts.values())
+                weight += math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+            for document_id, words in texts.items():
+                count = _occurrences(words, phrase)
+                if count:
+                    norm = K1 * (1 - B + B * len(words) / mean)
+                    gain = weight * count * (K1 + 1) / (count + norm)
+                    scores[document_id] = scores.get(document_id, 0.0) + gain
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [PhraseMatch(document_id, score) for document_id, score in ranked[: search.limit]]
+
+    def near_words(self, word: str, edits: int) -> dict[str, int]:
+        """See ``DocumentStore``."""
+        texts = [set(_words(document.text)) for document in self._documents.values()]
+        wanted, *more = _words(word) or [""]
+        if more or any(wanted in words for words in texts):
+            return {}
+        near = {one for words in texts for one in words if is_near(wanted, one, edits)}
+        return {one: sum(one in words for words in texts) for one in sorted(near)}
+
+    def similarities(
+        self, ids: Sequence[str], queries: NDArray[np.float32]
+    ) -> NDArray[np.float32] | None:
+        """See ``DocumentStore``."""
+        documents = self.documents(ids)
+        if not self._encoder:
+            return None
+        similar = [[np.dot(self._vectors[d.id], query) for query in queries] for d in documents]
+        return np.array(similar, dtype=np.float32).reshape(len(ids), len(queries))
+
+    def nearest_sentences(
+        self,
+        queries: NDArray[np.float32],
+        limit: int,
+        without: Collection[str] = (),
+        among: Collection[str] | None = None,
+    ) -> list[list[SentenceMatch]]:
+        """See ``DocumentStore``."""
+        found = []
+        for query in queries:
+            matches = [
+                SentenceMatch(key, math.fsum(query.astype(float) * vector))
+                for key, vector in self._sentence_vectors.items()
+                if key.document_id not in without and (among is None or key.document_id in among)
+            ]
+            matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
+            found.append(matches[:limit])
+        return found
+
+    def titles(self) -> TitleTrie:
+        """See ``DocumentStore``."""
+        return self._trie
+
+    def titled(self) -> Iterator[tuple[str, str]]:
+        """See ``DocumentStore``."""
+        return iter(self._titled)
+
+
+# Loading it takes longer than all that is done with it here.
+_title_tokenizer = cache(TitleTokenizer)
+
+
+def _words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return re.findall(r"[^\W_]+", plain)
+
+
+def _occurrences(words: Sequence[str], phrase: tuple[str, ...]) -> int:
+    length = len(phrase)
+    return sum(tuple(words[i : i + length]) == phrase for i in range(len(words) - length + 1))
+
+
+_: type[DocumentStore] = InMemoryStore

@@ -1,0 +1,127 @@
+"""Changes an index and is killed before the n-th thing it does on the disk; then does it again.
+
+python -m tests.retrieval.index.killed_anywhere CHANGE FOLDER STEP: prints how many moments were
+tried, every STEP-th of all that there are. Whatever does not end as an undisturbed change does is
+an error.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from retrieval.corpora.corpus import Page
+from retrieval.index.embedded.building import unfinished
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.support.encoders import WordEncoder
+
+MORE = ListCorpus(
+    (Page("Zoe", "Zoë", None, "Zoë is a lake."), Page("Buoy", "Buoy", None, "A buoy."))
+)
+NEWER = ListCorpus((*MORE.pages, *PAGES[3:]), content="2")
+CHANGES: dict[str, Callable[[EmbeddedIndex], object]] = {
+    "build": lambda index: index.build(ListCorpus(PAGES, source="other"), WordEncoder()),
+    "update": lambda index: index.build(NEWER, WordEncoder()),
+    "add": lambda index: index.add(MORE, WordEncoder()),
+    "encode": lambda index: index.encode(WordEncoder()),
+    "remove": lambda index: index.remove(["Zoe", "Twin_1"]),
+}
+TOUCHING = ("rename", "unlink", "symlink", "link", "mkdir", "rmdir", "fsync")
+
+
+def main(name: str, folder: Path, step: int) -> int:
+    """Try every ``step``-th moment; return how many were tried.
+
+    All that opens an index does so in a child: tantivy has a thread for each that is open,
+    which may hold a lock while the next child is made, and that child would keep it for good.
+    """
+    change = CHANGES[name]
+    before = folder / "before"
+    vectors = None if name == "encode" else WordEncoder()
+    assert _in_a_child(lambda: EmbeddedIndex(before).build(ListCorpus(PAGES), vectors))
+    undisturbed = _copied(before, folder / "undisturbed")
+    assert _in_a_child(lambda: change(EmbeddedIndex(undisturbed)))
+    for tried, moment in enumerate(range(1, 10_000, step)):
+        place = _copied(before, folder / f"{moment}")
+        ended = _in_a_child(lambda place=place, m=moment: _until(m, change, place))  # type: ignore[misc]
+        again = None if ended else change
+        assert _in_a_child(
+            lambda place=place, again=again: _check(place, again, undisturbed)  # type: ignore[misc]
+        ), moment
+        shutil.rmtree(place)
+        if ended:
+            return tried
+    raise AssertionError("The change never ended.")
+
+
+def _check(
+    place: Path, change: Callable[[EmbeddedIndex], object] | None, undisturbed: Path
+) -> None:
+    """Verify an index whose change was killed, and that the change again ends as undisturbed."""
+    expected = EmbeddedIndex(undisturbed).open(None).info()
+    left = EmbeddedIndex(place).open("words")
+    left.verify()
+    at_its_end = left.info().checksum == expected.checksum
+    if change is not None and not (at_its_end and unfinished(place) == []):
+        change(EmbeddedIndex(place))
+    store = EmbeddedIndex(place).open("words")
+    store.verify()
+    found = store.info()
+    assert (found.documents, found.checksum) == (expected.documents, expected.checksum)
+    assert unfinished(place) == []
+    for kind in ("versions", "databases"):
+        assert len(_names(place / kind)) == len(_names(undisturbed / kind))
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of a folder's files and folders, but those of SQLite's logs."""
+    return [path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))]
+
+
+def _copied(index: Path, to: Path) -> Path:
+    return Path(shutil.copytree(index, to, symlinks=True))
+
+
+def _in_a_child(work: Callable[[], object]) -> bool:
+    """Return whether the work came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in {0, 9}, status
+    return status == 0
+
+
+def _until(moment: int, change: Callable[[EmbeddedIndex], object], place: Path) -> None:
+    done = 0
+
+    def deadly(touch: Callable[..., Any]) -> Callable[..., Any]:
+        def touching(*arguments: Any, **options: Any) -> Any:
+            nonlocal done
+            done += 1
+            if done == moment:
+                os._exit(9)
+            return touch(*arguments, **options)
+
+        return touching
+
+    for name in TOUCHING:
+        setattr(os, name, deadly(getattr(os, name)))
+    change(EmbeddedIndex(place))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # before children are made of this process
+    print(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,488 @@
+"""Building: interrupted, refused, and swapped in whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Page
+from retrieval.corpora.records.jsonl import JsonlCorpus
+from retrieval.corpora.records.records import USUAL
+from retrieval.errors import IndexUnavailable
+from retrieval.index.embedded import documents, embedded_store
+from retrieval.index.embedded.building import IndexNotBuilt, changing, unfinished
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.embedded_store import EmbeddedStore
+from retrieval.index.formats.versions import outdated_source
+from retrieval.index.interface import IndexInfo
+from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.read.sentences import SentencePreranker
+from retrieval.types import RankedDocument, SentenceKey
+from settings import CHECKOUT
+from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.phrases import holding
+from tests.support.encoders import WordEncoder
+
+# A build in a process of its own, over enough pages for several parts.
+BUILD = """
+import sys, resource
+from pathlib import Path
+from retrieval.corpora.corpus import Page
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from tests.support.encoders import WordEncoder
+from tests.retrieval.index.test_builder import many
+limit = int(sys.argv[2])
+if limit:
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+def on_progress(progress):
+    print(progress.step, progress.done, flush=True)
+try:
+    EmbeddedIndex(Path(sys.argv[1]), 2).build(many(), WordEncoder(), on_progress)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+FILES = [
+    "databases/*.documents",
+    "databases/*.vectors",
+    "versions/*/title_tokens.npy",
+    "versions/*/title_starts.npy",
+    "versions/*/title_documents.npy",
+    "versions/*/rotation.npy",
+    "versions/*/signs.npy",
+    "versions/*/removed.npy",
+    "versions/*/lexical/*.term",
+]
+
+
+def many() -> ListCorpus:
+    pages = tuple(
+        Page(f"p{n}", f"Page {n}", None, f"Page {n} is a page. It is number {n} of many.")
+        for n in range(1400)
+    )
+    return ListCorpus(pages, name="many", source="many")
+
+
+def file_of(folder: Path, pattern: str) -> Path:
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def damage(path: Path) -> None:
+    """Change one bit: of a title in a database, whose last bytes may be unused."""
+    content = bytearray(path.read_bytes())
+    content[content.find(b"Harbour light") if path.suffix == ".documents" else -9] ^= 1
+    path.write_bytes(content)
+
+
+def build(folder: Path, corpus: ListCorpus | None = None) -> IndexInfo:
+    return EmbeddedIndex(folder).build(corpus or ListCorpus(), WordEncoder())
+
+
+def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, str(folder), str(limit)],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.server
+def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
+    tmp_path: Path,
+) -> None:
+    undisturbed = build(tmp_path / "undisturbed", many())
+    killed = tmp_path / "killed"
+    said: list[str] = []
+    for moment in ("reading 0", "reading 256", "reading 1024", "encoding 0", "encoding 1024"):
+        with start_build(killed) as process:
+            assert process.stdout is not None
+            said = [process.stdout.readline()]
+            while said[-1] != moment + "\n":
+                said.append(process.stdout.readline())
+            process.kill()
+    # What was read once is not read again.
+    assert said == ["encoding 0\n", "encoding 512\n", "encoding 1024\n"]
+    resumed = build(killed, many())
+    assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
+    EmbeddedStore.open(killed, "words").verify()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("change", ["build", "update", "add", "encode", "remove"])
+def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(
+    tmp_path: Path, change: str
+) -> None:
+    tried = subprocess.run(
+        [sys.executable, "-m", "tests.retrieval.index.killed_anywhere", change, str(tmp_path), "4"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert tried.returncode == 0, tried.stderr
+    assert int(tried.stdout) > 8
+
+
+@pytest.mark.server
+def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -> None:
+    with start_build(tmp_path) as process:
+        assert process.stdout is not None
+        for _ in range(4):
+            process.stdout.readline()
+        process.kill()
+    kept = sorted(tmp_path.glob("building-*/documents-0-new"))
+    (begun,) = unfinished(tmp_path)
+    assert (begun.what, begun.folder) == ("a build of many", kept[0].parent)
+    other = build(tmp_path, ListCorpus(PAGES[:3], content="2"))
+    assert other.documents == 3
+    assert sorted(tmp_path.glob("building-*/documents-0-new")) == kept != []
+    assert build(tmp_path, many()).documents == 1400
+    assert unfinished(tmp_path) == []
+
+
+class InterruptedEncoder(WordEncoder):
+    """Ends a build when it comes to the vectors."""
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        raise KeyboardInterrupt
+
+
+def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:
+    build(tmp_path)
+    damage(file_of(tmp_path, "databases/*.documents"))
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    build(tmp_path)
+    EmbeddedStore.open(tmp_path, "words").verify()
+    assert not begun.folder.exists()
+
+
+def test_vectors_that_were_begun_are_told_by_their_encoder(tmp_path: Path) -> None:
+    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    assert begun.what == "vectors of words"
+
+
+def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
+    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    (line,) = EmbeddedIndex(tmp_path).unfinished()
+    assert line.startswith("Unfinished: vectors of words, ")
+    assert " MB. The same command continues it" in line
+    assert line.endswith(str(begun.folder))
+    (tmp_path / "versions" / "20200101").mkdir()
+    (tmp_path / "databases" / "old.documents").touch()
+    removed = EmbeddedIndex(tmp_path).prune()
+    assert sorted(removed) == [begun.folder.name, "databases/old.documents", "versions/20200101"]
+    assert EmbeddedIndex(tmp_path).unfinished() == []
+    EmbeddedIndex(tmp_path).verify()
+    assert EmbeddedIndex(tmp_path).encode(WordEncoder()).encoder == "words"
+
+
+def test_what_is_left_over_is_removed_where_there_is_no_index_yet(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
+    (begun,) = unfinished(tmp_path)
+    assert EmbeddedIndex(tmp_path).prune() == [begun.folder.name]
+    assert not begun.folder.exists()
+
+
+def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
+    build(tmp_path)
+    with changing(tmp_path) as begin:
+        begun = begin({"source": "another"})
+        with pytest.raises(IndexNotBuilt, match="is running"):
+            EmbeddedIndex(tmp_path).prune()
+        assert begun.folder.exists()
+
+
+def test_nothing_is_removed_of_an_index_of_another_version(tmp_path: Path) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(IndexUnavailable, match="another version"):
+        EmbeddedIndex(tmp_path).prune()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Path) -> None:
+    (tmp_path / "pages.jsonl").write_text(
+        '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
+    )
+    index = EmbeddedIndex(tmp_path / "index")
+    index.build(JsonlCorpus(tmp_path / "pages.jsonl", USUAL), None)
+    bad = index.bad_pages()
+    assert "line 2: not JSON" in bad.first
+    assert len(Path(bad.listed_in).read_text().splitlines()) == 2
+
+
+def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "large disk").mkdir()
+    link = tmp_path / "index"
+    link.symlink_to("large disk")
+    build(link)
+    EmbeddedIndex(link).remove(["Zoe"])
+    assert EmbeddedStore.open(link, "words").find("Zoe") is None
+    assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
+
+
+def test_an_index_that_was_changed_is_not_replaced_by_what_its_source_alone_gives(
+    tmp_path: Path,
+) -> None:
+    build(tmp_path)
+    EmbeddedIndex(tmp_path).remove(["Zoe"])
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    assert outdated_source(tmp_path) is None
+    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
+        EmbeddedStore.open(tmp_path, "words")
+    assert "add and remove again what was added and removed since: " in refused.value.hint
+    assert refused.value.hint.endswith("index build --source list")
+
+
+def test_an_index_that_is_swapped_out_while_it_is_opened_is_opened_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path)
+    now = embedded_store.current_version(tmp_path)
+    told = iter([tmp_path / "versions" / "gone", now, now])
+    monkeypatch.setattr(embedded_store, "current_version", lambda folder: next(told))
+    assert EmbeddedStore.open(tmp_path, "words").info().documents == len(PAGES)
+
+
+def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        index = Path(name) / "index"
+        build(index)
+        for path in [Path(name), index, *index.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        user = os.geteuid()
+        try:
+            os.seteuid(user or 65534)  # who may do everything tries it as one who may not
+            with pytest.raises(IndexUnavailable, match=r"cannot be opened \(Permission denied\)"):
+                EmbeddedStore.open(index, "words")
+        finally:
+            os.seteuid(user)
+            for path in [Path(name), index, *index.rglob("*")]:
+                path.chmod(0o755)
+
+
+def test_an_index_that_needs_more_files_than_may_be_open_is_not_called_damaged(
+    tmp_path: Path,
+) -> None:
+    build(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path("/dev/null").open() as stream:
+        free = stream.fileno()  # the lowest number that is, and the only one with this limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
+    try:
+        with pytest.raises(IndexUnavailable, match="more files open than the system allows"):
+            EmbeddedStore.open(tmp_path, "words")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
+    theirs = tmp_path / "versions" / "mine.txt"
+    theirs.parent.mkdir()
+    theirs.write_text("mine")
+    with pytest.raises(IndexNotBuilt, match="contains files that are not an index"):
+        build(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
+    build(tmp_path)
+    damage(file_of(tmp_path, name))
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        EmbeddedStore.open(tmp_path, "words").verify()
+
+
+@pytest.mark.server
+def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
+    before = build(tmp_path)
+    with start_build(tmp_path, limit=60_000) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+    assert "IndexNotBuilt The disk that holds" in said
+    assert "continues where it stopped" in said
+    assert EmbeddedStore.open(tmp_path, "words").info() == before
+    assert build(tmp_path, many()).documents == 1400
+
+
+def test_a_reader_keeps_the_index_that_it_opened(tmp_path: Path) -> None:
+    build(tmp_path)
+    old = EmbeddedStore.open(tmp_path, "words")
+    build(tmp_path, ListCorpus(PAGES[:2], content="2"))
+    assert [d.title for d in old.documents(["Zoe"])] == ["Zoë"]
+    assert [m.document_id for m in holding(old, "ships")]
+    assert EmbeddedStore.open(tmp_path, "words").info().documents == 2
+    assert len(list((tmp_path / "versions").iterdir())) == 1
+
+
+@pytest.mark.server
+def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
+    with start_build(tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(IndexNotBuilt, match="Another build"):
+                build(tmp_path)
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        process.stdout.read()
+
+
+def test_no_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="esoteric index build --source vital"):
+        EmbeddedStore.open(tmp_path, "words")
+
+
+@pytest.mark.parametrize("name", [*FILES, "versions/*/meta.json"])
+def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
+    build(tmp_path)
+    path = file_of(tmp_path, name)
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        EmbeddedStore.open(tmp_path, "words")
+
+
+def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
+    build(tmp_path)
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC"):
+        EmbeddedStore.open(tmp_path, "words")
+    assert outdated_source(tmp_path) == "list"
+
+
+def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    assert outdated_source(tmp_path) is None
+    build(tmp_path)
+    assert outdated_source(tmp_path) is None
+    (tmp_path / "current" / "meta.json").write_text("[]")
+    assert outdated_source(tmp_path) is None
+
+
+def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
+    build(tmp_path, many())
+    store = EmbeddedStore.open(tmp_path, "words")
+    # Page 1000 is in the second batch of 512 documents.
+    vectors = store.similarities(["p1000", "p3"], np.eye(WordEncoder.dimension, dtype=np.float32))
+    expected = WordEncoder().encode(
+        [f"Page {n}. Page {n} is a page. It is number {n} of many." for n in (1000, 3)]
+    )
+    assert vectors == pytest.approx(expected, abs=1 / 127)
+    (matches,) = store.nearest_sentences(WordEncoder().encode(["It is number 1000 of many."]), 1)
+    assert [match.key for match in matches] == [SentenceKey("p1000", 1)]
+
+
+def test_documents_are_found_by_ids_that_were_told_long_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_MOST_KEPT", 3)
+    build(tmp_path, many())
+    store = EmbeddedStore.open(tmp_path, "words")
+    told = [match.document_id for match in holding(store, "many", limit=20)]
+    more = [match.document_id for match in holding(store, "number 7")]
+    assert len(told) == 20
+    assert more == ["p7"]
+    assert [document.id for document in store.documents(told + more)] == told + more
+
+
+def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
+    tmp_path: Path,
+) -> None:
+    page = Page("p", "Pear", None, "", sentences=("", "Pears are green.", "", "They are sweet."))
+    build(tmp_path, ListCorpus((Page("e", "Empty", None, ""), page)))
+    store = EmbeddedStore.open(tmp_path, "words")
+    (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
+    assert [match.key for match in matches] == [SentenceKey("p", 3)]
+
+
+@pytest.mark.slow
+def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept_as_they_are(
+    tmp_path: Path,
+) -> None:
+    said = tuple(f"Buoy {number} is red." for number in range(30_000))
+    endless = " ".join(["Name"] * 2000)
+    pages = (
+        Page("e", "Empty", None, ""),
+        Page("b", "Buoys", None, "", said),
+        Page("t", endless, None, "It is long."),
+    )
+    assert build(tmp_path, ListCorpus(pages)).sentences == 30_001
+    store = EmbeddedStore.open(tmp_path, "words")
+    empty, buoys, long = store.documents(["e", "b", "t"])
+    assert (empty.text, empty.sentences) == ("", ())
+    assert buoys.sentences[29_999].text == "Buoy 29999 is red."
+    assert len(long.title) == 9999
+    assert [match.document_id for match in store.title_matches([endless, "Empty"])] == ["t", "e"]
+    query = WordEncoder().encode(["Buoy 29999 is red."])
+    (matches,) = store.nearest_sentences(query, 1, among=["b", "e"])
+    assert matches[0].similarity == pytest.approx(1, abs=0.2)
+    chosen = SentencePreranker(store, WordEncoder(), RetrievalConfig()).choose(
+        "Buoy 5 is red.", [RankedDocument(d, 1.0, ("title",), 1) for d in (empty, buoys)], 40
+    )
+    assert len(chosen) == 40
+
+
+def test_a_sentence_keeps_its_links(tmp_path: Path) -> None:
+    texts = ("Pears are green.", "", "They are sweet.")
+    pages = (
+        Page("p", "Pear", None, "", texts, links=((), (), ("Fruit", "Taste"))),
+        Page("q", "Quince", None, "Quinces are yellow."),
+    )
+    build(tmp_path, ListCorpus(pages))
+    pear, quince = EmbeddedStore.open(tmp_path, "words").documents(["p", "q"])
+    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
+    assert [sentence.links for sentence in quince.sentences] == [()]
+
+
+def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all_sources(
+    tmp_path: Path,
+) -> None:
+    file = Page("a.txt", "Lamp", None, "It is red.", source="a.txt, modified on 2024-03-05")
+    made = EmbeddedIndex(tmp_path / "index")
+    made.build(ListCorpus(date="2025-10-27"), None)
+    assert made.add(ListCorpus((file,), content="2", date="2024-03-05"), None).date == "2025-10-27"
+    lamp, zoe = made.open(None).documents(["a.txt", "Zoe"])
+    assert (lamp.source, zoe.source) == (file.source, None)
+    touched = replace(file, source="a.txt, modified on 2026-01-02")
+    info = made.add(ListCorpus((touched,), content="3", date="2026-01-02"), None)
+    assert info.as_corpus().text_date == info.date == "2026-01-02"
+    assert made.open(None).documents(["a.txt"])[0].source == touched.source
+
+
+def test_building_took_place_now(tmp_path: Path) -> None:
+    assert build(tmp_path).built_at[:4] == time.strftime("%Y", time.gmtime())

@@ -1,0 +1,124 @@
+"""Vectors that come with the project are used where they fit, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.training import vital_vectors
+from retrieval.corpora.wiki.vital import VitalCorpus
+from retrieval.index.embedded import packaged_vectors
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.packaged_vectors import ARRAYS, CONFIG
+from retrieval.index.interface import IndexInfo
+from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.support.encoders import WordEncoder
+
+
+class CountingEncoder(WordEncoder):
+    """Remembers how many documents it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Encode them."""
+        self.asked += len(documents)
+        return super().encode_documents(documents)
+
+
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder with the vectors of ``PAGES``, made as those of the default corpus are."""
+    folder = tmp_path / "packaged"
+    monkeypatch.setattr(packaged_vectors, "FOLDER", folder)
+    monkeypatch.setattr(vital_vectors, "VitalCorpus", ListCorpus)
+    monkeypatch.setattr(vital_vectors, "MiniLMEncoder", WordEncoder)
+    vital_vectors.encode_vital(tmp_path / "run", folder, processes=1)
+    return folder
+
+
+def built(folder: Path, corpus: ListCorpus) -> tuple[int, IndexInfo]:
+    """Build an index; return how many documents were encoded, and what it holds."""
+    encoder = CountingEncoder()
+    info = EmbeddedIndex(folder).build(corpus, encoder)
+    return encoder.asked, info
+
+
+def test_a_corpus_whose_vectors_are_packaged_is_not_encoded(packaged: Path, tmp_path: Path) -> None:
+    asked, info = built(tmp_path / "index", ListCorpus())
+    assert asked == 0
+    assert info.encoder == "words"
+    (packaged / CONFIG).unlink()
+    asked, other = built(tmp_path / "other", ListCorpus())
+    assert asked == len(PAGES)
+    assert other.checksum == info.checksum
+
+
+def test_a_corpus_with_another_page_is_encoded(packaged: Path, tmp_path: Path) -> None:
+    asked, _ = built(tmp_path / "index", ListCorpus(PAGES[1:]))
+    assert asked == len(PAGES) - 1
+
+
+@pytest.mark.parametrize("change", [{"weights": "others"}, {"encoder": "other"}, {"format": 0}])
+def test_vectors_of_another_encoder_or_format_are_not_used(
+    packaged: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    config = json.loads((packaged / CONFIG).read_text())
+    (packaged / CONFIG).write_text(json.dumps(config | change))
+    asked, _ = built(tmp_path / "index", ListCorpus())
+    assert asked == len(PAGES)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not vectors"])
+def test_damaged_vectors_are_not_used(packaged: Path, tmp_path: Path, damage: bytes) -> None:
+    (packaged / ARRAYS).write_bytes(damage)
+    asked, _ = built(tmp_path / "index", ListCorpus())
+    assert asked == len(PAGES)
+
+
+@pytest.mark.parametrize("config", ["", "[]", '"text"', "{}"])
+def test_a_description_that_cannot_be_read_is_not_followed(
+    packaged: Path, tmp_path: Path, config: str
+) -> None:
+    (packaged / CONFIG).write_text(config)
+    asked, _ = built(tmp_path / "index", ListCorpus())
+    assert asked == len(PAGES)
+
+
+class NotAsked(MiniLMEncoder):
+    """The default encoder, which must not encode."""
+
+    def encode_documents(
+        self, documents: Sequence[EncodableDocument]
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Fail."""
+        raise AssertionError("the default corpus was encoded")
+
+
+@pytest.mark.models
+def test_the_vectors_that_come_with_the_project_are_those_of_the_default_corpus(
+    tmp_path: Path,
+) -> None:
+    index = EmbeddedIndex(tmp_path / "index", processes=2)
+    index.build(VitalCorpus(), NotAsked())
+    store = index.open(MiniLMEncoder.name)
+    for name in ("Ottawa", "Perth", "Guernica (Picasso)"):
+        (document,) = store.documents([name])
+        sentence = document.sentences[0].text
+        encoder = MiniLMEncoder()
+        whole = encoder.encode([f"{document.title}. {document.text}"])
+        similar = store.similarities([name], whole)
+        assert similar is not None
+        assert similar[0, 0] > 0.99
+        (nearest,) = store.nearest_sentences(encoder.encode([sentence]), 5)
+        assert any(match.key.document_id == name for match in nearest)

@@ -1,0 +1,54 @@
+"""The stage with a real language model: small, so only the form of what it says is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from research.benchmarks.hostile.campaign import broken_rules
+from research.benchmarks.hostile.pieces import KINDS, read_pieces
+from retrieval.llm_judge.choice import LanguageModelChoice, Provider
+from retrieval.llm_judge.explainer import explainer
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Judgement, Verdict
+from tests.language_models.local_server import shared_url
+from tests.support.evidence import evidence
+
+pytestmark = pytest.mark.language_model
+
+VERIFIERS = Judgement("verifier", NOT_ENOUGH_INFO, 0.5, "It settles nothing.", (1,))
+VERDICT = Verdict(NOT_ENOUGH_INFO, 0.5, "verifier", "It settles nothing.", (VERIFIERS,))
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+def test_both_clients_get_an_answer_that_is_believed(provider: Provider) -> None:
+    url = shared_url()
+    address = url if provider == "openai" else url.removesuffix("/v1")
+    choice = LanguageModelChoice(provider, "smollm2", address, "", seconds=120)
+    stage = explainer(choice, None, Path())
+    assert stage is not None
+    given = [replace(evidence("Canberra", "Canberra is the capital of Australia."), selected=True)]
+    result = stage.explain("Canberra is the capital of Australia.", given, VERDICT, lambda s: None)
+    assert result.notices == ()
+    opinion = result.verdict.opinions[0]
+    assert opinion.judge == f"smollm2 at {url.removeprefix('http://').removesuffix('/v1')}"
+    assert opinion.label in LABELS
+    assert result.usage.prompt_tokens > 200
+    assert result.usage.answer_tokens > 10
+
+
+def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
+    choice = LanguageModelChoice("openai", "smollm2", shared_url(), "", seconds=120)
+    stage = explainer(choice, None, Path())
+    assert stage is not None
+    pieces = read_pieces()
+    for kind in KINDS[:4]:  # `python -m research.benchmarks.hostile` runs all 200
+        piece = next(piece for piece in pieces if piece.kind == kind)
+        given = [
+            replace(evidence(source.title, source.sentence), selected=True)
+            for source in (piece.hostile, *piece.honest)
+        ]
+        result = stage.explain(piece.claim, given, VERDICT, lambda s: None)
+        for opinion in result.verdict.opinions[:-1]:
+            assert broken_rules(opinion, piece.claim, given) == ()

@@ -1,0 +1,238 @@
+"""A real worker with its real models, a language model's server beside it, and the pages."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from app.export import EXPORTS
+from app.services import services_of
+from retrieval.llm_judge.language_model import BREAKS_AFTER
+from retrieval.models.folders import ModelFolders
+from retrieval.models.shipped import judge_name
+from retrieval.wording import WITH_QUANTITIES
+from settings import CHECKOUT, Settings
+from tests.retrieval.llm_judge.chat_server import (
+    ChatServer,
+    chat_server,
+    hangs,
+    refuses,
+    says,
+    verdict,
+)
+from worker.health import worker_health
+from worker.jobs import Job, JobStore
+
+pytestmark = pytest.mark.server
+
+KEY = "the-key-that-is-shown-nowhere"
+CLAIM = "Skerrow Light was designed by Ann Lee."
+
+
+class Service:
+    """A worker process, and the pages over the same database."""
+
+    def __init__(self, home: Path, chat: ChatServer) -> None:
+        self.home = home
+        self.log = home / "worker.log"
+        environment = {
+            **os.environ,
+            "ESOTERIC_HOME": str(home),
+            "ESOTERIC_LLM": "openai:small",
+            "ESOTERIC_LLM_URL": chat.url,
+            "ESOTERIC_LLM_KEY": KEY,
+        }
+        settings = Settings.from_environment(environment)
+        # The pages need no language model's setting: the worker reports it.
+        without = Settings.from_environment({"ESOTERIC_HOME": str(home)})
+        self._app = create_app(without)
+        self.client: FlaskClient = self._app.test_client()
+        self.store: JobStore = services_of(self._app).store
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "worker"],
+                cwd=CHECKOUT,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+        assert settings.llm is not None
+        self.model = settings.llm.name
+
+    def submit(self, claim: str) -> Job:
+        answer = self.client.post("/api/v1/claims", json={"claim": claim, "recipe": "esoteric"})
+        assert answer.json is not None
+        return self.store.get(answer.json["id"])
+
+    def wait(self, job: Job, state: str) -> Job:
+        until(lambda: self.store.get(job.id).state == state, f"state {state}")
+        return self.store.get(job.id)
+
+    def checked(self, claim: str) -> Job:
+        return self.wait(self.submit(claim), "done")
+
+    def last_stage(self, job: Job) -> str:
+        events = self.store.events(job.id, 0)
+        return events[-1].stage if events else ""
+
+    def close(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+        services_of(self._app).close()
+
+
+def until(true: Callable[[], bool], what: str, seconds: float = 240) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
+    with chat_server() as chat:
+        yield chat
+
+
+@pytest.fixture(scope="module")
+def service(
+    index: Path, unpacked: Path, server: ChatServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    home = tmp_path_factory.mktemp("service")
+    (home / "index").symlink_to(index)
+    (home / "models").symlink_to(unpacked)
+    service = Service(home, server)
+    until(lambda: worker_health(service.store).ready, "a ready worker")
+    yield service
+    service.close()
+
+
+def test_the_first_page_says_where_claims_go_before_one_is_sent(
+    service: Service, server: ChatServer
+) -> None:
+    page = service.client.get("/").text
+    assert "are sent to the language model" in page
+    assert server.host in page
+    assert "nothing from the internet" not in page
+    assert server.requests == []
+
+
+def test_the_model_decides_and_its_stage_is_shown(service: Service, server: ChatServer) -> None:
+    server.answers(says(verdict("REFUTES", (1,), "It says “designed by Ann Lee”.")))
+    job = service.checked(CLAIM)
+    assert job.result is not None
+    found = job.result.verdict
+    assert (found.label, found.judge) == ("REFUTES", service.model)
+    assert [one.label for one in found.opinions] == ["REFUTES", "SUPPORTS"]
+    assert job.result.usage is not None
+    assert job.result.usage.calls == 1
+    assert job.result.seconds["explain"] > 0
+    first, *_, last = [e for e in service.store.events(job.id, 0) if e.stage == "explain"]
+    assert (first.message, last.message) == (
+        f"Waiting for {service.model}",
+        f"{service.model}: answered",
+    )
+    page = service.client.get(f"/claims/{job.id}").text
+    assert "The judges disagree" in page
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_same_claim_again_costs_nothing(service: Service, server: ChatServer) -> None:
+    before = len(server.requests)
+    again = service.checked(CLAIM)
+    assert again.result is not None
+    assert again.result.verdict.judge == service.model
+    assert again.result.usage is not None
+    assert again.result.usage.calls == 0
+    assert len(server.requests) == before
+
+
+def test_a_claim_can_be_cancelled_while_the_model_is_waited_for(
+    service: Service, server: ChatServer
+) -> None:
+    server.disconnected.clear()
+    server.answers(hangs)
+    job = service.submit("Skerrow Light was designed by a Scottish engineer.")
+    until(lambda: service.last_stage(job) == "explain", "the stage explain")
+    page = service.client.get(f"/claims/{job.id}").text
+    assert "Ask the language model" in page
+    begun = time.monotonic()
+    service.client.delete(f"/api/v1/claims/{job.id}")
+    assert server.disconnected.wait(5)
+    assert time.monotonic() - begun < 5
+    assert service.store.get(job.id).state == "cancelled"
+
+
+def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
+    service: Service, server: ChatServer
+) -> None:
+    server.answers(refuses(401))
+    claims = [f"Skerrow Light was first lit in {year}." for year in range(1871, 1877)]
+    jobs = [service.checked(claim) for claim in claims]
+    for job in jobs:
+        assert job.result is not None
+        verifier = judge_name(ModelFolders(service.home / "models"))
+        assert job.result.verdict.judge.removesuffix(WITH_QUANTITIES) == verifier
+        assert any("The verdict is the verifier" in note for note in job.result.notices)
+        assert job.result.usage is not None
+        assert job.result.usage.calls == 0
+    begins = '{"claim": "Skerrow Light was first lit in'
+    asked = [r for r in server.requests if begins in r.body["messages"][1]["content"]]
+    assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
+
+    until(lambda: "degraded" in (service.client.get("/readyz").json or {}), "degraded")
+    answer = service.client.get("/readyz")
+    assert answer.status_code == 200
+    (problem,) = answer.json["degraded"]  # type: ignore[index]
+    assert problem["code"] == "language_model_unavailable"
+    assert "status 401" in problem["message"]
+    assert "At the moment its answers cannot be used" in service.client.get("/").text
+    doctor = subprocess.run(
+        [sys.executable, "-m", "cli", "doctor"],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            "ESOTERIC_HOME": str(service.home),
+            "ESOTERIC_LLM": "openai:small",
+            "ESOTERIC_LLM_URL": server.url,
+            "ESOTERIC_LLM_KEY": KEY,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert doctor.returncode == 1
+    assert "broken  language model (verdict)" in doctor.stdout
+    assert KEY not in doctor.stdout + doctor.stderr
+
+
+def test_the_key_is_in_no_log_no_database_no_page_and_no_export(
+    service: Service, server: ChatServer
+) -> None:
+    """The last test of the module: it looks through all that the others left."""
+    assert any(KEY in str(request.headers) for request in server.requests)
+    files = [f for f in service.home.rglob("*") if f.is_file() and not f.is_symlink()]
+    own = [f for f in files if not f.is_relative_to(service.home / "models")]
+    assert service.log in own
+    assert service.home / "esoteric.db" in own
+    for file in own:
+        assert KEY.encode() not in file.read_bytes(), file
+    listed = service.store.recent(20)
+    assert len(listed) > 5
+    for job in listed:
+        shown = [f"/claims/{job.id}", f"/api/v1/claims/{job.id}"]
+        if job.state == "done":
+            shown += [f"/api/v1/claims/{job.id}/export?format={name}" for name in EXPORTS]
+        for path in shown:
+            assert KEY not in service.client.get(path).text, path
+    for path in ("/", "/claims", "/readyz", "/metrics", "/api/v1/openapi.json"):
+        assert KEY not in service.client.get(path).text, path

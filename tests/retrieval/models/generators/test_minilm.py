@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from research.training.networks.delta import save_delta
+from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
+from retrieval.errors import ModelUnavailable
+from retrieval.models.generators.decoding import documents_alone, generate
+from retrieval.models.generators.inputs import MARKUP, input_tokens
+from retrieval.models.generators.minilm import MiniLMTitleModel
+from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.generators.title_trie import TitleTrie
+
+pytestmark = pytest.mark.models
+
+CLAIM = "The lamp was made by an engineer."
+SENTENCES = [("Lamp", "It was made in Oslo by Ann Lee."), ("Pier", "It is long.")]
+TITLES = ["Ann Lee", "Ann Lee (singer)", "Oslo", "Lamp", "Pier"]
+
+
+@pytest.fixture(scope="module")
+def network() -> TitleNetwork:
+    return packaged_title_network().train(False)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> TitleTokenizer:
+    return TitleTokenizer()
+
+
+def shipped(network: TitleNetwork, folder: Path) -> MiniLMTitleModel:
+    digest = save_delta(network, packaged_title_network(), folder / "delta.safetensors", rank=2)
+    config = {"name": "MiniLM titles", "version": "7", "max_tokens": 64, "sha256": digest}
+    (folder / "config.json").write_text(json.dumps(config))
+    return MiniLMTitleModel(folder)
+
+
+def test_a_model_is_shipped_as_its_difference_and_its_decoder(
+    tmp_path: Path, tokenizer: TitleTokenizer
+) -> None:
+    trained = packaged_title_network().train(False)
+    with torch.no_grad():
+        trained.output_bias[MARKUP.title_begin] = 3.0
+        trained.distilbert.transformer.layer[0].ffn.lin1.weight += 0.01  # of rank one
+    model = shipped(trained, tmp_path)
+    model.warm_up()
+    assert model.version == "MiniLM titles 7"
+    assert (tmp_path / "delta.safetensors").stat().st_size < 14e6
+    tokens = input_tokens(tokenizer, CLAIM, SENTENCES, 64)
+    loaded = model.read(CLAIM, SENTENCES).next_tokens([()])
+    expected = NetworkReading(trained, tokens).next_tokens([()])
+    likely = expected[0] > -20  # what is as good as impossible is rounded anyhow
+    assert likely.mean() > 0.9
+    assert loaded[0][likely] == pytest.approx(expected[0][likely], abs=0.1)
+    fresh = NetworkReading(packaged_title_network(), tokens).next_tokens([()])
+    begin = MARKUP.title_begin
+    assert loaded[0, begin] > fresh[0, begin] + 1
+
+
+def test_a_shipped_model_generates_titles_that_exist(
+    tmp_path: Path, network: TitleNetwork, tokenizer: TitleTokenizer
+) -> None:
+    model = shipped(network, tmp_path)
+    tokens = tokenizer.tokens(TITLES)
+    trie = TitleTrie.of(tokens, TITLES)
+    sources = ("about Lamp", "about Pier")
+    reading = model.read(CLAIM, SENTENCES)
+    found = documents_alone(generate(reading, model.markup, trie, 20, sources))
+    assert {document.documents for document in found} == {(title,) for title in TITLES}
+    probabilities = [document.probability for document in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert 0 < sum(probabilities) <= 1.001
+
+
+def test_a_folder_without_a_model_is_refused_with_the_mend(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="is missing or damaged"):
+        MiniLMTitleModel(tmp_path)

@@ -1,0 +1,90 @@
+"""``esoteric train distilbert``, from a small base and a few claims."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from retrieval.models.report.models import BASE, RELEVANCE
+from retrieval.models.report.networks import PairClassifier
+from retrieval.models.report.pinned_files import LOCK, verify
+from tests.retrieval.models.report.hub import esoteric
+
+pytestmark = pytest.mark.server
+
+NO_HUB = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def models(tmp_path: Path, tiny_models: Path) -> Path:
+    """A folder that has only the base, placed by hand."""
+    shutil.copytree(tiny_models / RELEVANCE.name, tmp_path / "models" / BASE.name)
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Ten claims, each with a page of four sentences."""
+    folder = tmp_path / "fever"
+    (folder / "wiki-pages").mkdir(parents=True)
+    claims, pages = [], []
+    for number in range(10):
+        sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
+        pages.append(
+            {
+                "id": f"Light_{number}",
+                "text": " ".join(sentences),
+                "lines": "\n".join(f"{n}\t{text}" for n, text in enumerate(sentences)),
+            }
+        )
+        claims.append(
+            {
+                "id": number,
+                "label": "SUPPORTS",
+                "claim": f"Light {number} is red.",
+                "evidence": [[[number, number, f"Light_{number}", 0]]],
+            }
+        )
+    (folder / "train.jsonl").write_text("".join(json.dumps(c) + "\n" for c in claims))
+    (folder / "wiki-pages/wiki-001.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pages))
+    return folder
+
+
+def train(models: Path, data: Path) -> subprocess.CompletedProcess[str]:
+    run = str(models.parent / "run")
+    return esoteric(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
+
+
+def test_what_it_trains_is_locked_and_read_by_the_recipe_and_is_not_replaced(
+    models: Path, data: Path
+) -> None:
+    run = train(models, data)
+    assert run.returncode == 0, run.stderr
+    last = run.stdout.splitlines()[-1]
+    assert last.startswith("training claims 8, validation claims 1, test claims 1, loss ")
+    log = [json.loads(line) for line in (models.parent / "run/log.jsonl").read_text().splitlines()]
+    # The figures of each of the three epochs on the validation claim.
+    assert [line["epoch"] for line in log] == [1, 2, 3]
+    assert {"loss", "accuracy", "precision", "recall"} < log[0].keys()
+
+    verify(models, RELEVANCE.name)
+    found = PairClassifier(models, RELEVANCE).probabilities([("Light 1 is red.", "It is tall.")])
+    assert found.shape == (1,)
+
+    again = train(models, data)
+    assert again.returncode == 1
+    assert "distilbert-relevance has a model already." in again.stderr
+
+
+def test_too_few_claims_are_refused_and_nothing_is_written(models: Path, data: Path) -> None:
+    lines = (data / "train.jsonl").read_text().splitlines()
+    (data / "train.jsonl").write_text("\n".join(lines[:9]) + "\n")
+    run = train(models, data)
+    assert run.returncode == 1
+    assert "has 9 claims with their evidence on its pages; ten or more are needed." in run.stderr
+    assert not (models / RELEVANCE.name).exists()
+    assert RELEVANCE.name not in (models / LOCK).read_text()

@@ -1,0 +1,60 @@
+"""What a check makes of evidence that was copied, that disagrees or is about something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.corpora.sources import open_corpus
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.folders import ModelFolders
+from retrieval.pipeline.assembly import Retriever
+from retrieval.result import ClaimResult, claim_result
+from retrieval.types import NOT_ENOUGH_INFO, Progress
+
+pytestmark = pytest.mark.models
+
+PRESS = "The brewery of Holmstead employs 120 people, the owner said."
+LATER = "The brewery of Holmstead employs 45 people since its second hall was closed."
+
+
+def checked(claim: str, texts: dict[str, str], folder: Path, unpacked: Path) -> ClaimResult:
+    """Return what is found in a folder of these texts, by their titles."""
+    source = folder / "texts"
+    source.mkdir()
+    for number, (title, text) in enumerate(texts.items()):
+        (source / f"text{number}.txt").write_text(f"{title}\n\n{text}\n", encoding="utf-8")
+    EmbeddedIndex(folder / "index").build(open_corpus(f"folder:{source}"), MiniLMEncoder())
+    retriever = Retriever(folder / "index", folder, threads=2, folders=ModelFolders(unpacked))
+
+    def ignore(progress: Progress) -> None:
+        pass
+
+    return claim_result(retriever.check(claim, "combined", ignore))
+
+
+def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
+    tmp_path: Path, unpacked: Path
+) -> None:
+    texts = {f"Morning paper {n}": PRESS for n in range(1, 8)}
+    texts["Holmstead weekly"] = LATER
+    result = checked("The brewery of Holmstead employs 120 people.", texts, tmp_path, unpacked)
+    (press,) = [item for item in result.evidence if item.sentence == PRESS]
+    assert (press.copies, press.stance, press.selected) == (7, "SUPPORTS", True)
+    (later,) = [item for item in result.evidence if item.sentence == LATER]
+    assert (later.copies, later.stance, later.selected) == (1, "REFUTES", True)
+    verdict = result.verdict
+    against = {"SUPPORTS": later, "REFUTES": press}[verdict.leans or verdict.label]
+    assert [result.evidence[number - 1] for number in verdict.disagreement] == [against]
+
+
+def test_a_text_about_another_town_does_not_decide(tmp_path: Path, unpacked: Path) -> None:
+    texts = {
+        "Varnby": "Varnby is the capital of the northern part of the island.",
+        "Holmstead": "Holmstead is the capital of the southern part of the island.",
+    }
+    result = checked("Ellesund is the capital of the island.", texts, tmp_path, unpacked)
+    assert result.verdict.label == NOT_ENOUGH_INFO
+    assert {item.stance for item in result.evidence} <= {NOT_ENOUGH_INFO}

@@ -1,0 +1,262 @@
+"""The loop over stages, with stages that find what the tests say. No model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from retrieval.errors import Cancelled
+from retrieval.index.interface import IndexInfo
+from retrieval.pipeline.check import Pipeline
+from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import Ending, Recipe
+from retrieval.stages.stage import Stage, Step
+from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+from retrieval.text.statement_cutter import Statement
+from retrieval.types import (
+    INDEPENDENCE,
+    NOT_ENOUGH_INFO,
+    SUPPORTS,
+    Candidate,
+    Evidence,
+    Label,
+    Mutation,
+    Progress,
+    Proof,
+    Report,
+    Verdict,
+)
+from tests.support.evidence import evidence
+
+CLAIM = "The pier is old."
+CORPUS = IndexInfo("piers", "", "", 3, 3, 9, 1, "2026-01-01T00:00:00Z", "words", "", 0, 0)
+PIER, BOAT = evidence("Pier", "It was built in 1801.", 0.9), evidence("Boat", "It is new.", 0.8)
+
+
+class Words(EnglishParser):
+    """A parser that only splits words."""
+
+    def warm_up(self) -> None:
+        pass
+
+    def parse(self, text: str) -> Doc:
+        return spacy.blank("en")(text)
+
+
+@dataclass
+class Reads(Stage):
+    """Finds for each hop the evidence that it was made with, all of it selected."""
+
+    hops: Sequence[Sequence[Evidence]]
+
+    def run(self, state: ClaimState) -> Step:
+        found = tuple(replace(item, selected=True) for item in self.hops[state.hop - 1])
+        selection = frozenset(item.key for item in found)
+        return Step(replace(state, evidence=found, selection=selection), "read")
+
+
+@dataclass
+class Decides(Stage):
+    """Gives each hop its verdict."""
+
+    labels: Sequence[Label]
+
+    def run(self, state: ClaimState) -> Step:
+        verdict = Verdict(self.labels[state.hop - 1], 0.7, "a judge", "because")
+        return Step(replace(state, verdict=verdict), "decided")
+
+
+@dataclass
+class Proves(Stage):
+    """Leaves the first part of the claim open until the hop ``sufficient``."""
+
+    sufficient: int
+
+    def run(self, state: ClaimState) -> Step:
+        parts = () if state.hop >= self.sufficient else (Mutation(0, 8, INDEPENDENCE, None),)
+        return Step(replace(state, proof=Proof(parts, NOT_ENOUGH_INFO)), "proved")
+
+
+@dataclass
+class Finds(Stage):
+    """Finds so many documents for the next hop, each time."""
+
+    counts: Iterator[int]
+    asked: list[int] = field(default_factory=list)
+
+    def run(self, state: ClaimState) -> Step:
+        self.asked.append(state.hop)
+        found = [Candidate(f"d{n}", ("mention",), 1.0, state.hop) for n in range(next(self.counts))]
+        return Step(replace(state, candidates=tuple(found)), "found")
+
+
+def recipe(ending: Ending = "decided", max_hops: int = 3, **settings: float) -> Recipe:
+    return Recipe(
+        "test",
+        "",
+        first=(),
+        hop=("read", "proof", "verdict"),
+        next=(),
+        ending=ending,
+        max_hops=max_hops,
+        settings=RetrievalConfig(**settings),  # type: ignore[arg-type]
+    )
+
+
+def check(
+    by: Recipe,
+    hops: Sequence[Sequence[Evidence]],
+    labels: Sequence[Label],
+    sufficient: int = 9,
+    found: Sequence[int] = (1, 1, 1),
+    corpus: IndexInfo = CORPUS,
+    events: list[Progress] | None = None,
+) -> Report:
+    stages = {
+        "read": Reads(hops),
+        "proof": Proves(sufficient),
+        "verdict": Decides(labels),
+        "next": Finds(iter(found)),
+    }
+    seen: list[Progress] = [] if events is None else events
+    return Pipeline(by, stages, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
+
+
+def endings(report: Report) -> list[str | None]:
+    return [hop.stopped for hop in report.hops]
+
+
+def test_a_verdict_that_decides_ends_the_search_at_once() -> None:
+    report = check(recipe(), [[PIER]], [SUPPORTS])
+    assert endings(report) == ["decided"]
+    assert report.verdict.label == SUPPORTS
+    assert report.verdict.opinions[0].cites == (1,)
+
+
+def test_an_undecided_claim_is_searched_again_until_it_is_decided() -> None:
+    report = check(recipe(), [[PIER], [PIER, BOAT]], [NOT_ENOUGH_INFO, SUPPORTS])
+    assert endings(report) == [None, "decided"]
+    assert [hop.sufficient for hop in report.hops] == [False, True]
+
+
+def test_the_search_ends_when_all_hops_are_used() -> None:
+    report = check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2)
+    assert endings(report) == [None, "hops"]
+    assert report.verdict.label == NOT_ENOUGH_INFO
+
+
+def test_the_search_ends_when_no_document_is_left_to_open() -> None:
+    assert endings(check(recipe(), [[PIER]], [NOT_ENOUGH_INFO], found=[0])) == ["nothing new"]
+
+
+def test_the_search_ends_when_nothing_was_found_at_all() -> None:
+    report = check(recipe(), [[]], [NOT_ENOUGH_INFO], found=[0])
+    assert endings(report) == ["nothing new"]
+    assert report.evidence == ()
+
+
+def test_the_same_selection_twice_ends_the_search_before_documents_are_looked_for() -> None:
+    report = check(recipe(), [[PIER], [PIER]], [NOT_ENOUGH_INFO] * 2, found=[1])
+    assert endings(report) == [None, "nothing new"]
+
+
+def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
+    report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
+    assert endings(report) == [None, "proved"]
+    assert [hop.missing for hop in report.hops] == [((0, 8),), ()]
+
+
+def test_the_same_best_sentences_twice_end_a_search_that_waits_for_that() -> None:
+    report = check(recipe("unchanged"), [[PIER], [BOAT], [BOAT]], [SUPPORTS] * 3)
+    assert endings(report) == [None, None, "unchanged"]
+
+
+def test_a_search_without_an_ending_uses_all_hops() -> None:
+    report = check(recipe("never"), [[PIER]] * 3, [SUPPORTS] * 3, sufficient=1)
+    assert endings(report) == [None, None, "hops"]
+
+
+def test_a_search_that_takes_too_long_ends_and_says_so() -> None:
+    report = check(recipe(seconds=0.0), [[PIER]], [NOT_ENOUGH_INFO])
+    assert endings(report) == ["time"]
+    assert "took very long" in report.notices[-1]
+
+
+def test_an_index_without_vectors_is_named_in_a_notice() -> None:
+    report = check(recipe(), [[PIER]], [SUPPORTS], corpus=replace(CORPUS, encoder=""))
+    assert "esoteric index encode" in report.notices[0]
+
+
+@pytest.mark.parametrize("stage", ["start", "read", "proof", "verdict", "next"])
+def test_a_listener_cancels_between_any_two_stages(stage: str) -> None:
+    class Listener(list[Progress]):
+        def append(self, progress: Progress) -> None:
+            super().append(progress)
+            if progress.stage == stage:
+                raise Cancelled
+
+    events = Listener()
+    with pytest.raises(Cancelled):
+        check(recipe(), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
+    assert events[-1].stage == stage
+
+
+def test_progress_names_the_stages_in_order_and_ends_with_all_done() -> None:
+    events: list[Progress] = []
+    check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
+    hop = ["read", "proof", "verdict"]
+    assert [event.stage for event in events] == ["start", *hop, "next", *hop, "done"]
+    assert [event.done for event in events] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
+    assert {event.of for event in events} == {7}
+
+
+class Halves(ClaimParser):
+    """Cuts every claim into the same two statements."""
+
+    def parse(self, text: str) -> ParsedClaim:
+        read = super().parse(text).read
+        parts = [Statement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
+        words = Words()
+        halves = (ParsedStatement(part, words.parse(part.text)) for part in parts)
+        return ParsedClaim(read, tuple(halves))
+
+
+def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done() -> None:
+    stages = {
+        "read": Reads([[PIER]]),
+        "proof": Proves(1),
+        "verdict": Decides([SUPPORTS]),
+        "next": Finds(iter(())),
+    }
+    events: list[Progress] = []
+    report = Pipeline(recipe(max_hops=1), stages, Halves(Words()), CORPUS).check(
+        CLAIM, events.append
+    )
+    one = ["read", "proof", "verdict"]
+    assert [event.stage for event in events] == ["start", "start", *one, "start", *one, "done"]
+    assert [event.done for event in events] == [0, 0, 1, 2, 3, 3, 4, 5, 6, 6]
+    assert {event.of for event in events[1:]} == {6}
+    assert events[5].message == "Statement 2 of 2: Part 2."
+    assert [one.text for one in report.statements] == ["Part 1.", "Part 2."]
+    assert report.claim == CLAIM
+    # 0.7 * 0.7 = 0.49 is too little to decide.
+    assert (report.verdict.label, report.verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
+    assert report.verdict.confidence == pytest.approx(0.51)
+
+
+def test_nothing_of_one_claim_reaches_the_next() -> None:
+    stages = {
+        "read": Reads([[PIER]]),
+        "proof": Proves(1),
+        "verdict": Decides([SUPPORTS]),
+        "next": Finds(iter(())),
+    }
+    pipeline = Pipeline(recipe(), stages, ClaimParser(Words()), CORPUS)
+    first, second = (pipeline.check(CLAIM, lambda progress: None) for _ in range(2))
+    assert (first.evidence, first.hops) == (second.evidence, second.hops)

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Page
+from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.decide.bridge import BridgeReader
+from retrieval.state import ClaimState
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, Evidence
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.encoders import WordEncoder
+from tests.support.evidence import evidence
+from tests.support.states import state_of
+
+CLAIM = "The Rowan bridge was planned by a beekeeper."
+BEST = replace(evidence("Ann Lee", "Ann Lee planned the Rowan bridge near Oslo."), selected=True)
+
+
+class Scripted:
+    """Gives (supports, refutes, neither) to the texts that contain a word; others are unrelated."""
+
+    def __init__(self, **opinions: tuple[float, float, float]) -> None:
+        self.opinions = opinions
+        self.asked: list[str] = []
+
+    def warm_up(self) -> None:
+        pass
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.asked += [text for _, text in pairs]
+        rows = [
+            next((row for word, row in self.opinions.items() if word in text), (0.0, 0.0, 1.0))
+            for _, text in pairs
+        ]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), 3)
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        return True
+
+
+def after(
+    state: ClaimState,
+    paths: Scripted,
+    verifier: Scripted | None = None,
+    pages: Sequence[Page] = (),
+    limit: int = 5,
+) -> ClaimState:
+    store = InMemoryStore(
+        [Page("Lamp", "Lamp", None, "A lamp gives light."), *pages], WordEncoder()
+    )
+    agreeing = verifier or Scripted(Ann=(0.8, 0.1, 0.1))
+    model = cast(CrossEncoder, paths)
+    reader = BridgeReader(store, model, agreeing, RetrievalConfig(selection_limit=limit))
+    return reader.run(state).state
+
+
+def found(best: Evidence = BEST, *read: Evidence) -> ClaimState:
+    return state_of(CLAIM, evidence=(best,), read=(best, *read))
+
+
+def selected(state: ClaimState) -> list[str]:
+    return [item.title for item in state.selected]
+
+
+def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_after_it() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    state = after(found(BEST, hall), Scripted(bees=(0.6, 0.0, 0.4)))
+    assert selected(state) == ["Ann Lee", "Town hall"]
+    (_, bridge) = state.evidence
+    assert bridge.path == (BEST.key,)
+    assert np.allclose(bridge.opinion, (0.8, 0.1, 0.1))
+    assert state.readings[(BEST.key,), hall.key] == bridge.opinion
+
+
+def test_a_page_that_the_best_sentence_names_is_opened_and_read() -> None:
+    oslo = Page("Oslo", "Oslo", None, "Oslo is a city. It has a beekeeper.")
+    state = after(found(), Scripted(beekeeper=(0.7, 0.0, 0.3)), pages=[oslo])
+    assert selected(state) == ["Ann Lee", "Oslo"]
+    assert [ranked.document.id for ranked in state.documents] == ["Oslo"]
+    assert state.evidence[1].key in {item.key for item in state.read}
+    assert state.passages == (state.evidence[1].key,)
+
+
+def test_a_named_page_without_a_word_of_the_claim_is_opened_but_not_read() -> None:
+    oslo = Page("Oslo", "Oslo", None, "Oslo is a city.")
+    paths = Scripted(city=(0.9, 0.0, 0.1))
+    state = after(found(), paths, pages=[oslo])
+    assert selected(state) == ["Ann Lee"]
+    assert paths.asked == []
+    assert [ranked.document.id for ranked in state.ranked_documents()] == ["Oslo"]
+    assert state.seen == frozenset()  # the next hop may read it
+
+
+def test_a_sentence_of_no_linked_page_is_not_read() -> None:
+    stranger = evidence("Per Dahl", "Per Dahl was a beekeeper.", 0.4)
+    paths = Scripted(beekeeper=(0.9, 0.0, 0.1))
+    assert selected(after(found(BEST, stranger), paths)) == ["Ann Lee"]
+    assert paths.asked == []
+
+
+def test_a_name_inside_a_longer_word_is_no_link() -> None:
+    other = evidence("Town hall", "The beekeeper met Ann Leeward.", 0.1)
+    assert selected(after(found(BEST, other), Scripted(beekeeper=(0.9, 0, 0.1)))) == ["Ann Lee"]
+
+
+def test_a_pair_that_is_hardly_evidence_is_not_selected() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    assert selected(after(found(BEST, hall), Scripted(bees=(0.4, 0.0, 0.6)))) == ["Ann Lee"]
+
+
+def test_a_pair_that_says_something_else_than_the_best_sentence_is_not_selected() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    paths, against = Scripted(bees=(0.9, 0.0, 0.1)), Scripted(bees=(0.1, 0.8, 0.1))
+    assert selected(after(found(BEST, hall), paths, against)) == ["Ann Lee"]
+
+
+def test_the_same_holds_for_a_claim_that_is_refuted() -> None:
+    best = replace(evidence("Ann Lee", BEST.sentence.text, stance=REFUTES), selected=True)
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    paths, against = Scripted(bees=(0.0, 0.9, 0.1)), Scripted(bees=(0.1, 0.8, 0.1))
+    assert selected(after(found(best, hall), paths, against)) == ["Ann Lee", "Town hall"]
+
+
+def test_nothing_is_read_where_no_sentence_settles_the_claim() -> None:
+    unsettled = replace(
+        evidence("Ann Lee", BEST.sentence.text, stance=NOT_ENOUGH_INFO), selected=True
+    )
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    paths = Scripted(bees=(0.9, 0.0, 0.1))
+    assert selected(after(found(unsettled, hall), paths)) == ["Ann Lee"]
+    assert paths.asked == []
+
+
+def test_no_more_sentences_are_selected_than_the_limit() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    assert selected(after(found(BEST, hall), Scripted(bees=(0.9, 0, 0.1)), limit=1)) == ["Ann Lee"]
+
+
+def test_a_copy_of_the_best_sentence_is_no_bridge() -> None:
+    copy = evidence("Town hall", BEST.sentence.text, 0.9)
+    assert selected(after(found(BEST, copy), Scripted(planned=(0.9, 0, 0.1)))) == ["Ann Lee"]
+
+
+def test_evidence_stays_in_the_order_of_its_scores() -> None:
+    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+    surer, lesser = evidence("Pier", "It is long.", 0.95), evidence("Lamp", "It is bright.", 0.2)
+    before = state_of(CLAIM, evidence=(BEST, surer, lesser), read=(BEST, hall))
+    state = after(before, Scripted(bees=(0.6, 0.0, 0.4)))
+    assert [item.title for item in state.evidence] == ["Ann Lee", "Pier", "Town hall", "Lamp"]
+
+
+@pytest.mark.parametrize(
+    ("title", "naming"),
+    [
+        ("The Lamps", "The beekeeper was one of the Lamps."),
+        ("Zoë Rae", "The beekeeper met Zoe Rae."),
+    ],
+)
+def test_articles_and_accents_of_a_name_do_not_matter(title: str, naming: str) -> None:
+    best = replace(evidence(title, "They planned the Rowan bridge."), selected=True)
+    other = evidence("Town hall", naming, 0.1)
+    verifier = Scripted(Rowan=(0.8, 0.1, 0.1))
+    state = after(found(best, other), Scripted(beekeeper=(0.9, 0, 0.1)), verifier)
+    assert selected(state) == [title, "Town hall"]
+
+
+def test_a_title_that_is_a_common_word_is_no_link() -> None:
+    best = replace(evidence("It", "It has a Rowan bridge."), selected=True)
+    other = evidence("Town hall", "It was planned by a beekeeper.", 0.1)
+    paths = Scripted(beekeeper=(0.9, 0, 0.1))
+    assert selected(after(found(best, other), paths, Scripted(Rowan=(0.8, 0.1, 0.1)))) == ["It"]

@@ -1,0 +1,99 @@
+"""Work in several processes: in order, with its errors, and ended when nobody waits for it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from retrieval.errors import BadSource
+from retrieval.system.on_all_cores import in_order
+
+
+class Doubling:
+    """Doubles numbers; the even ones take longer. ``refused`` cannot be doubled."""
+
+    def __init__(self, refused: int = -1) -> None:
+        self._refused = refused
+
+    def __call__(self, number: int) -> tuple[int, int]:
+        if number == self._refused:
+            raise BadSource("odd", f"{number} cannot be doubled.", "Leave it out.")
+        time.sleep(0.02 * (number % 2 == 0))
+        return 2 * number, os.getpid()
+
+
+class Sleeping:
+    """Gives the first number at once and holds on to every other."""
+
+    def __call__(self, number: int) -> int:
+        time.sleep(60 * (number > 0))
+        return number
+
+
+class Large:
+    """Gives 64 MB for every number, which takes long to send."""
+
+    def __call__(self, number: int) -> bytes:
+        return bytes(64 << 20)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_results_come_in_the_order_of_what_they_were_made_of(processes: int) -> None:
+    found = list(in_order(Doubling, range(12), processes))
+    assert [doubled for doubled, _ in found] == list(range(0, 24, 2))
+    assert (os.getpid() in {pid for _, pid in found}) == (processes == 1)
+
+
+def test_one_thing_alone_is_done_here() -> None:
+    assert list(in_order(Doubling, [4], 2)) == [(8, os.getpid())]
+    assert list(in_order(Doubling, [], 2)) == []
+
+
+def test_an_error_comes_back_with_what_it_says_and_ends_the_rest() -> None:
+    with pytest.raises(BadSource) as caught:
+        list(in_order(partial(Doubling, 3), range(100), 2))
+    error = caught.value
+    assert (error.code, error.message, error.hint) == (
+        "odd",
+        "3 cannot be doubled.",
+        "Leave it out.",
+    )
+    assert children_end()
+
+
+def test_a_caller_that_stops_early_does_not_wait_for_items_in_progress() -> None:
+    begun = time.monotonic()
+    results = in_order(Sleeping, range(10), 2)
+    assert next(results) == 0
+    results.close()  # type: ignore[attr-defined]
+    assert children_end()
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_while_it_sends_a_result_is_not_waited_for() -> None:
+    before = set(threading.enumerate())
+    for _ in range(5):
+        results = in_order(Large, range(9), 2)
+        next(results)
+        time.sleep(0.01)
+        results.close()  # type: ignore[attr-defined]
+    started = [one for one in threading.enumerate() if one not in before]
+    for thread in started:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in started)
+
+
+def children_end(within: float = 10, now: Callable[[], float] = time.monotonic) -> bool:
+    until = now() + within
+    while multiprocessing.active_children():
+        if now() > until:
+            return False
+        time.sleep(0.05)
+    return True

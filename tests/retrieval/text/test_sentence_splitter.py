@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from itertools import islice, repeat
+
+import pytest
+
+from retrieval.text import sentence_splitter
+from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of
+
+
+@pytest.fixture(scope="module")
+def splitter() -> SentenceSplitter:
+    return SentenceSplitter()
+
+
+@pytest.fixture
+def without_spacy(monkeypatch: pytest.MonkeyPatch) -> SentenceSplitter:
+    def load() -> None:
+        pytest.fail("spaCy is loaded for clear boundaries")
+
+    monkeypatch.setattr(sentence_splitter, "load_senter", load)
+    return SentenceSplitter()
+
+
+def sentences_of(splitter: SentenceSplitter, text: str) -> list[str]:
+    (bounds,) = splitter.split([text])
+    return [text[start:end] for start, end in bounds]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["J. R. R. Tolkien was born in Bloemfontein.", "He wrote The Hobbit."],
+        ["Dr. No is a film.", "It stars Mr. Bond of the U.S. Navy.", "St. Petersburg is large."],
+        ["It was painted (c. 1503) in Florence.", "It hangs in Paris."],
+        ['"Why?" asked the king.', "Nobody knew."],
+        ["The firm made cars (and ships).", "In 1999 it closed."],
+        ["One sentence without an end"],
+    ],
+)
+def test_sentences_end_where_a_human_reader_ends_them(
+    splitter: SentenceSplitter, sentences: list[str]
+) -> None:
+    text = " ".join(sentences)
+    (bounds,) = splitter.split([text])
+    assert [text[start:end] for start, end in bounds] == sentences
+
+
+def test_white_space_belongs_to_no_sentence(splitter: SentenceSplitter) -> None:
+    text = "  It is old.   It is red. "
+    (bounds,) = splitter.split([text])
+    assert [text[start:end] for start, end in bounds] == ["It is old.", "It is red."]
+
+
+def test_nothing_has_no_sentences(splitter: SentenceSplitter) -> None:
+    assert list(splitter.split(["", "   "])) == [[], []]
+
+
+def test_a_text_of_very_many_sentences_is_looked_through_once() -> None:
+    # Looking back to the beginning for each of them would take many minutes.
+    sentence = "It is red. "
+    starts = [len(sentence) * number for number in range(100_000)]
+    bounds = bounds_of(sentence * 100_000, starts)
+    assert bounds[:2] == [(0, 10), (11, 21)]
+    assert len(bounds) == 100_000
+
+
+def test_texts_longer_than_what_is_read_together_are_split_as_short_ones_are(
+    splitter: SentenceSplitter,
+) -> None:
+    # Of 46 characters: what is read together ends within a sentence.
+    sentence = "The harbour of Esk is deep, and so is its sea. "[:-1]
+    long = " ".join([sentence] * 9000)
+    unbroken = "a" * 500_000
+    short, first, second, last = splitter.split([sentence, long, unbroken, sentence])
+    assert short == last == [(0, len(sentence))]
+    assert first == [(47 * n, 47 * n + 46) for n in range(9000)]
+    assert second == [(0, 500_000)]
+
+
+def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
+    text = 'He said: "It is red." It is.'
+    # As if a sentence began with the mark of quotation, and one behind it.
+    assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The river is long.", "It rises in Norway.", "Ships use it."],
+        ["The Louvre is in Paris.", "Élodie paints there."],
+        ["It closed in 1999.", "Nobody lives there."],
+        ["The sea is 162.6 metres deep, see example.com for more.", "It is cold."],
+        ["The firm makes cars (and ships).", "It is old (since 1950).", "It grows."],
+        ['It was named the "White House".', "It is white."],
+        ['He said: "It is red."', "They left."],
+        ["Is it well-known?", "It is old!", "Everybody visits."],
+        ["They eat fish, i.e. cod, of 3.5 kg etc. in winter.", "They like it."],
+        ["La ciudad está aquí.", "Él la conoció.", "Fin"],
+    ],
+)
+def test_clear_boundaries_need_no_spacy(
+    without_spacy: SentenceSplitter, sentences: list[str]
+) -> None:
+    assert sentences_of(without_spacy, " ".join(sentences)) == sentences
+
+
+def test_a_line_break_alone_ends_no_sentence_and_one_after_a_full_stop_does(
+    without_spacy: SentenceSplitter,
+) -> None:
+    text = "The harbour\nis deep.\nThe sea is cold.\n\nA new paragraph.\r\n\tAnother line"
+    assert sentences_of(without_spacy, text) == [
+        "The harbour\nis deep.",
+        "The sea is cold.",
+        "A new paragraph.",
+        "Another line",
+    ]
+
+
+def test_the_full_stops_of_chinese_end_no_sentence(without_spacy: SentenceSplitter) -> None:
+    text = "北京是中国的首都。人口为2154.2万。"
+    assert sentences_of(without_spacy, text * 50_000) == [text * 50_000]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The novel is by J. D. Salinger.", "He lived in New York."],
+        ["Arthur C. Clarke wrote it with F. Scott Fitzgerald.", "They were friends."],
+        ["Prof. Smith and Gen. Lee met Mrs. Jones of Acme Inc. in Boston.", "All left."],
+        ["They sell toys, books, etc. to schools.", "Schools like them."],
+        ["He lives in the U.S. Virgin Islands.", "He is happy."],
+        ["The tower is in Paris.", '"The Iron Lady" is its nickname.'],
+        ["It has three parts.", "(One is lost.)"],
+        ["The village grew.", "3,500 people live there."],
+    ],
+)
+def test_where_the_rules_are_unsure_the_model_decides(
+    splitter: SentenceSplitter, sentences: list[str]
+) -> None:
+    assert sentences_of(splitter, " ".join(sentences)) == sentences
+
+
+def test_the_space_between_two_sentences_may_be_missing(splitter: SentenceSplitter) -> None:
+    text = "They are the great apes.The family is small."
+    assert sentences_of(splitter, text) == ["They are the great apes.", "The family is small."]
+
+
+def test_the_items_of_a_list_that_end_like_sentences_are_sentences(
+    splitter: SentenceSplitter,
+) -> None:
+    text = "It has these parts:\n- The head is round.\n- The tail is long.\n- Legs"
+    assert sentences_of(splitter, text) == [
+        "It has these parts:\n- The head is round.",
+        "- The tail is long.",
+        "- Legs",
+    ]
+
+
+def test_what_is_unclear_is_decided_as_in_the_whole_text(splitter: SentenceSplitter) -> None:
+    # One stretch of unclear boundaries that is cut many times.
+    text = "It is by " + "J. D. " * 2000 + "Salinger. He wrote it."
+    assert sentences_of(splitter, text)[-1] == "He wrote it."
+    assert sentences_of(splitter, text) == [text[: -len(" He wrote it.")], "He wrote it."]
+
+
+def test_the_mark_of_a_note_belongs_to_the_sentence_before_it(
+    without_spacy: SentenceSplitter,
+) -> None:
+    sentences = ["The lamp is old.[1][2]", "It was lit in 1921.¹", "Then it burned."]
+    assert sentences_of(without_spacy, " ".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize("gap", [". " * 20_000, "." * 400_000, "." + " " * 1_200_000])
+def test_any_number_of_marks_and_white_space_is_read(splitter: SentenceSplitter, gap: str) -> None:
+    (bounds,) = splitter.split([f"Contents{gap}Page"])
+    assert bounds[0][0] == 0
+    assert bounds[-1][1] == len(gap) + 12
+
+
+@pytest.mark.parametrize("text", ["It is red. It is.", "By J. D. Salinger. It is.", ""])
+def test_texts_without_an_end_are_read_a_few_at_a_time(
+    splitter: SentenceSplitter, text: str
+) -> None:
+    expected = next(splitter.split([text]))
+    assert list(islice(splitter.split(repeat(text)), 3)) == [expected] * 3
+
+
+def test_no_gap_is_too_wide(without_spacy: SentenceSplitter) -> None:
+    clear = "The sea is deep." + " " * 2000 + "It is cold."
+    assert sentences_of(without_spacy, clear) == ["The sea is deep.", "It is cold."]
+    dots = "The harbour " + "." * 2000 + " 5"
+    assert sentences_of(without_spacy, dots) == [dots]

@@ -1,0 +1,19 @@
+"""A query encoder that nothing was learnt by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from research.training.networks.delta import save_delta
+from research.training.networks.query import packaged_query_network
+from retrieval.models.encoders.query_encoder import QueryEncoder
+
+
+def untrained_query_encoder(folder: Path, max_tokens: int = 256) -> QueryEncoder:
+    """Write a difference of zeros and open it."""
+    network = packaged_query_network()
+    digest = save_delta(network, network, folder / "delta.safetensors", rank=1)
+    config = {"name": "queries", "version": "3", "max_tokens": max_tokens, "sha256": digest}
+    (folder / "config.json").write_text(json.dumps(config))
+    return QueryEncoder(folder)
