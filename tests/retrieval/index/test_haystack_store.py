@@ -14,7 +14,7 @@ from haystack import Document
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
-from retrieval.index import store as haystack_store
+from retrieval.index import haystack_store
 from retrieval.index.haystack_store import HaystackStore
 from retrieval.index.interface import MOST_OF_A_NAME
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
