@@ -78,7 +78,7 @@ class Program:
     def start(self) -> None:
         """Start the process."""
         self._process = subprocess.Popen(
-            tethered(self._module),
+            ending_with_parent(self._module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -160,10 +160,10 @@ class Program:
                 self._log.handle(makeLogRecord({"msg": line}))
 
 
-def tethered(module: str, *arguments: str) -> list[str]:
+def ending_with_parent(module: str, *arguments: str) -> list[str]:
     """Return the command line of a module that ends when its standard input is closed."""
     # -P: files in the user's folder must not be imported as our modules.
-    return [sys.executable, "-P", "-m", "cli.tethered", module, *arguments]
+    return [sys.executable, "-P", "-m", "cli.run_with_parent", module, *arguments]
 
 
 def with_our_modules(environment: Mapping[str, str]) -> dict[str, str]:

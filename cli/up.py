@@ -21,7 +21,7 @@ import click
 from cli.errors import reports_errors
 from cli.home_lock import CannotStart, running
 from cli.service import Service
-from cli.supervisor import GivenUp, Program, end_all, run, tethered, with_our_modules
+from cli.supervisor import GivenUp, Program, end_all, ending_with_parent, run, with_our_modules
 from retrieval.index.formats.versions import lacks_index
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
@@ -162,7 +162,7 @@ def _build_default_index(settings: Settings, environment: dict[str, str], stop: 
     if (store / "current").exists():
         _say("Another version of ESOTERIC built the index, so it is built again.")
     with subprocess.Popen(
-        tethered("cli", "index", "build", "--source", _DEFAULT_SOURCE),
+        ending_with_parent("cli", "index", "build", "--source", _DEFAULT_SOURCE),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=with_our_modules(environment),

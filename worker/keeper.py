@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from retrieval.system.tether import end_when_closed
+from retrieval.system.parent_watch import end_this_process_when_closed
 from worker.failures import CheckStalled
 from worker.jobs import JobStore, Run, StoreUnavailable
 from worker.unchanged import Unchanged
@@ -56,7 +56,7 @@ class Keeper:
             self._child = os.fork()
             if self._child == 0:
                 os.close(writing)
-                end_when_closed(reading)
+                end_this_process_when_closed(reading)
                 faulthandler.register(signal.SIGUSR1)
                 return self._work(name)
             os.close(reading)

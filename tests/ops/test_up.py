@@ -137,7 +137,7 @@ def programs(module: str, up: Up) -> list[int]:
     """Return the processes of `up` that run this module."""
     listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, check=True)
     rows = [line.split(maxsplit=1) for line in listed.stdout.decode().splitlines()]
-    ours = [int(pid) for pid, args in rows if args.endswith(f"cli.tethered {module}")]
+    ours = [int(pid) for pid, args in rows if args.endswith(f"cli.run_with_parent {module}")]
     return [pid for pid in family(up.process.pid) if pid in ours]
 
 

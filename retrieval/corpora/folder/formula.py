@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from retrieval.corpora.raised import lowered, marked
+from retrieval.corpora.superscripts import lowered, marked
 
 # Names of the elements of Word, and of those of MathML, which begin with "m".
 _PARTS = {

@@ -13,7 +13,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Headings, Unread, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.raised import settled
+from retrieval.corpora.superscripts import settled
 
 _QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # lines of the mail that is answered
 _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says in several forms

@@ -16,7 +16,7 @@ from retrieval.corpora.folder.document import Document, Headings
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import Cell, row_sentences
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 # Tags that do not end a line.
 _WITHIN_A_LINE = re.compile(

@@ -16,7 +16,7 @@ from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 _NAMES = {
     "dc": "http://purl.org/dc/elements/1.1/",

@@ -10,7 +10,7 @@ from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.headings import may_be_heading, sections, without_edit
 from retrieval.corpora.passages import paragraphs
-from retrieval.corpora.raised import settled
+from retrieval.corpora.superscripts import settled
 
 _NEWLINE = re.compile(r"\r\n?")
 

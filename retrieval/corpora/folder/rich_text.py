@@ -14,7 +14,7 @@ from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 _AT_HEIGHT = {  # the marks around a text above and below the line; none on it
     "super": tuple(marked("")),

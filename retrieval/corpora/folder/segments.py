@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from retrieval.corpora.folder.letters import PRIVATE, UNKNOWN, Letter
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 # All of these are parts of the size of the letters.
 APART = 0.75  # a space that may be one between columns; a space of a typewriter is 0.6

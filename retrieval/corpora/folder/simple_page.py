@@ -12,7 +12,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings
 from retrieval.corpora.folder.shown import HEADINGS, leave_what_is_shown, words
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.raised import settled
+from retrieval.corpora.superscripts import settled
 
 _UNSEEN = {"head", "script", "style", "svg", "textarea", "select"}
 _WITHIN_A_LINE = {"a", "abbr", "b", "bdi", "big", "cite", "code", "dfn", "em", "font", "i"} | {

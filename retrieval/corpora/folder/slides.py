@@ -16,7 +16,7 @@ from retrieval.corpora.folder.slide_chart import chart_tables
 from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"

@@ -11,7 +11,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.symbols import symbol, typed_symbols
 from retrieval.corpora.folder.word_styles import Styles
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.

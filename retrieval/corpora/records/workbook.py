@@ -11,7 +11,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.worksheet import _read_only
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from retrieval.corpora.raised import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, settled
 
 # openpyxl does not pass its own option on for texts that are written into the cells.
 _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)

@@ -19,8 +19,8 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.json_lines import LineBlock, opened
-from retrieval.corpora.leftovers import without_leftovers
 from retrieval.corpora.page_ids import bad_id
+from retrieval.corpora.pronunciations import without_pronunciations
 from retrieval.corpora.unpacking import unpacked
 from retrieval.errors import BadSource
 
@@ -161,7 +161,7 @@ def _introduction(record: dict[str, Any]) -> str:
         text = value.strip() if isinstance(value, str) else ""
         if key == "text":
             text = _first_paragraph(text)
-        if text := clean(without_leftovers(text)):
+        if text := clean(without_pronunciations(text)):
             return text
     return ""
 

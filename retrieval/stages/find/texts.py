@@ -41,7 +41,7 @@ class TextMatcher(Stage):
 
         Function words are not searched for.
         """
-        phrases = tuple(span.text for span in _telling(spans))
+        phrases = tuple(span.text for span in _distinctive(spans))
         words = tuple(token.text for token in doc if not (token.is_stop or token.is_punct))
         by_text, by_words = self._store.phrase_matches(
             [PhraseSearch(phrases, self._text_limit), PhraseSearch(words, self._word_limit)]
@@ -53,7 +53,7 @@ def _candidates(matches: Sequence[PhraseMatch], found_by: FoundBy) -> list[Candi
     return [Candidate(match.document_id, (found_by,), 0.0, 1) for match in matches]
 
 
-def _telling(spans: Sequence[Span]) -> list[Span]:
+def _distinctive(spans: Sequence[Span]) -> list[Span]:
     """Leave out single common words and bare numbers if there is a more specific span.
 
     "film" or "two" occur in many documents of any corpus; "Sputnik 1" does not.

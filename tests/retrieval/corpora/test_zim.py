@@ -16,10 +16,10 @@ pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM file
 
 from cli.index import command
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.leftovers import REMOVED, without_leftovers
+from retrieval.corpora.pronunciations import REMOVED, without_pronunciations
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.zim import child, zim_corpus
-from retrieval.corpora.wiki.zim.child import Damaged, Wanted, ZimReader, end_shared_reader
+from retrieval.corpora.wiki.zim.child import ArticleRequest, Damaged, ZimReader, end_shared_reader
 from retrieval.corpora.wiki.zim.directory import ZimFile
 from retrieval.corpora.wiki.zim.introduction import introduction
 from retrieval.corpora.wiki.zim.zim_corpus import Paths
@@ -134,7 +134,7 @@ def test_elements_that_are_nested_very_deeply_are_read() -> None:
 def test_nothing_is_left_of_pronunciation_marks_and_coordinates(
     text: str, plain: str | None
 ) -> None:
-    assert without_leftovers(text) == (text if plain is None else plain)
+    assert without_pronunciations(text) == (text if plain is None else plain)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_articles_after_one_that_ends_the_process_are_read(tmp_path: Path) -> No
     # More than a pipe holds: the process waits for the answers to be taken.
     articles = [article(f"Pier {n}", f"<p>{n} {'x' * 60_000}</p>") for n in range(9)]
     path = write_zim(tmp_path / "wiki.zim", articles)
-    wanted = [Wanted(entry, ()) for entry in ZimFile(path).directory().articles.tolist()]
+    wanted = [ArticleRequest(entry, ()) for entry in ZimFile(path).directory().articles.tolist()]
     reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
@@ -342,7 +342,7 @@ def test_an_article_that_takes_too_long_is_left_out(
     os.kill(reader.pid, signal.SIGSTOP)
     monkeypatch.setattr(child, "_SECONDS", 0.2)
     (entry,) = ZimFile(path).directory().articles.tolist()
-    assert [type(answer) for answer in reader.articles([Wanted(entry, ())])] == [Damaged]
+    assert [type(answer) for answer in reader.articles([ArticleRequest(entry, ())])] == [Damaged]
     reader.end()
 
 

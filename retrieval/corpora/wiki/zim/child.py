@@ -35,7 +35,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArticleRequest:
     """An article's entry, and those that redirect to it."""
 
     entry: int
@@ -87,7 +87,7 @@ class ZimReader:
         assert isinstance(facts, Facts)
         return facts
 
-    def articles(self, wanted: Sequence[Wanted]) -> Iterator[Article | Damaged]:
+    def articles(self, wanted: Sequence[ArticleRequest]) -> Iterator[Article | Damaged]:
         """Yield an answer for each of ``wanted``, in order.
 
         Raises:
@@ -117,7 +117,7 @@ class ZimReader:
         """End the process, if there is one."""
         self._child.end()
 
-    def _send(self, wanted: Sequence[Wanted] | None) -> None:
+    def _send(self, wanted: Sequence[ArticleRequest] | None) -> None:
         if self._child.pid is None:
             self._child.send(self._path)
             refusal = self._child.receive(_SECONDS)
@@ -187,7 +187,7 @@ def _facts(archive: Archive) -> Facts:
     return Facts(metadata, main)
 
 
-def _article(archive: Archive, wanted: Wanted) -> Article | Damaged:
+def _article(archive: Archive, wanted: ArticleRequest) -> Article | Damaged:
     from retrieval.corpora.wiki.zim.introduction import introduction
 
     path = ""

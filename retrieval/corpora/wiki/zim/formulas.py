@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from retrieval.corpora.raised import exponent
+from retrieval.corpora.superscripts import exponent
 
 _LONGEST = 200  # characters of a formula that is part of a sentence
 _SIGNS = {

@@ -19,9 +19,9 @@ from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.page_ids import bad_id
 from retrieval.corpora.wiki.zim.child import (
     Article,
+    ArticleRequest,
     Damaged,
     Facts,
-    Wanted,
     ZimReader,
     shared_reader,
 )
@@ -99,7 +99,7 @@ class ZimCorpus:
         articles = self._directory.articles
         for start in range(0, len(articles), _CHUNK):
             wanted = tuple(
-                Wanted(entry, self._directory.leading_to(entry))
+                ArticleRequest(entry, self._directory.leading_to(entry))
                 for entry in articles[start : start + _CHUNK].tolist()
             )
             yield ZimChunk(self._file.path, self._paths, wanted), len(wanted)
@@ -142,7 +142,7 @@ class ZimChunk:
 
     path: Path
     paths: Paths
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[ArticleRequest, ...]
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the articles that have an introduction."""

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from retrieval.corpora.raised import exponent, lowered, marked, settled
+from retrieval.corpora.superscripts import exponent, lowered, marked, settled
 
 
 def _read(line: str) -> str:

@@ -13,9 +13,9 @@ from threading import Thread
 SECONDS_TO_END = 5.0
 
 
-def end_when_closed(descriptor: int) -> None:
+def end_this_process_when_closed(descriptor: int) -> None:
     """Send SIGTERM to this process when the pipe is closed, and end it five seconds later."""
-    Thread(target=_end, args=[descriptor], name="tether", daemon=True).start()
+    Thread(target=_end, args=[descriptor], name="parent watch", daemon=True).start()
 
 
 def _end(descriptor: int) -> None:

@@ -49,7 +49,7 @@ _OPENED = re.compile(r"\( ?[;,] ?")
 _CLOSED = re.compile(r" ?[;,] ?\)")
 
 
-def without_leftovers(text: str) -> str:
+def without_pronunciations(text: str) -> str:
     """Return a text without brackets and labels of pronunciations that were removed.
 
     Args:
