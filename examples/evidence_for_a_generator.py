@@ -3,6 +3,7 @@
 Needs an index (``make run`` builds one) and a server with OpenAI's chat API, such as Ollama. From
 the root of the checkout:
 
+    export HAYSTACK_TELEMETRY_ENABLED=False
     .venv/bin/python examples/evidence_for_a_generator.py http://localhost:11434/v1 MODEL "CLAIM"
 
 The generator explains a claim by the sentences that ESOTERIC selected. It sees these alone, and

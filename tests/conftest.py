@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ _SLOW = ("elasticsearch", "language_model", "browser", "redis", "server", "model
 
 
 def pytest_configure() -> None:
+    # Haystack sends usage statistics unless this is set before it is imported.
+    os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
     make_shared_folder()
     runtime.keep_in(shared_folder() / "models" / "networks")
 
@@ -78,16 +81,32 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here may reach another machine, not even by mistake."""
-    connect = socket.socket.connect
+def only_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing here may reach another machine or look up its name, not even by mistake.
+
+    A library that tries and goes on when it fails is found too.
+    """
+    connect, look_up = socket.socket.connect, socket.getaddrinfo
+    tried = []
+
+    def refuse(host: str) -> None:
+        tried.append(host)
+        raise AssertionError(f"a test tried to reach {host}")
 
     def connect_here(self: socket.socket, address: Any) -> None:
         if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_this_machine(address[0]):
-            raise AssertionError(f"a test tried to reach {address[0]}")
+            refuse(address[0])
         connect(self, address)
 
+    def look_up_here(host: Any, *arguments: Any, **named: Any) -> Any:
+        if host and not _is_this_machine(host):
+            refuse(host)
+        return look_up(host, *arguments, **named)
+
     monkeypatch.setattr(socket.socket, "connect", connect_here)
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_here)
+    yield
+    assert tried == []
 
 
 def _is_this_machine(host: str) -> bool:

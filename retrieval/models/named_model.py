@@ -83,8 +83,15 @@ class NamedModel:
                 raise self.unavailable("has neither modules.json nor config.json")
             return folder
         from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
 
+        patterns = list(_FILES)
         try:
-            return Path(snapshot_download(self.name, allow_patterns=list(_FILES)))
+            try:  # what is in the cache is used without a request
+                return Path(
+                    snapshot_download(self.name, allow_patterns=patterns, local_files_only=True)
+                )
+            except LocalEntryNotFoundError:
+                return Path(snapshot_download(self.name, allow_patterns=patterns))
         except Exception as error:  # no network, no such model, no space, ...
             raise self.unavailable("is no folder, and cannot be had from the hub") from error

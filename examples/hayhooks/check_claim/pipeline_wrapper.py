@@ -4,6 +4,7 @@ Needs an index (``make run`` builds one) and Hayhooks, which ESOTERIC does not i
 root of the checkout:
 
     .venv/bin/pip install hayhooks==2.1.0
+    export HAYSTACK_TELEMETRY_ENABLED=False
     PYTHONPATH=. .venv/bin/hayhooks run --pipelines-dir examples/hayhooks
     curl -s localhost:1416/check_claim/run -H 'Content-Type: application/json' \\
          -d '{"claim": "Frankenstein was written by Mary Shelley."}'

@@ -135,15 +135,12 @@ def _download(folder: Path, published: PublishedModel, commit: str) -> None:
 
 @contextmanager
 def _reaching(published: PublishedModel) -> Iterator[None]:
-    """Allow requests to the hub in this block, and turn its errors into one."""
+    """Turn the errors of the hub's client in this block into one."""
     import httpx2
     from huggingface_hub import constants
     from huggingface_hub.utils import logging
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    constants.HF_HUB_OFFLINE = (
-        False  # set by ``retrieval``, so that nothing else sends requests to a hub
-    )
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     if not sys.stderr.isatty():
         disable_progress_bars()
@@ -158,5 +155,3 @@ def _reaching(published: PublishedModel) -> Iterator[None]:
             f"{published.repository} cannot be fetched from {constants.ENDPOINT} ({reason}).",
             _BY_HAND,
         ) from error
-    finally:
-        constants.HF_HUB_OFFLINE = True
