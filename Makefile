@@ -11,7 +11,7 @@ INSTALLED_TESTS := $(VENV)/.installed-tests
 PROCESSES := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint compose-config bench reproduce clean
+.PHONY: help run test test-fast lint docs compose-config bench reproduce clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(INSTALLED_TESTS) ## write the tables of the documentation that the code knows
+	$(BIN)/python -m research.docs
+
 compose-config: $(INSTALLED_TESTS) ## check the Compose files without a container engine
 	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.language-model.yml
 
@@ -39,7 +42,7 @@ bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m research.benchmarks
 
 reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, list those that differ
-	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see "Training" in README.md)' >&2; exit 2; }
+	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see docs/training.md)' >&2; exit 2; }
 	$(BIN)/python -m research.evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME

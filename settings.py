@@ -1,8 +1,7 @@
 """All settings, in one table.
 
 A setting is an environment variable. Only ``Settings.from_environment`` reads
-them. ``docs/settings.md`` documents each one; a test fails if it differs from
-this table.
+them. ``make docs`` writes the table of ``docs/settings.md`` from this one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from settings import CHECKOUT, TABLE
+from settings import CHECKOUT
 
 PACKAGES = ("app", "cli", "research", "retrieval", "worker")
 # What the application may import of the other packages.
@@ -109,12 +109,6 @@ def test_only_the_settings_read_the_environment() -> None:
         or "os.getenv" in path.read_text(encoding="utf-8")
     ]
     assert set(readers) <= {"cli/up.py"}  # children get a copy
-
-
-def test_every_setting_is_documented_and_nothing_else_is() -> None:
-    text = (CHECKOUT / "docs" / "settings.md").read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert rows == [f"| `{s.variable}` | {s.default} | {s.meaning} |" for s in TABLE]
 
 
 def test_no_file_is_named_for_what_it_does_not_say() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from research.benchmarks.corpus import claims, vital_index
@@ -9,7 +10,6 @@ from research.benchmarks.row import Row, percentile
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
-from retrieval.pipeline.haystack_components import haystack_pipeline
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.types import Progress
 from settings import Settings
@@ -19,6 +19,10 @@ ROUNDS = 3
 
 def measure() -> list[Row]:
     """Check each claim with both, alternating, and compare the evidence too."""
+    # Haystack sends usage statistics unless this is set before it is imported.
+    os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+    from retrieval.pipeline.haystack_components import haystack_pipeline
+
     recipe, encoder = RECIPES[DEFAULT_RECIPE], MiniLMEncoder()
     store = EmbeddedIndex(vital_index()).open(encoder.name)
     resources = resources_over(store, encoder, Settings.from_environment().model_folders)

@@ -19,7 +19,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 _data = click.option(
-    "--data", required=True, type=_FOLDER, help="Folder with the training data (README, Training)."
+    "--data", required=True, type=_FOLDER, help="Folder with the training data (docs/training.md)."
 )
 
 

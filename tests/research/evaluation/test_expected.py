@@ -4,8 +4,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from research.evaluation.expected import Deviation, arguments_of, deviations, read_expected
-from settings import CHECKOUT
+from research.evaluation.expected import Deviation, arguments_of, deviations
 
 RUN: dict[str, Any] = {
     "data": {"data.claims.sha256": "bb"},
@@ -65,22 +64,3 @@ def test_a_folder_with_a_space_in_its_name_stays_one_argument() -> None:
     assert arguments_of(command, Path("my data"), Path("out")) == [
         *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
     ]
-
-
-def test_the_readme_shows_the_expected_figures() -> None:
-    rest = (CHECKOUT / "README.md").read_text(encoding="utf-8").partition("## How well")[2]
-    for run in read_expected()["runs"]:
-        # A table is before its command, in README as in the file.
-        table, command, rest = rest.partition(run["command"].format(data="DATA", out="results"))
-        assert command
-        for row in run["rows"]:
-            start = f"| `{row['row']}` |"
-            (line,) = [line for line in table.splitlines() if line.startswith(start)]
-            shown = [cell.strip() for cell in line.strip("|").split("|")][1:]
-            published = [
-                f"{figure['value']:.3f}"
-                if path.startswith("calibration")
-                else f"{100 * figure['value']:.1f}"
-                for path, figure in row["figures"].items()
-            ]
-            assert shown[: len(published)] == published

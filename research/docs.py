@@ -1,0 +1,118 @@
+"""``make docs``: writes the tables of the documentation that the code knows.
+
+A page has a table of ours between two comments, of which the first names it:
+
+    <!-- make docs writes this: settings -->
+    <!-- to here -->
+
+The rest of the page is written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from research.evaluation.expected import read_expected
+from retrieval.result import ClaimResult
+from settings import CHECKOUT, TABLE
+
+_END = "<!-- to here -->\n"
+# The table of README: recipes, and for each column its title, its run and the path of its figure.
+_IN_README = ("combined", "bm25", "minilm")
+_COLUMNS = (
+    ("FEVER, label accuracy", "fever-dev-250", "figures.label_accuracy"),
+    ("FEVER score", "fever-dev-250", "figures.fever_score"),
+    ("everyday, label accuracy", "vital", "label_accuracy"),
+    ("everyday, evidence found", "vital", "evidence_recall@5"),
+    ("two-hop, label accuracy", "vital", "by_kind.two-hop.label_accuracy"),
+)
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of each page with tables, as it should be."""
+    docs = CHECKOUT / "docs"
+    runs = {run["name"]: run for run in read_expected()["runs"]}
+    tables = {
+        CHECKOUT / "README.md": {"results": _overview(runs)},
+        docs / "data-model.md": {"claim document": ["| key | contains |", "|---|---|", *_fields()]},
+        docs / "results.md": {name: _figures(run) for name, run in runs.items()},
+        docs / "settings.md": {"settings": _settings()},
+    }
+    return {
+        page: _with_tables(page.read_text(encoding="utf-8"), of_page)
+        for page, of_page in tables.items()
+    }
+
+
+def between(text: str, begin: str, lines: list[str]) -> str:
+    """Return the text with these lines between the comment ``begin`` and the next end.
+
+    Raises:
+        ValueError: the text has no such comment.
+    """
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(_END)
+    if not (found and ended):
+        raise ValueError(f"the page has no {begin.strip()} with {_END.strip()} after it")
+    return "\n".join([before + begin, *lines, "", _END + after])
+
+
+def _with_tables(text: str, tables: Mapping[str, list[str]]) -> str:
+    for name, lines in tables.items():
+        text = between(text, f"<!-- make docs writes this: {name} -->\n", lines)
+    return text
+
+
+def _settings() -> list[str]:
+    rows = [f"| `{one.variable}` | {one.default} | {one.meaning} |" for one in TABLE]
+    return ["| variable | default | meaning |", "|---|---|---|", *rows]
+
+
+def _fields(model: type[BaseModel] = ClaimResult, place: str = "") -> Iterator[str]:
+    """Yield a row for each field of a model, and below it a row for each field of nested models."""
+    for name, field in model.model_fields.items():
+        yield f"| `{place}{name}` | {' '.join((field.description or '').split())} |"
+        for part in get_args(field.annotation) or [field.annotation]:
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                many = "[]" if ... in get_args(field.annotation) else ""
+                yield from _fields(part, f"{place}{name}{many}.")
+
+
+def _figures(run: Mapping[str, Any]) -> list[str]:
+    """Return the table of a published run."""
+    titles = run["columns"]
+    rows = [
+        [f"`{row['row']}`", *(_shown(*figure) for figure in row["figures"].items())]
+        + [f"{row['seconds']:.2f}" for _ in titles[len(row["figures"]) :]]
+        for row in run["rows"]
+    ]
+    head = ["| | " + " | ".join(titles) + " |", "|---|" + "---|" * len(titles)]
+    return [*head, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def _overview(runs: Mapping[str, Any]) -> list[str]:
+    """Return some figures of some recipes, from several runs."""
+    lines = ["| | " + " | ".join(title for title, *_ in _COLUMNS) + " |"]
+    lines.append("|---|" + "---|" * len(_COLUMNS))
+    for recipe in _IN_README:
+        cells = []
+        for _, run, path in _COLUMNS:
+            (row,) = (row for row in runs[run]["rows"] if row["row"] == recipe)
+            cells.append(_shown(path, row["figures"][path]))
+        lines.append(f"| `{recipe}` | {' | '.join(cells)} |")
+    return lines
+
+
+def _shown(path: str, figure: Mapping[str, float]) -> str:
+    """Return a calibration error as it is, everything else in per cent."""
+    value = figure["value"]
+    return f"{value:.3f}" if path.startswith("calibration") else f"{100 * value:.1f}"
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")
