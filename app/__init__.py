@@ -1,7 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
 ``app.pages``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints. ``app.contexts``
-defines the data that each template gets.
+defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 from flask import Flask
 from jinja2 import StrictUndefined
 
+import retrieval.words as words
 from app import api, files, health, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
+from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
 from app.openapi import description
@@ -41,6 +43,8 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
+    install_filters(app.jinja_env)
+    app.jinja_env.globals["words"] = words
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     store = JobStore(settings.database_url)
     metrics = Metrics(store)

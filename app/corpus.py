@@ -14,12 +14,11 @@ from pathlib import Path
 
 from app.contexts import Corpus
 from app.services import Services
-from app.wording import day
 from retrieval.errors import IndexUnavailable
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
 from retrieval.system.fixes import esoteric_command
-from retrieval.wording import VITAL
+from retrieval.words import VITAL
 from worker.health import worker_health
 from worker.jobs import SearchedCorpus
 
@@ -83,6 +82,10 @@ def corpus_item(corpus: SearchedCorpus) -> Corpus:
     kind = corpus.source.partition(":")[0]
     named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
-    text_date = day(corpus.text_date) if corpus.text_date else None
     title = VITAL if kind == "vital" else corpus.name
-    return Corpus(title, corpus.documents, day(corpus.built_at), text_date, attribution)
+    return Corpus(title, corpus.documents, corpus.text_date, attribution)
+
+
+def is_wikipedia(site: str) -> bool:
+    """Return whether the host of an address is one of Wikipedia's."""
+    return site == "wikipedia.org" or site.endswith(".wikipedia.org")

@@ -14,22 +14,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.contexts import ProofItem, Saying
+from app.filters import safe_url
 from app.hops import hop_items
-from app.links import safe_url
-from app.opinions import opinions
 from app.proof import proof_item
-from app.sentences import CitedSentences
-from app.statements import statement_items
-from app.wording import STANCES, confidence_in, counted, listed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.wording import (
+from retrieval.words import (
+    AGREE,
+    BY_WHOLE,
+    DISAGREE,
     NOT_SETTLED,
     NOTHING_SETTLES,
+    OPERATORS,
+    STANCES,
+    STOPPED,
+    VERDICTS,
+    Quoting,
     balance_words,
-    level_of,
+    counted,
+    listed,
     verdict_words,
 )
 from worker.jobs import Job
@@ -81,17 +85,13 @@ def _json(job: Job, result: ClaimResult, page: str, person: str) -> str:
 def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
     verdict = result.verdict
     corpus = result.corpus
-    proof = proof_item(result)
-    sentences = CitedSentences(result)
-    sources = _sources(result)
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
-    words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
     lines += [
-        f"**{words}**, {result.certainty}" if result.certainty else f"**{words}**",
+        f"**{verdict.words}**" + (f", {result.certainty}" if result.certainty else ""),
         "",
         *_missing(result),
         *_statements(result),
@@ -104,21 +104,19 @@ def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
         "",
     ]
     for rank, item in enumerate(result.evidence, 1):
-        stance = STANCES[item.stance].word.lower()
-        sure = confidence_in(item.stance, item.stance_confidence)
-        percent = f" ({sure}%)" if sure else ""
+        stance = STANCES[item.stance].lower() + _percent(item.percent)
         copies = f", in {item.copies} documents" if item.copies > 1 else ""
-        together = _read_with(item, sentences)
+        together = _read_with(item, result)
         selected = ", selected" if item.selected else ""
-        credit = sources.get(item.document)
+        credit = result.credits.get(item.document)
         origin = f", from {_escaped(credit)}" if credit else ""
         lines += [
             f"{rank}. {_in_context(item)}",
-            f"   {_source(item)}{origin}: {stance}{percent}{copies}{together}{selected}",
+            f"   {_source(item)}{origin}: {stance}{copies}{together}{selected}",
         ]
     if not result.evidence:
         lines.append("None was found.")
-    lines += [*_proof(proof, result.proof_differs)]
+    lines += _proof(result)
     lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
@@ -127,11 +125,6 @@ def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
     searched += f" built {_escaped(corpus.built_at)})"
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
-
-
-def _sources(result: ClaimResult) -> dict[str, str]:
-    """Return what each document is credited to, by its id."""
-    return {document.id: document.credit for document in result.documents}
 
 
 def _against(result: ClaimResult) -> list[str]:
@@ -150,28 +143,32 @@ def _missing(result: ClaimResult) -> list[str]:
 
 def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
-    lines = []
-    for number, one in enumerate(statement_items(result), 1):
-        percent = f" ({one.confidence}%)" if one.confidence else ""
-        lines.append(f"{number}. {one.badge.word}{percent}: {_escaped(one.text)}")
+    lines = [
+        f"{number}. {one.verdict.words}{_percent(one.verdict.percent)}: {_escaped(one.text)}"
+        for number, one in enumerate(result.statements, 1)
+    ]
     return [*lines, ""] if lines else []
 
 
 def _judges(result: ClaimResult) -> list[str]:
     """Return what each judge says, where there are two."""
-    both = opinions(result)
-    if both is None:
+    if not result.judges:
         return []
-    lines = ["Both judges agree:" if both.agree else "The judges disagree:", ""]
-    for one in (both.first, both.second):
+    lines = [f"{AGREE if result.agree else DISAGREE}:", ""]
+    for one in result.judges:
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
-        percent = f" ({one.confidence}%)" if one.confidence else ""
-        verdict = f"{one.badge.word.lower()}{percent}{citing}"
+        # A language model is not asked for a confidence.
+        percent = "" if result.by_model(one.judge) else _percent(one.percent)
+        verdict = f"{VERDICTS[one.label].lower()}{percent}{citing}"
         lines.append(f"- {_escaped(one.judge)}: {verdict}. {_escaped(one.rationale)}")
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")
     return [*lines, ""]
+
+
+def _percent(value: int | None) -> str:
+    return f" ({value}%)" if value else ""
 
 
 def _in_context(item: Evidence) -> str:
@@ -183,24 +180,25 @@ def _in_context(item: Evidence) -> str:
     return " ".join(filter(None, (before, _escaped(item.sentence), after)))
 
 
-def _read_with(item: Evidence, sentences: CitedSentences) -> str:
-    path = [sentences.cited(*key) for key in item.path]
+def _read_with(item: Evidence, result: ClaimResult) -> str:
+    path = [result.cited(key) for key in item.path]
     named = [_escaped(one.title) + (f" (evidence {one.rank})" if one.rank else "") for one in path]
     return f", read together with {listed(named)}" if named else ""
 
 
-def _proof(proof: ProofItem | None, differs: str) -> list[str]:
-    """Return the lines of the proof, if there is one; where it ``differs``, only this."""
-    if differs:
-        return ["", "## Proof", "", differs]
+def _proof(result: ClaimResult) -> list[str]:
+    """Return the lines of the proof, if there is one; where it differs, only this."""
+    if result.proof_differs:
+        return ["", "## Proof", "", result.proof_differs]
+    proof = proof_item(result)
     if proof is None:
         return []
     lines = ["", "## Proof", "", _sentence(proof.summary), ""]
     for part in proof.parts:
-        line = f"{part.number}. {_quoted(part.words)}: {part.badge.word.lower()}"
+        line = f"{part.number}. {_quoted(part.words)}: {OPERATORS[part.operator].lower()}"
         if part.excerpt is not None:
             words = "".join(piece.text for piece in part.excerpt.pieces if piece.look)
-            by = "by the title or the whole sentence" if part.excerpt.whole else _quoted(words)
+            by = BY_WHOLE if part.excerpt.whole else _quoted(words)
             line += f", {by} in {_escaped(part.excerpt.title)}, evidence {part.excerpt.rank}"
         lines.append(line)
     return lines
@@ -208,26 +206,27 @@ def _proof(proof: ProofItem | None, differs: str) -> list[str]:
 
 def _hops(result: ClaimResult) -> list[str]:
     lines = []
-    for hop in hop_items(result):
+    for item in hop_items(result):
+        hop = item.hop
         lines.append(
-            f"{hop.number}. {counted(hop.documents, 'document')} read,"
+            f"{hop.hop}. {counted(item.documents, 'document')} read,"
             f" {counted(hop.sentences, 'sentence')} found"
         )
-        lines += [f"   - {_sentence(hop.before)}"] if hop.before else []
-        for lead in hop.leads:
+        lines += [f"   - {_sentence(item.before)}"] if item.before else []
+        for lead in item.leads:
             said = f"{_quoted(lead.sentence)} in " if lead.sentence else ""
             titles = [_escaped(title) for title in lead.led_to]
             titles += [f"{lead.more} more"] if lead.more else []
             lines.append(f"   - {said}{_escaped(lead.source.title)} led to {listed(titles)}")
-        lines += [f"   - {_sentence(saying)}" for saying in (hop.covered, hop.open) if saying]
-        if hop.ended:
-            lines.append(f"   - The search ended: {hop.ended}")
+        lines += [f"   - {_sentence(words)}" for words in (item.covered, item.open) if words]
+        if hop.stopped:
+            lines.append(f"   - The search ended: {STOPPED[hop.stopped]}")
     return lines
 
 
-def _sentence(saying: Saying) -> str:
-    words = f" {listed([_quoted(words) for words in saying.quoted])}" if saying.quoted else ""
-    return f"{_escaped(saying.before)}{words}{_escaped(saying.after)}"
+def _sentence(sentence: Quoting) -> str:
+    words = f" {listed([_quoted(words) for words in sentence.quoted])}" if sentence.quoted else ""
+    return f"{_escaped(sentence.before)}{words}{_escaped(sentence.after)}"
 
 
 def _quoted(words: str) -> str:
@@ -245,13 +244,12 @@ def _csv(job: Job, result: ClaimResult, page: str, person: str) -> str:
         # A cell without the page around it would read as a certainty.
         "confidence": "" if label == NOT_ENOUGH_INFO else result.verdict.confidence,
         "leans": result.verdict.leans,
-        "level": level_of(label, result.verdict.confidence, result.verdict.leans),
+        "level": result.verdict.level,
     }
-    sources = _sources(result)
     rows = [
         {
             **item.model_dump(),
-            "source": sources.get(item.document),
+            "source": result.credits.get(item.document),
             "rank": rank,
             "disagrees": rank in result.verdict.disagreement,
             "path": json.dumps(item.path, ensure_ascii=False) if item.path else "",
@@ -276,7 +274,6 @@ def _claim_review(job: Job, result: ClaimResult, page: str, person: str) -> str:
     }
     if label != NOT_ENOUGH_INFO:
         rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
-    sources = _sources(result)
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
@@ -287,7 +284,7 @@ def _claim_review(job: Job, result: ClaimResult, page: str, person: str) -> str:
         "itemReviewed": {"@type": "Claim", "text": result.claim},
         "reviewRating": rating,
         "citation": [
-            _citation(item, sources.get(item.document))
+            _citation(item, result.credits.get(item.document))
             for item in result.selected
             if item.stance == label
         ],

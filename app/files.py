@@ -21,7 +21,6 @@ from flask.typing import ResponseReturnValue
 from app.corpus import searched_corpus
 from app.errors import RequestRefused
 from app.openapi import describe
-from app.passages import whole_document
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
@@ -127,7 +126,7 @@ def _folder(result: ClaimResult) -> Path | None:
 
 def _file(folder: Path, document: Document) -> Path | None:
     """Return the file of a document, if it is a file of a known format inside the folder."""
-    name = Path(whole_document(document).id)
+    name = Path(document.whole.id)
     hidden = any(part.startswith(".") for part in name.parts)
     if hidden or name.is_absolute() or name.suffix.lower() not in _KINDS:
         return None

@@ -6,7 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.contexts import Look, Segment
+from app.filters import Look
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a text.
+
+    ``ranks``: the evidence that it is part of, best first; ``begins``: the evidence
+    that begins with it.
+    """
+
+    text: str
+    ranks: tuple[int, ...]
+    begins: tuple[int, ...]
+    look: Look | None
 
 
 @dataclass(frozen=True, slots=True)

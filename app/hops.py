@@ -1,16 +1,14 @@
-"""The hops of a claim document: what led to each, what it found, and why the search ended."""
+"""The hops of a result: what led to each, and which words of the claim it settled."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from app.contexts import HopItem, Lead, Saying
-from app.passages import WholeDocument, whole_document
-from app.sentences import CitedSentences, words_at
-from retrieval.result import ClaimResult, Offsets
+from retrieval.result import Cited, ClaimResult, Hop, Offsets, WholeDocument
 from retrieval.types import SentenceKey
-from retrieval.wording import STOPPED
+from retrieval.words import Quoting
 
 _MOST_NAMED = 4
 # Headings for the words that were missing before a hop, no longer are, and still are.
@@ -19,40 +17,67 @@ _OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
 _OF_NAMES = ("Not named before it:", "Now named:", "Not named in the selected sentences:")
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A sentence that led to other documents.
+
+    ``sentence`` is empty where only its document is known. ``led_to``: titles of these documents,
+    each once, however many of its passages were read. ``more``: how many others there are.
+    """
+
+    sentence: str
+    source: Cited
+    led_to: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class HopItem:
+    """A hop. ``documents``: how many it added, the passages of one document counted once.
+
+    ``before``, ``covered``, ``open``: words of the claim that were missing before the hop, that
+    are no longer missing, and that are still missing; ``None`` where there are none.
+    """
+
+    hop: Hop
+    documents: int
+    leads: tuple[Lead, ...]
+    before: Quoting | None
+    covered: Quoting | None
+    open: Quoting | None
+
+
 def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
     """Return the hops in order."""
-    claim, leads, further = result.claim, _leads(result), _further_passages(result)
+    leads, further = _leads(result), _further_passages(result)
     before, covered, still_open = _OF_PARTS if result.proof else _OF_NAMES
+
+    def quoting(heading: str, spans: Sequence[Offsets]) -> Quoting | None:
+        quoted = tuple(words for span in spans if (words := result.words_at(span)))
+        return Quoting(heading, quoted) if quoted else None
+
     items = []
     was: tuple[Offsets, ...] = ()
     for hop in result.hops:
         items.append(
             HopItem(
-                number=hop.hop,
-                before=_saying(before, claim, was),
-                leads=leads.get(hop.hop, ()),
+                hop,
                 documents=hop.documents - further[hop.hop],
-                sentences=hop.sentences,
-                sufficient=hop.sufficient,
-                covered=_saying(covered, claim, [span for span in was if span not in hop.missing]),
+                leads=leads.get(hop.hop, ()),
+                before=quoting(before, was),
+                covered=quoting(covered, [span for span in was if span not in hop.missing]),
                 # If a hop was sufficient, words that no sentence names were not needed.
-                open=None if hop.sufficient else _saying(still_open, claim, hop.missing),
-                ended=STOPPED[hop.stopped] if hop.stopped else "",
+                open=None if hop.sufficient else quoting(still_open, hop.missing),
             )
         )
         was = () if hop.stopped else hop.missing  # the next hop is that of another statement
     return tuple(items)
 
 
-def _saying(before: str, claim: str, spans: Sequence[Offsets]) -> Saying | None:
-    quoted = tuple(words for start, end in spans if (words := words_at(claim, start, end)))
-    return Saying(before, quoted, ".") if quoted else None
-
-
 def _further_passages(result: ClaimResult) -> Counter[int]:
     """Return for each hop how many of its documents are further passages of the same documents."""
     read = Counter(document.hop for document in result.documents)
-    wholes = {(document.hop, whole_document(document)) for document in result.documents}
+    wholes = {(document.hop, document.whole) for document in result.documents}
     return read - Counter(hop for hop, _ in wholes)
 
 
@@ -62,22 +87,21 @@ def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
     led_to = defaultdict(lambda: defaultdict(dict))
     for document in result.documents:
         if document.led_by is not None:
-            led_to[document.hop][document.led_by][whole_document(document)] = None
-    sentences = CitedSentences(result)
+            led_to[document.hop][document.led_by][document.whole] = None
     return {
         hop: tuple(
-            _lead(*key, [whole.title for whole in wholes], sentences)
+            _lead(result, key, [whole.title for whole in wholes])
             for key, wholes in by_sentence.items()
         )
         for hop, by_sentence in led_to.items()
     }
 
 
-def _lead(document: str, sentence_id: int, titles: list[str], sentences: CitedSentences) -> Lead:
-    found = sentences.sentence(document, sentence_id)
+def _lead(result: ClaimResult, key: SentenceKey, titles: list[str]) -> Lead:
+    found = result.ranked.get(key)
     return Lead(
         sentence=found[1].sentence if found else "",
-        source=sentences.cited(document, sentence_id),
+        source=result.cited(key),
         led_to=tuple(titles[:_MOST_NAMED]),
         more=len(titles[_MOST_NAMED:]),
     )

@@ -9,32 +9,31 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.asked_model import asked_model
 from app.contexts import (
-    ClaimRow,
     Corpus,
     HistoryPage,
     HomePage,
     OtherRecipes,
-    RecipeRow,
+    ResultPage,
     StoppedPage,
     render,
 )
-from app.corpus import corpus_item, searched_corpus
+from app.corpus import corpus_item, is_wikipedia, searched_corpus
+from app.documents import document_items
 from app.errors import RequestRefused, status_of
 from app.files import file_links
+from app.hops import hop_items
 from app.openapi import describe
 from app.progress import progress_page
+from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
-from app.results import result_page
 from app.schema import Follow, HistorySearch, Submission
 from app.services import services
-from app.wording import job_badge, moment
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from worker.health import worker_health
-from worker.jobs import ListedJob
+from worker.health import WorkerHealth, worker_health
+from worker.jobs import AskedModel, Job
 
 blueprint = Blueprint("pages", __name__)
 
@@ -97,12 +96,10 @@ def claim(job_id: str) -> str:
     store = services().store
     job = services().job(job_id)
     if job.state == "done":
-        assert job.result is not None  # a job that is done has one
-        permalink = url_for(".claim", job_id=job.id, _external=True)
-        return render(result_page(job, permalink, LONGEST, file_links(job.id, job.result)))
+        return render(_result_page(job))
     if job.state in ("queued", "running"):
         health = worker_health(store)
-        asked = asked_model(services().settings, health)
+        asked = _asked_model(health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
         problem = health.problem
@@ -111,15 +108,7 @@ def claim(job_id: str) -> str:
         # A recipe may have been removed since the claim was submitted; the worker will report it.
         recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
         return render(progress_page(job, recipe, events, problem, asked, follow=follow))
-    return render(
-        StoppedPage(
-            id=job.id,
-            claim=job.claim,
-            recipe=job.recipe,
-            problem=job.error,
-            finished=moment(job.finished_at or job.created_at),
-        )
-    )
+    return render(StoppedPage(job))
 
 
 @blueprint.post("/claims/<job_id>/cancel")
@@ -160,17 +149,7 @@ def history() -> str:
     if number > pages:
         number = pages
         jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    return render(
-        HistoryPage(
-            query=query,
-            rows=tuple(_row(job) for job in jobs),
-            total=total,
-            number=number,
-            pages=pages,
-            newer=number - 1,
-            older=number + 1 if number < pages else 0,
-        )
-    )
+    return render(HistoryPage(query, tuple(jobs), total, number, pages))
 
 
 def _home(
@@ -196,13 +175,11 @@ def _home(
             offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
             most_characters=LONGEST,
             examples=EXAMPLES,
-            recent=tuple(_row(job) for job in services().store.recent(RECENT_CLAIMS)),
+            recent=tuple(services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
             recipes=tuple(
-                RecipeRow(recipe.name, recipe.summary)
-                for recipe in recipes.values()
-                if recipe.name not in here.problems
+                recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),
             other_recipes=_grouped(here.problems),
             recipe_problem=recipe_problem,
@@ -210,7 +187,7 @@ def _home(
             chosen=asked
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
-            asked=asked_model(services().settings, worker_health(services().store)),
+            asked=_asked_model(worker_health(services().store)),
         )
     )
 
@@ -222,8 +199,31 @@ def _grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
     return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
-def _row(job: ListedJob) -> ClaimRow:
-    return ClaimRow(job.id, job.claim, job_badge(job), moment(job.created_at))
+def _result_page(job: Job) -> ResultPage:
+    result = job.result
+    assert result is not None  # a job that is done has one
+    return ResultPage(
+        job=job,
+        result=result,
+        permalink=url_for(".claim", job_id=job.id, _external=True),
+        files=file_links(job.id, result),
+        documents=tuple(document_items(result)),
+        hops=hop_items(result),
+        proof=proof_item(result),
+        attribution=any(map(is_wikipedia, result.credits.values())),
+        most_characters=LONGEST,
+    )
+
+
+def _asked_model(health: WorkerHealth) -> AskedModel | None:
+    """Return the language model that gets the claims, or ``None`` where there is none.
+
+    The workers report it. While no worker is alive, it is read from the settings of this process.
+    """
+    llm = services().settings.llm
+    if health.language_model is None and health.workers == 0 and llm is not None:
+        return AskedModel(llm.model, llm.host, llm.decides, problem=None)
+    return health.language_model
 
 
 def _see_claim(job_id: str) -> BaseResponse:

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from app.contexts import Asked, HopRows, ProgressPage, StageRow, StageState
-from app.wording import STAGES, elapsed
+from app.contexts import HopRows, ProgressPage, StageRow, StageState
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
-from worker.jobs import Event, Job
+from worker.jobs import AskedModel, Event, Job
 
 # The stages that need sentences of an earlier hop, and the one that prepares the next hop.
 _FROM_THE_SECOND_HOP = ("paths", "fusion")
@@ -28,7 +27,7 @@ def progress_page(
     recipe: Recipe,
     events: Sequence[Event],
     problem: Problem | None,
-    asked: Asked | None,
+    asked: AskedModel | None,
     *,
     follow: bool,
 ) -> ProgressPage:
@@ -105,6 +104,12 @@ def hops(
     return tuple(found)
 
 
+def elapsed(whole_seconds: int) -> str:
+    """Return how long a claim has taken so far; ``static/progress.js`` uses the same words."""
+    minutes, rest = divmod(whole_seconds, 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def _waiting(problem: Problem | None) -> str:
     if problem is None:
         return "Waiting for its turn."
@@ -119,7 +124,7 @@ def _closing(events: Sequence[Event]) -> StageRow:
         if event.stage == _CLOSING:
             state = "done" if event.done > before.done else "running"
             message = event.message
-    return StageRow(_CLOSING, STAGES[_CLOSING], state, message)
+    return StageRow(_CLOSING, state, message)
 
 
 def _rows(
@@ -136,5 +141,5 @@ def _rows(
         else:
             # An event means that its stage is done, so the stage after the last one is running.
             state = "running" if running and number == reached + 1 else "waiting"
-        rows.append(StageRow(stage, STAGES.get(stage, stage), state, messages.get(stage, "")))
+        rows.append(StageRow(stage, state, messages.get(stage, "")))
     return tuple(rows)

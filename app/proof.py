@@ -1,23 +1,52 @@
-"""The proof in a claim document: the claim cut into its parts, and the result for each part."""
+"""The proof of a result: the claim cut into its parts, and the result for each part."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from app.contexts import Excerpt, LegendEntry, Look, Part, ProofItem, Saying
-from app.highlighting import Highlight, segments
-from app.sentences import CitedSentences, words_at
-from app.wording import LEGEND, OPERATORS
+from app.filters import LOOKS_OF_PARTS, Look
+from app.highlighting import Highlight, Segment, segments
 from retrieval.result import ClaimResult, EvidenceSpan, Mutation
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Operator, SentenceKey
+from retrieval.words import CANNOT_COMBINE, OUTCOMES, Quoting
 
-_OUTCOMES: dict[Label, str] = {
-    SUPPORTS: "the claim is supported",
-    REFUTES: "the claim is refuted",
-    NOT_ENOUGH_INFO: "it is not sufficient",
-}
-_AS_A_WHOLE = "the verdict is that of the evidence read as a whole"
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The evidence, number ``rank``, that a part of the claim was compared with.
+
+    ``pieces``: the sentence, cut around the words that match the part. ``whole``: the whole
+    sentence or its document's title matches, so no words are marked.
+    """
+
+    title: str
+    rank: int
+    pieces: tuple[Segment, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the claim and what the evidence says about it; ``number`` counts from 1."""
+
+    number: int
+    words: str
+    operator: Operator
+    look: Look
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProofItem:
+    """The proof of a claim; it has the label of the verdict.
+
+    ``drawn``: the claim cut into its parts; a segment's first rank is the number of its part.
+    """
+
+    summary: Quoting
+    drawn: tuple[Segment, ...]
+    parts: tuple[Part, ...]
 
 
 def proof_item(result: ClaimResult) -> ProofItem | None:
@@ -25,91 +54,65 @@ def proof_item(result: ClaimResult) -> ProofItem | None:
 
     A proof that does not agree is not shown: its ticks would speak against the verdict.
     """
-    if not result.proof_agrees:
-        return None
-    claim = result.claim
     # A span outside the claim has no words to show.
-    steps = [step for step in result.proof if words_at(claim, *step.claim_span)]
-    if not steps:
+    steps = [step for step in result.proof if result.words_at(step.claim_span)]
+    if not steps or not result.proof_agrees:
         return None
-    spans = [step.claim_span for step in steps]
-    looks = [OPERATORS[step.operator].look for step in steps]
-    sentences = CitedSentences(result)
-    counts = Counter(looks)
-    return ProofItem(
-        summary=_summary(claim, spans, looks, combined=bool(result.statements)),
-        drawn=segments(
-            claim,
-            [
-                Highlight(number, start, end, look)
-                for number, ((start, end), look) in enumerate(zip(spans, looks, strict=True), 1)
-            ],
-        ),
-        legend=tuple(
-            LegendEntry(look, meaning, counts[look])
-            for look, meaning in LEGEND.items()
-            if counts[look]
-        ),
-        parts=tuple(_part(number, claim, step, sentences) for number, step in enumerate(steps, 1)),
-    )
+    parts = tuple(_part(number, step, result) for number, step in enumerate(steps, 1))
+    marks = [
+        Highlight(part.number, *step.claim_span, part.look)
+        for part, step in zip(parts, steps, strict=True)
+    ]
+    return ProofItem(_summary(result, steps), segments(result.claim, marks), parts)
 
 
-def _part(number: int, claim: str, step: Mutation, sentences: CitedSentences) -> Part:
-    badge = OPERATORS[step.operator]
-    return Part(
-        number=number,
-        words=words_at(claim, *step.claim_span),
-        badge=badge,
-        excerpt=_excerpt(step.evidence, badge.look, sentences) if step.evidence else None,
-    )
+def _part(number: int, step: Mutation, result: ClaimResult) -> Part:
+    look = LOOKS_OF_PARTS[step.operator]
+    excerpt = _excerpt(step.evidence, look, result) if step.evidence else None
+    return Part(number, result.words_at(step.claim_span), step.operator, look, excerpt)
 
 
-def _excerpt(words: EvidenceSpan, look: Look, sentences: CitedSentences) -> Excerpt:
-    found = sentences.sentence(words.document, words.sentence_id)
-    assert found is not None  # a proof is made from the selected evidence
-    rank, item = found
+def _excerpt(words: EvidenceSpan, look: Look, result: ClaimResult) -> Excerpt:
+    # A proof is made from the selected evidence.
+    rank, item = result.ranked[SentenceKey(words.document, words.sentence_id)]
     whole = (words.start, words.end) == (item.start, item.end)
     aligned = Highlight(1, words.start - item.start, words.end - item.start, look)
     pieces = segments(item.sentence, [] if whole else [aligned])
     return Excerpt(item.reference, rank, pieces, whole)
 
 
-def _summary(
-    claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look], *, combined: bool
-) -> Saying:
-    """Return the sentence that says what the proof shows about the claim.
-
-    ``combined``: the proof is put together of those of several statements.
-    """
+def _summary(result: ClaimResult, steps: Sequence[Mutation]) -> Quoting:
+    """Return the sentence that says what the proof shows about the claim."""
+    looks = [LOOKS_OF_PARTS[step.operator] for step in steps]
     if "unsettled" in looks:
-        before, quoted = "The evidence leaves open", _open(claim, spans, looks)
+        so = f", so {OUTCOMES[NOT_ENOUGH_INFO]}."
         if set(looks) == {"unsettled"}:
-            before, quoted = "The evidence leaves open every part of the claim", ()
-        return Saying(before, quoted, f", so {_OUTCOMES[NOT_ENOUGH_INFO]}.")
+            return Quoting("The evidence leaves open every part of the claim", (), so)
+        return Quoting("The evidence leaves open", _open(result, steps), so)
     contradicted = tuple(
-        words_at(claim, *span) for span, look in zip(spans, looks, strict=True) if look == "refuted"
+        result.words_at(step.claim_span)
+        for step, look in zip(steps, looks, strict=True)
+        if look == "refuted"
     )
     covered = "Every part of the claim is covered by the evidence, which"
-    if len(contradicted) > 1 and not combined:
-        # Two contradictions may cancel each other; the operators do not show whether they do.
-        return Saying(
-            f"{covered} contradicts more than one:",
-            contradicted,
-            f". The proof cannot combine several contradictions, so {_AS_A_WHOLE}.",
-        )
+    # Two contradictions may cancel each other; the operators do not show whether they do. The
+    # proof of several statements is put together of theirs.
+    if len(contradicted) > 1 and not result.statements:
+        return Quoting(f"{covered} contradicts more than one:", contradicted, f". {CANNOT_COMBINE}")
     if contradicted:
-        return Saying(f"{covered} contradicts", contradicted, f", so {_OUTCOMES[REFUTES]}.")
-    return Saying(f"{covered} says the same", (), f", so {_OUTCOMES[SUPPORTS]}.")
+        return Quoting(f"{covered} contradicts", contradicted, f", so {OUTCOMES[REFUTES]}.")
+    return Quoting(f"{covered} says the same", (), f", so {OUTCOMES[SUPPORTS]}.")
 
 
-def _open(claim: str, spans: Sequence[tuple[int, int]], looks: Sequence[Look]) -> tuple[str, ...]:
+def _open(result: ClaimResult, steps: Sequence[Mutation]) -> tuple[str, ...]:
     """Return the words of the open parts; neighbouring parts are joined."""
     runs: list[tuple[int, int]] = []
-    for (start, end), look in zip(spans, looks, strict=True):
-        if look != "unsettled":
+    for step in steps:
+        start, end = step.claim_span
+        if LOOKS_OF_PARTS[step.operator] != "unsettled":
             continue
-        if runs and not words_at(claim, runs[-1][1], start).strip():
+        if runs and not result.words_at((runs[-1][1], start)).strip():
             runs[-1] = (runs[-1][0], max(runs[-1][1], end))
         else:
             runs.append((start, end))
-    return tuple(words_at(claim, start, end) for start, end in runs)
+    return tuple(map(result.words_at, runs))

@@ -28,7 +28,7 @@ from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, CorpusInfo, claim_result
-from retrieval.wording import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES
 from settings import Settings
 
 if TYPE_CHECKING:

@@ -6,34 +6,32 @@ import textwrap
 
 from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
-from retrieval.types import ALTERNATION, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
-from retrieval.wording import (
+from retrieval.types import ALTERNATION, EQUIVALENCE, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
+from retrieval.words import (
+    AGREE,
+    BY_WHOLE,
+    CANNOT_COMBINE,
+    DISAGREE,
     NOT_SETTLED,
     NOTHING_SETTLES,
     OCR_NOTE,
+    OPERATORS,
+    STANCES,
     STOPPED,
     VERDICTS,
     balance_words,
-    verdict_words,
 )
 
 WIDTH = 88
 _SHOWN = 5
-_OPERATORS = {
-    "equivalence": "= {}: the evidence says the same",
-    "negation": "! {}: the evidence says the opposite",
-    "alternation": "! {}: the evidence gives a different answer",
-    "independence": "? {}: nothing found yet",
-}
+_MARKS = {EQUIVALENCE: "=", NEGATION: "!", ALTERNATION: "!", INDEPENDENCE: "?"}
 
 
 def as_text(result: ClaimResult) -> str:
     """Return the verdict, its evidence, the proof and why the search ended."""
     verdict, selected, corpus = result.verdict, result.selected, result.corpus
-    sources = {document.id: document.credit for document in result.documents}
-    words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
     sure = f" ({result.certainty})" if result.certainty else ""
-    lines = [f"{words}{sure}: {result.claim}"]
+    lines = [f"{verdict.words.upper()}{sure}: {result.claim}"]
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]
@@ -49,7 +47,7 @@ def as_text(result: ClaimResult) -> str:
         lines += _wrapped(f"{number}. [{_stance(item)}] {_named(item)}", "   ")
         if item.url:
             lines.append(f"   {item.url}")
-        credit = sources.get(item.document, "")
+        credit = result.credits.get(item.document, "")
         if credit not in (item.url or corpus.name):
             lines.append(f"   From {credit}")
     if any(item.by_ocr for item in selected[:_SHOWN]):
@@ -78,27 +76,23 @@ def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = ["", "Its statements:"] if result.statements else []
     for number, one in enumerate(result.statements, 1):
-        verdict = one.verdict
-        words = verdict_words(verdict.label, verdict.confidence, verdict.leans).upper()
-        decided = verdict.label != NOT_ENOUGH_INFO
-        percent = f" ({verdict.confidence:.0%} confident)" if decided else ""
+        words, sure = one.verdict.words.upper(), one.verdict.percent
+        percent = f" ({sure}% confident)" if sure is not None else ""
         lines += _wrapped(f"{number}. {words}{percent}: {one.text}", "   ")
     return lines
 
 
 def _judges(result: ClaimResult) -> list[str]:
     """Return what each judge says, where there are two."""
-    opinions = result.verdict.opinions
-    if len(opinions) < 2:
+    if not result.judges:
         return []
-    labels = {opinion.label for opinion in opinions}
-    lines = ["", "Both judges agree:" if len(labels) == 1 else "The judges disagree:"]
-    for one in opinions:
+    lines = ["", f"{AGREE if result.agree else DISAGREE}:"]
+    for one in result.judges:
         cites = ", ".join(str(number) for number in one.cites)
         citing = f", citing {cites}" if cites else ""
         # A language model is not asked for a confidence.
-        unsaid = result.by_model(one.judge) or one.label == NOT_ENOUGH_INFO
-        percent = "" if unsaid else f" ({one.confidence:.0%})"
+        unsaid = result.by_model(one.judge) or one.percent is None
+        percent = "" if unsaid else f" ({one.percent}%)"
         head = f"- {one.judge}: {VERDICTS[one.label].lower()}{percent}{citing}. "
         missing = f" Missing: {one.missing}" if one.missing else ""
         lines += _wrapped(head + one.rationale + missing, "  ")
@@ -106,9 +100,12 @@ def _judges(result: ClaimResult) -> list[str]:
 
 
 def _stance(item: Evidence) -> str:
-    settles = item.stance != NOT_ENOUGH_INFO
-    stance = item.stance.lower() + (f", {item.stance_confidence:.0%}" if settles else "")
-    return stance + (f", in {item.copies} documents" if item.copies > 1 else "")
+    percent = "" if item.percent is None else f", {item.percent}%"
+    return (
+        STANCES[item.stance].lower()
+        + percent
+        + (f", in {item.copies} documents" if item.copies > 1 else "")
+    )
 
 
 def _missing(result: ClaimResult) -> list[str]:
@@ -122,28 +119,24 @@ def _missing(result: ClaimResult) -> list[str]:
 def _proof(result: ClaimResult) -> list[str]:
     if result.proof_differs:
         return _wrapped(result.proof_differs, "")
-    claim = result.claim
     texts = {found.id: found for found in result.documents}
     whole = {(item.document, item.start, item.end) for item in result.evidence}
     lines = ["The proof, part by part:"]
     for part in result.proof:
-        start, end = part.claim_span
-        line = _OPERATORS[part.operator].format(claim[start:end])
+        said = OPERATORS[part.operator].lower()
+        finding = said if part.operator == INDEPENDENCE else f"the evidence {said}"
+        line = f"{_MARKS[part.operator]} {result.words_at(part.claim_span)}: {finding}"
         if part.evidence:
             name, _, first, last = part.evidence
             words = f'"{texts[name].text[first:last]}"'
             entire = (name, first, last) in whole
-            by = "by the title or the whole sentence" if entire else words
+            by = BY_WHOLE if entire else words
             line += f" ({by}, {texts[name].reference})"
         lines += _wrapped(line, "  ")
     operators = [part.operator for part in result.proof]
     contradicted = sum(operator in (ALTERNATION, NEGATION) for operator in operators)
     if contradicted > 1 and INDEPENDENCE not in operators and not result.statements:
-        lines += _wrapped(
-            "More than one part is contradicted. The proof cannot combine several contradictions,"
-            " so the verdict is that of the evidence read as a whole.",
-            "",
-        )
+        lines += _wrapped(f"More than one part is contradicted. {CANNOT_COMBINE}", "")
     return lines
 
 

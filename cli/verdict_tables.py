@@ -13,7 +13,6 @@ from cli.claim_files import Row
 from retrieval.result import ClaimResult
 from retrieval.spreadsheet import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
-from retrieval.wording import level_of
 
 _COLUMNS = ("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error")
 _LONG = ("claim", "rationale", "evidence", "sources", "error")
@@ -61,14 +60,13 @@ def _verdict(record: dict[str, Any]) -> dict[str, object]:
         return {"error": f"{record['error']['message']} {record['error']['hint']}"}
     result = ClaimResult.model_validate(record)
     verdict = result.verdict
-    credits_of = {document.id: document.credit for document in result.documents}
     sources = [
-        f"{one.reference} {one.url or _in_brackets(credits_of.get(one.document, ''))}".rstrip()
+        f"{one.reference} {one.url or _in_brackets(result.credits.get(one.document, ''))}".rstrip()
         for one in result.selected
     ]
     return {
         "verdict": verdict.label,
-        "level": level_of(verdict.label, verdict.confidence, verdict.leans),
+        "level": verdict.level,
         # A cell without the page around it would read as a certainty.
         # With two digits after the point no spreadsheet takes it for thousands.
         "confidence": None if verdict.label == NOT_ENOUGH_INFO else round(verdict.confidence, 2),

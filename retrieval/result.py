@@ -8,6 +8,8 @@ out of bounds are accepted, so bounds are only in the schema.
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
@@ -15,15 +17,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
-from retrieval.wording import (
+from retrieval.words import (
     BY_OCR,
     LOWERED,
     PROOF_DIFFERS,
     VITAL,
     WITH_QUANTITIES,
+    Level,
     balance_of,
     certainty_words,
-    in_percent,
+    level_of,
+    percent_of,
+    verdict_words,
 )
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
@@ -31,6 +36,8 @@ Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "ma
 Whole: TypeAlias = Annotated[int, Field(json_schema_extra={"minimum": 0})]
 Offsets: TypeAlias = tuple[Whole, Whole]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
+
+_PASSAGE = re.compile(r"#(\d{1,9})\Z", re.ASCII)
 
 
 def _reference(title: str, section: str | None, page: int | None) -> str:
@@ -45,6 +52,20 @@ class EvidenceSpan(NamedTuple):
     sentence_id: Whole
     start: Whole
     end: Whole
+
+
+class Cited(NamedTuple):
+    """A sentence, named by its document; ``rank``: its number in the evidence, or ``None``."""
+
+    title: str
+    rank: int | None
+
+
+class WholeDocument(NamedTuple):
+    """What the passages of a long document have in common."""
+
+    id: str
+    title: str
 
 
 class _Part(BaseModel):
@@ -84,6 +105,11 @@ class Judgement(_Part):
     missing: str = ""
     """What a language model would need to know; empty if nothing."""
 
+    @property
+    def percent(self) -> int | None:
+        """How sure the label is; ``None`` for NOT ENOUGH INFO."""
+        return percent_of(self.label, self.confidence)
+
 
 class Verdict(_Part):
     """What the selected evidence, read together, says about the claim."""
@@ -107,6 +133,21 @@ class Verdict(_Part):
     opinions: tuple[Judgement, ...] = ()
     """What each judge says, first the one that decided, or the language model where both decided
     together. Without a language model there is only the verifier's opinion."""
+
+    @property
+    def level(self) -> Level:
+        """How sure it is."""
+        return level_of(self.label, self.confidence, self.leans)
+
+    @property
+    def words(self) -> str:
+        """The verdict in words that are as sure as it is."""
+        return verdict_words(self.label, self.confidence, self.leans)
+
+    @property
+    def percent(self) -> int | None:
+        """How sure the label is; ``None`` for NOT ENOUGH INFO."""
+        return percent_of(self.label, self.confidence)
 
 
 class Evidence(_Part):
@@ -161,6 +202,16 @@ class Evidence(_Part):
         """Whether it was read from a picture."""
         return self.section == BY_OCR
 
+    @property
+    def reference_without_ocr(self) -> str:
+        """The reference for a reader who is told in another way that OCR read it."""
+        return _reference(self.title, None if self.by_ocr else self.section, self.page)
+
+    @property
+    def percent(self) -> int | None:
+        """How sure the stance is; ``None`` where it settles nothing."""
+        return percent_of(self.stance, self.stance_confidence)
+
 
 class Document(_Part):
     """A document that was read."""
@@ -200,6 +251,21 @@ class Document(_Part):
     def credit(self) -> str:
         """What it is credited to; in older results that is known only where it has an address."""
         return self.source or _site_of(self.url)
+
+    @property
+    def whole(self) -> WholeDocument:
+        """The long document that this passage belongs to; of any other document, itself.
+
+        A document that is no passage may have an id that ends like that of a passage ("Album #1").
+        Such documents differ in their titles.
+        """
+        return WholeDocument(_PASSAGE.sub("", self.id), self.title)
+
+    @property
+    def passage_number(self) -> int | None:
+        """The number of a passage, from 1, or ``None`` if the id has none."""
+        found = _PASSAGE.search(self.id)
+        return int(found[1]) if found else None
 
 
 class Question(_Part):
@@ -306,6 +372,34 @@ class ClaimResult(_Part):
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
 
+    @cached_property
+    def credits(self) -> dict[str, str]:
+        """What each document is credited to, by its id."""
+        return {document.id: document.credit for document in self.documents}
+
+    @cached_property
+    def ranked(self) -> dict[SentenceKey, tuple[int, Evidence]]:
+        """The evidence with its numbers, from 1, by the keys of the sentences."""
+        return {
+            SentenceKey(item.document, item.sentence_id): (rank, item)
+            for rank, item in enumerate(self.evidence, 1)
+        }
+
+    @cached_property
+    def _references(self) -> dict[str, str]:
+        return {document.id: document.reference for document in self.documents}
+
+    def cited(self, key: SentenceKey) -> Cited:
+        """Return title and rank of a sentence; a document that was not read has its id as title."""
+        title = self._references.get(key.document_id, key.document_id)
+        rank, _ = self.ranked.get(key, (None, None))
+        return Cited(title, rank)
+
+    def words_at(self, span: Offsets) -> str:
+        """Return words of the claim; offsets before it count as 0."""
+        start, end = span
+        return self.claim[max(0, start) : max(0, end)]
+
     @property
     def selected(self) -> tuple[Evidence, ...]:
         """The selected evidence."""
@@ -322,7 +416,7 @@ class ClaimResult(_Part):
         """The words of the claim that no search for it found settled, each once."""
         ends = [hop for hop in self.hops if hop.stopped or hop is self.hops[-1]]
         spans = [span for hop in ends if not hop.sufficient for span in hop.missing]
-        return tuple(dict.fromkeys(words for a, b in spans if (words := self.claim[max(0, a) : b])))
+        return tuple(dict.fromkeys(words for span in spans if (words := self.words_at(span))))
 
     @property
     def against(self) -> Evidence | None:
@@ -347,6 +441,17 @@ class ClaimResult(_Part):
         return "verifier" if judge == opinions[0].judge else "both"
 
     @property
+    def judges(self) -> tuple[Judgement, ...]:
+        """The opinions of both judges; none where only the verifier was asked."""
+        opinions = self.verdict.opinions
+        return opinions if len(opinions) > 1 else ()
+
+    @property
+    def agree(self) -> bool:
+        """Whether all judges have the same label."""
+        return len({opinion.label for opinion in self.verdict.opinions}) < 2
+
+    @property
     def calibrated(self) -> bool:
         """Whether the confidence was fitted to verdicts such as this one.
 
@@ -361,9 +466,10 @@ class ClaimResult(_Part):
 
         It is empty for a language model too, which is not asked for a probability.
         """
-        if self.verdict.label == types.NOT_ENOUGH_INFO or self.decider == "model":
+        percent = self.verdict.percent
+        if percent is None or self.decider == "model":
             return ""
-        return certainty_words(in_percent(self.verdict.confidence), calibrated=self.calibrated)
+        return certainty_words(percent, calibrated=self.calibrated)
 
     @property
     def proof_agrees(self) -> bool:

@@ -30,7 +30,7 @@ APP_IMPORTS = {
     "retrieval.pipeline.runnable",
     "retrieval.spreadsheet",
     "retrieval.types",
-    "retrieval.wording",
+    "retrieval.words",
 }
 
 # Where the service may import PyTorch: a fallback, models of the user, the models of the ESOTERIC

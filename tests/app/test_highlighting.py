@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from app.contexts import Segment
-from app.highlighting import Highlight, segments
+from app.highlighting import Highlight, Segment, segments
 
 
 def plain(text: str) -> Segment:

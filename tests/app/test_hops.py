@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from app import hops
-from app.contexts import Cited, HopItem, Lead, Saying
-from retrieval.result import ClaimResult
+from app.hops import HopItem, Lead
+from retrieval.result import Cited, ClaimResult, Hop
 from retrieval.types import Stopped
-from retrieval.wording import STOPPED
+from retrieval.words import STOPPED, Quoting
 from tests.app.documents import (
     HOLM,
     claim_document,
@@ -26,35 +26,31 @@ def hop_items(result: dict[str, Any]) -> tuple[HopItem, ...]:
     return hops.hop_items(ClaimResult.model_validate(result))
 
 
-def test_each_hop_says_what_was_open_what_led_to_it_what_it_covered_and_how_it_ended() -> None:
+def test_each_hop_says_what_was_open_what_led_to_it_and_what_it_covered() -> None:
     born = ("was born in Varnby",)
     found = ("an Ostrean engineer", "who planned", "eleven bridges")
-    assert hop_items(document_with_a_long_proof()) == (
+    result = document_with_a_long_proof()
+    first, second, third = (Hop.model_validate(hop) for hop in result["hops"])
+    assert hop_items(result) == (
         HopItem(
-            number=1,
-            before=None,
-            leads=(),
+            first,
             documents=3,
-            sentences=2,
-            sufficient=False,
+            leads=(),
+            before=None,
             covered=None,
-            open=Saying("Still open:", (*found, *born), "."),
-            ended="",
+            open=Quoting("Still open:", (*found, *born)),
         ),
         HopItem(
-            number=2,
-            before=Saying("Open before it:", (*found, *born), "."),
-            leads=(Lead(BUILT, Cited("Lighthouse of Varn", 1), ("Ida Holm",), 0),),
+            second,
             documents=1,
-            sentences=2,
-            sufficient=False,
-            covered=Saying("Now covered:", found, "."),
-            open=Saying("Still open:", born, "."),
-            ended="",
+            leads=(Lead(BUILT, Cited("Lighthouse of Varn", 1), ("Ida Holm",), 0),),
+            before=Quoting("Open before it:", (*found, *born)),
+            covered=Quoting("Now covered:", found),
+            open=Quoting("Still open:", born),
         ),
         HopItem(
-            number=3,
-            before=Saying("Open before it:", born, "."),
+            third,
+            documents=2,
             leads=(
                 # The first sentence of Varnby is not among the evidence.
                 Lead("", Cited("Varnby", None), ("Whaling",), 0),
@@ -65,12 +61,9 @@ def test_each_hop_says_what_was_open_what_led_to_it_what_it_covered_and_how_it_e
                     0,
                 ),
             ),
-            documents=2,
-            sentences=0,
-            sufficient=False,
+            before=Quoting("Open before it:", born),
             covered=None,
-            open=Saying("Still open:", born, "."),
-            ended="nothing new was found",
+            open=Quoting("Still open:", born),
         ),
     )
 
@@ -88,9 +81,7 @@ def test_a_sentence_that_led_to_many_documents_names_the_best_four() -> None:
 def test_missing_spans_outside_the_claim_have_no_words() -> None:
     result = claim_document(CLAIM)
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
-    assert hop_items(result)[0].open == Saying(
-        "Not named in the selected sentences:", ("The",), "."
-    )
+    assert hop_items(result)[0].open == Quoting("Not named in the selected sentences:", ("The",))
 
 
 def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
@@ -99,24 +90,24 @@ def test_without_a_proof_words_are_only_said_to_be_named_or_not() -> None:
     result["hops"] = [hop(1, [lighthouse, builder], 3, 2), hop(2, [builder], 1, 2, "nothing new")]
     first, last = hop_items(result)
     missing = ("Lighthouse", "Ida Holm")
-    assert first.open == Saying("Not named in the selected sentences:", missing, ".")
-    assert last.before == Saying("Not named before it:", missing, ".")
-    assert last.covered == Saying("Now named:", ("Lighthouse",), ".")
-    assert last.open == Saying("Not named in the selected sentences:", ("Ida Holm",), ".")
+    assert first.open == Quoting("Not named in the selected sentences:", missing)
+    assert last.before == Quoting("Not named before it:", missing)
+    assert last.covered == Quoting("Now named:", ("Lighthouse",))
+    assert last.open == Quoting("Not named in the selected sentences:", ("Ida Holm",))
 
 
 def test_nothing_is_missing_if_the_evidence_was_enough() -> None:
     result = claim_document(CLAIM)
     result["hops"] = [hop(1, [[36, 44]], 3, 2, "decided")]
     (only,) = hop_items(result)
-    assert (only.open, only.ended) == (None, "the evidence was enough to decide")
+    assert only.open is None
 
 
 def test_an_old_result_has_hops_without_leads_and_endings() -> None:
     first, last = hop_items(document_kept_from_before(CLAIM))
-    assert (first.leads, first.ended) == ((), "")
-    assert first.open == Saying("Not named in the selected sentences:", ("Lighthouse",), ".")
-    assert (last.leads, last.sufficient, last.ended) == ((), True, "")
+    assert (first.leads, first.hop.stopped) == ((), None)
+    assert first.open == Quoting("Not named in the selected sentences:", ("Lighthouse",))
+    assert (last.leads, last.hop.sufficient, last.hop.stopped) == ((), True, None)
 
 
 def test_every_reason_to_stop_has_its_words() -> None:

@@ -13,10 +13,10 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from app.pages import EXAMPLES
+from app.progress import elapsed
 from app.services import services_of
-from app.wording import elapsed
 from retrieval.errors import EsotericError
-from retrieval.wording import BY_OCR, OCR_NOTE
+from retrieval.words import BY_OCR, OCR_NOTE
 from settings import Settings
 from tests.app.documents import (
     PROVED_CLAIM,

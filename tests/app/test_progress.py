@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.contexts import Asked
 from app.progress import hops, progress_page
 from retrieval.recipes.recipes import RECIPES
-from worker.jobs import Event, Job, State
+from worker.jobs import AskedModel, Event, Job, State
 
 FIRST = ("spans", "titles", "dense")
 PER_HOP = ("sentences", "paths", "proof", "verdict", "next")
@@ -126,7 +125,7 @@ def closing(*steps: tuple[str, int], state: State = "running") -> tuple[str, lis
         RECIPES[job.recipe],
         events,
         None,
-        Asked("small", "localhost:80", answers=True),
+        AskedModel("small", "localhost:80", decides=True, problem=None),
         follow=False,
     )
     assert page.closing is not None

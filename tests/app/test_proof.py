@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from app import proof
-from app.contexts import Excerpt, LegendEntry, ProofItem, Saying, Segment
+from app.highlighting import Segment
+from app.proof import Excerpt, ProofItem
 from retrieval.proof.automaton import label_of
 from retrieval.result import ClaimResult
 from retrieval.types import Label, Operator
+from retrieval.words import Quoting
 from tests.app.documents import (
     HOLM,
     PROVED_CLAIM,
@@ -41,10 +43,10 @@ def proved(spans: Spans, label: Label) -> ProofItem:
     return found
 
 
-def text_of(saying: Saying) -> str:
+def text_of(sentence: Quoting) -> str:
     """Return the sentence, its quotations joined by slashes."""
-    quoted = f" {' / '.join(saying.quoted)}" if saying.quoted else ""
-    return f"{saying.before}{quoted}{saying.after}"
+    quoted = f" {' / '.join(sentence.quoted)}" if sentence.quoted else ""
+    return f"{sentence.before}{quoted}{sentence.after}"
 
 
 def test_without_a_proof_there_is_nothing_to_show() -> None:
@@ -135,22 +137,21 @@ def test_the_claim_is_cut_into_its_parts() -> None:
         Segment("by Ida Holm", (3,), (3,), "supported"),
         Segment(".", (), (), None),
     )
-    assert found.legend == (LegendEntry("supported", "Proved: the evidence says the same", 3),)
 
 
 def test_a_part_has_its_sentence_with_the_matching_words_marked() -> None:
     found = proof_of(document_with_a_long_proof())
     assert found is not None
     assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert [part.badge.word for part in found.parts] == [
-        "Says the same",
-        "Says the same",
-        "Gives a different answer",
-        "Says the same",
-        "Says the same",
-        "Says the same",
-        "Says the opposite",
-        "Nothing found yet",
+    assert [(part.operator, part.look) for part in found.parts] == [
+        ("equivalence", "supported"),
+        ("equivalence", "supported"),
+        ("alternation", "refuted"),
+        ("equivalence", "supported"),
+        ("equivalence", "supported"),
+        ("equivalence", "supported"),
+        ("negation", "refuted"),
+        ("independence", "unsettled"),
     ]
     year = found.parts[2]
     assert year.words == "in 1875"
@@ -165,11 +166,6 @@ def test_a_part_has_its_sentence_with_the_matching_words_marked() -> None:
         whole=False,
     )
     assert found.parts[7].excerpt is None
-    assert [(entry.look, entry.parts) for entry in found.legend] == [
-        ("supported", 5),
-        ("refuted", 2),
-        ("unsettled", 1),
-    ]
 
 
 def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> ProofItem | None:

@@ -210,4 +210,4 @@ def test_a_sentence_says_in_how_many_documents_it_stands() -> None:
 
 def test_a_sentence_that_settles_nothing_has_no_percentage() -> None:
     silent = replace(SENTENCE, opinion=(0.01, 0.01, 0.98))
-    assert "\n1. [not enough info] Varnby: " in text_of(replace(report(None), evidence=(silent,)))
+    assert "\n1. [settles nothing] Varnby: " in text_of(replace(report(None), evidence=(silent,)))

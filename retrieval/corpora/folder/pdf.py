@@ -26,7 +26,7 @@ from retrieval.corpora.folder.running_text import PageText, running_text
 from retrieval.corpora.folder.segments import Segment, rows, segments
 from retrieval.corpora.folder.struck import marks, without_struck
 from retrieval.corpora.passages import Block
-from retrieval.wording import BY_OCR
+from retrieval.words import BY_OCR
 
 _LONGEST_TITLE = 200  # characters
 _LARGER = 1.15  # how much larger than most of the page a title is set

@@ -25,7 +25,7 @@ from retrieval.types import (
     Proof,
     Verdict,
 )
-from retrieval.wording import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {

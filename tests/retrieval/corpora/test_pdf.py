@@ -8,7 +8,7 @@ from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
-from retrieval.wording import BY_OCR, OCR_NOTE
+from retrieval.words import BY_OCR, OCR_NOTE
 from tests.retrieval.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of, with_characters
 
 

@@ -19,7 +19,7 @@ from app.services import services_of
 from retrieval.llm_judge.language_model import BREAKS_AFTER
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name
-from retrieval.wording import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES
 from settings import CHECKOUT, Settings
 from tests.retrieval.llm_judge.chat_server import (
     ChatServer,

@@ -1,0 +1,189 @@
+"""The words that people read about a result: pages, terminal, Markdown and tables take them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.types import (
+    ALTERNATION,
+    EQUIVALENCE,
+    INDEPENDENCE,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Operator,
+    Stopped,
+)
+
+Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]
+"""How sure a verdict is, surest first."""
+
+VERDICTS: dict[Label, str] = {
+    SUPPORTS: "Supported",
+    REFUTES: "Refuted",
+    NOT_ENOUGH_INFO: "Not settled",
+}
+STANCES: dict[Label, str] = {
+    SUPPORTS: "Supports",
+    REFUTES: "Refutes",
+    NOT_ENOUGH_INFO: "Settles nothing",
+}
+OPERATORS: dict[Operator, str] = {
+    EQUIVALENCE: "Says the same",
+    NEGATION: "Says the opposite",
+    ALTERNATION: "Gives a different answer",
+    INDEPENDENCE: "Nothing found yet",
+}
+OUTCOMES: dict[Label, str] = {
+    SUPPORTS: "the claim is supported",
+    REFUTES: "the claim is refuted",
+    NOT_ENOUGH_INFO: "it is not sufficient",
+}
+"""What a proof shows."""
+STOPPED: dict[Stopped, str] = {
+    "proved": "every part of the claim is covered",
+    "decided": "the evidence was enough to decide",
+    "unchanged": "the best sentences no longer changed",
+    "nothing new": "nothing new was found",
+    "hops": "the limit of hops was reached",
+    "time": "the time allowed was used up",
+}
+STAGES = {
+    "spans": "Find names and phrases in the claim",
+    "titles": "Look for documents with these titles",
+    "texts": "Look for documents that mention these names",
+    "questions": "Turn the claim into questions",
+    "ranking": "Choose documents that may answer them",
+    "dense": "Look for sentences with a similar meaning",
+    "sentences": "Open the documents",
+    "relevance": "Rate each sentence",
+    "paths": "Read sentences together",
+    "semantic": "Pick the closest sentences",
+    "fusion": "Rank sentences and paths together",
+    "verification": "Label the best sentences",
+    "completion": "Read sentences that may complete them",
+    "quantities": "Compare numbers, units and dates",
+    "comparison": "Look up both sides of a comparison",
+    "selection": "Select the evidence",
+    "bridge": "Look for what belongs to the best sentence",
+    "verdict": "Give the verdict",
+    "proof": "Prove the claim part by part",
+    "next": "Look for what is missing",
+    "explain": "Ask the language model",
+    # Only in stored results from before the stage "next".
+    "mentions": "Look for what the evidence mentions",
+}
+_FOUND_BY = {
+    "title": "its title",
+    "disambiguation": "a title with words in parentheses",
+    "text": "a phrase in its text",
+    "words": "words in its text",
+    "link": "a link in earlier evidence",
+    "mention": "a mention in earlier evidence",
+    "generation": "a title predicted from the evidence",
+    "dense": "a sentence similar in meaning",
+}
+
+NOT_SETTLED = "This corpus does not settle it."
+NOTHING_SETTLES = "Nothing that was found settles"
+"""Stands before the words of the claim that are open."""
+AGREE, DISAGREE = "Both judges agree", "The judges disagree"
+PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
+LOWERED = "This has lowered the confidence."
+CANNOT_COMBINE = (
+    "The proof cannot combine several contradictions, so the verdict is that of the evidence read"
+    " as a whole."
+)
+BY_WHOLE = "by the title or the whole sentence"
+"""What a part of the claim is settled by where no words of a sentence match it."""
+VITAL = "Wikipedia introductions"
+"""What people call the corpus ``vital``."""
+BY_OCR = "read by OCR"
+"""The section of what was read from a picture."""
+OCR_NOTE = (
+    "OCR reads letters from a picture and may misread them, numbers too; [?] is a word that it is"
+    " less than 60% sure of."
+)
+WITH_QUANTITIES = " + quantities"
+"""Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
+
+
+class Quoting(NamedTuple):
+    """A sentence that quotes words of the claim, or none: ``before``, the quotations, ``after``."""
+
+    before: str
+    quoted: tuple[str, ...]
+    after: str = "."
+
+
+def level_of(label: Label, confidence: float | None, leans: Label | None) -> Level:
+    """Return how sure a verdict is; ``confidence``: ``None`` where it is not known."""
+    if label == NOT_ENOUGH_INFO:
+        return "leans" if leans else "unsettled"
+    unsure = confidence is not None and confidence < RetrievalConfig().firm_confidence
+    return "probably" if unsure else "settled"
+
+
+def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:
+    """Return a verdict in words that are as sure as it is: "Probably refuted"."""
+    said = VERDICTS[leans or label]
+    level = level_of(label, confidence, leans)
+    return f"{level.capitalize()} {said.lower()}" if level in ("probably", "leans") else said
+
+
+def percent_of(label: Label, confidence: float) -> int | None:
+    """Return how sure a label is, in whole percent; 100 only if it is certain.
+
+    ``None`` for NOT ENOUGH INFO: it is never called certain.
+    """
+    if label == NOT_ENOUGH_INFO:
+        return None
+    percent = round(100 * confidence)
+    return 99 if percent == 100 and confidence < 1 else percent
+
+
+def certainty_words(percent: int, *, calibrated: bool) -> str:
+    """Return how sure a decided verdict is; if ``calibrated``, as what can be counted."""
+    return f"about {percent} of 100 such verdicts are right" if calibrated else f"{percent}% sure"
+
+
+def balance_of(verdict: Label, stances: Iterable[Label]) -> dict[Label, int]:
+    """Return how many sentences have each stance, those with that of the verdict first."""
+    counts = Counter(stances)
+    order = sorted(counts, key=lambda stance: (stance == NOT_ENOUGH_INFO, stance != verdict))
+    return {stance: counts[stance] for stance in order}
+
+
+def balance_words(balance: dict[Label, int]) -> str:
+    """Return the balance of the evidence in a line: "2 refute · 1 supports"."""
+    return " · ".join(
+        f"{number} {_several(stance) if number > 1 else STANCES[stance].lower()}"
+        for stance, number in balance.items()
+    )
+
+
+def _several(stance: Label) -> str:
+    verb, *rest = STANCES[stance].lower().split()
+    return " ".join([verb.removesuffix("s"), *rest])
+
+
+def found_by_words(names: Sequence[str]) -> str:
+    """Return how a document was found."""
+    return listed([_FOUND_BY.get(name, name) for name in names])
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list within a sentence."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
