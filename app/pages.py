@@ -101,7 +101,7 @@ def claim(job_id: str) -> str:
         permalink = url_for(".claim", job_id=job.id, _external=True)
         return render(result_page(job, permalink, LONGEST, file_links(job.id, job.result)))
     if job.state in ("queued", "running"):
-        health = worker_health(store)
+        health = worker_health(services().workers)
         asked = asked_model(services().settings, health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
@@ -210,7 +210,7 @@ def _home(
             chosen=asked
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
-            asked=asked_model(services().settings, worker_health(services().store)),
+            asked=asked_model(services().settings, worker_health(services().workers)),
         )
     )
 
