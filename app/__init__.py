@@ -22,7 +22,9 @@ from app.services import Services, install_services
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.worker_store import WorkerStore
 
 
 def create_app(settings: Settings) -> Flask:
@@ -46,11 +48,14 @@ def create_app(settings: Settings) -> Flask:
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
-    store = JobStore(settings.database_url)
+    database = Database(settings.database_url)
+    store = JobStore(database)
     metrics = Metrics(store)
     services = Services(
         settings=settings,
+        database=database,
         store=store,
+        workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
         recipes=recipes,

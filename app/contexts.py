@@ -19,7 +19,8 @@ from app.proof import ProofItem
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
-from worker.jobs import AskedModel, Job, ListedJob
+from worker.jobs import Job, ListedJob
+from worker.reports import AskedModel
 
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 

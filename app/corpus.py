@@ -20,7 +20,7 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.system.fixes import esoteric_command
 from retrieval.words import VITAL
 from worker.health import worker_health
-from worker.jobs import SearchedCorpus
+from worker.reports import SearchedCorpus
 
 # Corpora whose texts are from Wikipedia and are shown under its licence: by their kind, or by the
 # names that Kiwix and Wikimedia give to files of Wikipedia.
@@ -38,7 +38,7 @@ def searched_corpus(here: Services) -> SearchedCorpus:
     settings = here.settings
     if isinstance(settings.store, Path):
         return read_corpus(settings.store, settings.report_models, here.recipes)
-    health = worker_health(here.store)
+    health = worker_health(here.workers)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
     if health.corpus is None:

@@ -25,7 +25,8 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
-from worker.jobs import StoreUnavailable, UnknownJob
+from worker.database import StoreUnavailable
+from worker.jobs import UnknownJob
 
 logger = logging.getLogger(__name__)
 

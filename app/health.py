@@ -15,8 +15,9 @@ from app.schema import LanguageModel, NotReady, Ready, Status, answer
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from worker.broker import BrokerUnavailable
+from worker.database import StoreUnavailable
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import AskedModel, StoreUnavailable
+from worker.reports import AskedModel
 
 blueprint = Blueprint("health", __name__)
 
@@ -67,8 +68,8 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
 
     Problems with an index on a server are reported by the worker.
     """
-    store, queue, settings = services().store, services().queue, services().settings
-    folders = [folder for folder in (store.folder, queue.folder) if folder is not None]
+    database, queue, settings = services().database, services().queue, services().settings
+    folders = [folder for folder in (database.folder, queue.folder) if folder is not None]
     disk = disk_problem(folders)
     problems = [] if disk is None else [disk]
     try:
@@ -77,8 +78,8 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:
-        store.reach()
-        worker = worker_health(store)
+        database.reach()
+        worker = worker_health(services().workers)
     except StoreUnavailable as error:
         return [error.problem, *problems], None
     try:

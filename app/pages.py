@@ -33,7 +33,8 @@ from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import AskedModel, Job
+from worker.jobs import Job
+from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
 
@@ -98,7 +99,7 @@ def claim(job_id: str) -> str:
     if job.state == "done":
         return render(_result_page(job))
     if job.state in ("queued", "running"):
-        health = worker_health(store)
+        health = worker_health(services().workers)
         asked = _asked_model(health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
@@ -187,7 +188,7 @@ def _home(
             chosen=asked
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
-            asked=_asked_model(worker_health(services().store)),
+            asked=_asked_model(worker_health(services().workers)),
         )
     )
 

@@ -12,7 +12,8 @@ from itertools import pairwise
 from app.contexts import HopRows, ProgressPage, StageRow, StageState
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
-from worker.jobs import AskedModel, Event, Job
+from worker.jobs import Event, Job
+from worker.reports import AskedModel
 
 # The stages that need sentences of an earlier hop, and the one that prepares the next hop.
 _FROM_THE_SECOND_HOP = ("paths", "fusion")

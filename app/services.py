@@ -13,7 +13,10 @@ from app.server_paths import ServerPaths
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
-from worker.jobs import Job, JobStore
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.worker_store import WorkerStore
 
 _EXTENSION = "esoteric"
 
@@ -26,7 +29,9 @@ class Services:
     """
 
     settings: Settings
+    database: Database
     store: JobStore
+    workers: WorkerStore
     queue: Queue
     metrics: Metrics
     recipes: Mapping[str, Recipe]
@@ -43,7 +48,7 @@ class Services:
     def close(self) -> None:
         """Close every connection."""
         self.queue.close()
-        self.store.close()
+        self.database.close()
 
 
 def install_services(app: Flask, services: Services) -> None:

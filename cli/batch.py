@@ -128,13 +128,14 @@ class _History:
     """Keeps the results where the web pages show them, as long as that is possible."""
 
     def __init__(self, database_url: str) -> None:
-        from worker.jobs import JobStore
+        from worker.database import Database
+        from worker.job_store import JobStore
 
-        self._store: JobStore | None = JobStore(database_url)
+        self._store: JobStore | None = JobStore(Database(database_url))
 
     def add(self, line: dict[str, Any]) -> None:
         """Keep the result of a line; a claim that failed has none."""
-        from worker.jobs import StoreUnavailable
+        from worker.database import StoreUnavailable
 
         if self._store is None or "error" in line:
             return

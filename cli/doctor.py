@@ -174,12 +174,11 @@ def _index(settings: Settings) -> str:
 
 
 def _database(settings: Settings) -> str:
-    jobs = importlib.import_module("worker.jobs")
-    store = jobs.JobStore(settings.database_url)
+    database = importlib.import_module("worker.database").Database(settings.database_url)
     try:
-        counts = store.counts()
+        counts = importlib.import_module("worker.job_store").JobStore(database).counts()
     finally:
-        store.close()
+        database.close()
     return ", ".join(f"{number} {state}" for state, number in counts.items() if number) or "empty"
 
 
@@ -194,13 +193,12 @@ def _language_model(settings: Settings) -> str:
         gguf_model = importlib.import_module("retrieval.llm_judge.local.gguf_model")
         gguf_model.check_runtime()
         QWEN.present_file(settings.packaged_models)
-    jobs = importlib.import_module("worker.jobs")
-    health = importlib.import_module("worker.health")
-    store = jobs.JobStore(settings.database_url)
+    database = importlib.import_module("worker.database").Database(settings.database_url)
+    workers = importlib.import_module("worker.worker_store").WorkerStore(database)
     try:
-        asked = health.worker_health(store).language_model
+        asked = importlib.import_module("worker.health").worker_health(workers).language_model
     finally:
-        store.close()
+        database.close()
     if asked is not None and asked.problem is not None:
         raise EsotericError(*astuple(asked.problem))
     if settings.llm.is_local:

@@ -29,6 +29,7 @@ def explainer_with_kept_answers(
     ``models``: the folder of a local model.
     """
     from retrieval.llm_judge.explainer import explainer
-    from worker.jobs import JobStore
+    from worker.answer_store import AnswerStore
+    from worker.database import Database
 
-    return explainer(choice, JobStore(database_url), models)
+    return explainer(choice, AnswerStore(Database(database_url)), models)

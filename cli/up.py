@@ -26,9 +26,10 @@ from retrieval.index.formats.versions import lacks_index
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
 from settings import Settings
+from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerDies
 from worker.heartbeat import BEAT_SECONDS
-from worker.jobs import JobStore, StoreUnavailable
+from worker.worker_store import WorkerStore
 
 _DEFAULT_SOURCE = "vital"
 _WAITING_SECONDS = 10.0  # between two lines that say that it is waiting
@@ -96,7 +97,7 @@ class _Trouble:
     """Tells the web server why there is no worker, in the place of the worker's heartbeats."""
 
     def __init__(self, settings: Settings, worker: Program) -> None:
-        self._store = JobStore(settings.database_url)
+        self._workers = WorkerStore(Database(settings.database_url))
         self._worker = worker
         self._name = f"up-{os.getpid()}"
         self._started_at = datetime.now(UTC)
@@ -110,9 +111,9 @@ class _Trouble:
         with contextlib.suppress(StoreUnavailable):  # the web server says so itself
             if self._worker.trouble:
                 problem = WorkerDies(self._worker.trouble)
-                self._store.beat(self._name, self._started_at, "broken", problem)
+                self._workers.beat(self._name, self._started_at, "broken", problem)
             else:
-                self._store.forget_worker(self._name)
+                self._workers.forget(self._name)
             self._reported = bool(self._worker.trouble)
 
 

@@ -46,9 +46,10 @@ def _explainer(
 ) -> Explains | None:
     """Return the stage ``explain``, one per process, so that it remembers a failing server."""
     from retrieval.llm_judge.explainer import explainer
-    from worker.jobs import JobStore
+    from worker.answer_store import AnswerStore
+    from worker.database import Database
 
-    return explainer(choice, JobStore(database_url), models)
+    return explainer(choice, AnswerStore(Database(database_url)), models)
 
 
 if __name__ == "__main__":

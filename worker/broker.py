@@ -16,7 +16,9 @@ from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
-from worker.jobs import Job, JobStore, StoreUnavailable
+from worker.database import StoreUnavailable
+from worker.job_store import JobStore
+from worker.jobs import Job
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from retrieval.errors import Problem
 from worker.failures import WorkerDies
-from worker.jobs import AskedModel, JobStore, SearchedCorpus
+from worker.reports import AskedModel, SearchedCorpus
+from worker.worker_store import WorkerStore
 
 # A worker writes a heartbeat every two seconds (worker.heartbeat); loading models may
 # block it for longer than that.
@@ -29,13 +30,13 @@ class WorkerHealth:
     language_model: AskedModel | None = None
 
 
-def worker_health(store: JobStore) -> WorkerHealth:
+def worker_health(store: WorkerStore) -> WorkerHealth:
     """Return the state of the workers from their heartbeats in the database.
 
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    reported = store.workers(ALIVE_WITHIN)
+    reported = store.alive(ALIVE_WITHIN)
     # What `esoteric up` says about its worker is no worker.
     dying = [one.problem for one in reported if one.problem and one.problem.code == WorkerDies.CODE]
     workers = [one for one in reported if one.problem is None or one.problem not in dying]

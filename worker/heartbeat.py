@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Event, Lock, Thread
 
-from worker.jobs import JobStore, Run, StoreUnavailable
+from worker.database import Database, StoreUnavailable
 from worker.retriever import RetrieverSlot
+from worker.run_store import Run, RunStore
+from worker.worker_store import WorkerStore
 
 BEAT_SECONDS = 2.0
 
@@ -20,10 +22,11 @@ logger = logging.getLogger(__name__)
 class Heartbeat(Thread):
     """Writes the worker's heartbeat and renews the lease of its claim, in one thread."""
 
-    def __init__(self, worker: str, store: JobStore, slot: RetrieverSlot, stop: Event) -> None:
+    def __init__(self, worker: str, database: Database, slot: RetrieverSlot, stop: Event) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self.worker = worker
-        self._store = store
+        self._runs = RunStore(database)
+        self._workers = WorkerStore(database)
         self._slot = slot
         self._halt = stop
         self._started_at = datetime.now(UTC)
@@ -61,12 +64,12 @@ class Heartbeat(Thread):
         """
         with self._lock:
             run = self._run
-        if run is not None and not self._store.renew(run):
+        if run is not None and not self._runs.renew(run):
             with self._lock:
                 # The claim may have ended between the two lines above.
                 self._lost = self._run is run
         slot = self._slot
-        self._store.beat(
+        self._workers.beat(
             self.worker,
             self._started_at,
             slot.state,

@@ -17,9 +17,11 @@ from collections.abc import Callable
 from types import FrameType
 
 from retrieval.system.parent_watch import end_this_process_when_closed
+from worker.database import Database, StoreUnavailable
 from worker.failures import CheckStalled
-from worker.jobs import JobStore, Run, StoreUnavailable
+from worker.run_store import Run, RunStore
 from worker.unchanged import Unchanged
+from worker.worker_store import WorkerStore
 
 LOOK_SECONDS = 2.0
 _POLL_SECONDS = 0.1
@@ -33,12 +35,16 @@ logger = logging.getLogger(__name__)
 class Keeper:
     """Runs the worker in a child process, and watches the progress of its claim."""
 
-    def __init__(self, store: JobStore, limit_seconds: float, work: Callable[[str], int]) -> None:
+    def __init__(
+        self, database: Database, limit_seconds: float, work: Callable[[str], int]
+    ) -> None:
         """``work``: the worker, called with its name in the child; returns its exit status.
 
         ``limit_seconds``: how long a check may take without a progress event.
         """
-        self._store = store
+        self._database = database
+        self._runs = RunStore(database)
+        self._workers = WorkerStore(database)
         self._limit = limit_seconds
         self._work = work
         self._child = 0
@@ -51,7 +57,7 @@ class Keeper:
         """
         while True:
             name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-            self._store.close()  # a connection may not be used in two processes
+            self._database.close()  # a connection may not be used in two processes
             reading, writing = os.pipe()
             self._child = os.fork()
             if self._child == 0:
@@ -95,7 +101,7 @@ class Keeper:
 
     def _hung(self, worker: str, unchanged: Unchanged) -> Run | None:
         try:
-            running = {one.run.token: one for one in self._store.running(worker)}
+            running = {one.run.token: one for one in self._runs.running(worker)}
         except StoreUnavailable:
             return None  # the worker logs it too
         still = unchanged.seconds({token: one.events for token, one in running.items()})
@@ -110,7 +116,7 @@ class Keeper:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         try:
-            self._store.fail(run, error)
-            self._store.forget_worker(worker)
+            self._runs.fail(run, error)
+            self._workers.forget(worker)
         except StoreUnavailable as problem:
             logger.error("Claim %s is checked again: %s", run.job_id, problem)

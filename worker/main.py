@@ -20,13 +20,15 @@ from celery.worker import state as celery_state
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
+from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
-from worker.jobs import JobStore, StoreUnavailable
+from worker.job_store import JobStore
 from worker.keeper import Keeper
 from worker.logs import start_logging
 from worker.reaper import Reaper
 from worker.retriever import OpenRetriever, RetrieverSlot
 from worker.tasks import ClaimChecker
+from worker.worker_store import WorkerStore
 
 FORGET_WORKERS_AFTER = timedelta(days=1)
 
@@ -38,18 +40,19 @@ class WorkerApp:
 
     def __init__(self, settings: Settings, open_retriever: OpenRetriever, name: str) -> None:
         self._stopping = Event()
-        self._store = JobStore(settings.database_url)
+        self._database = Database(settings.database_url)
+        self._workers = WorkerStore(self._database)
         self._slot = RetrieverSlot(open_retriever, settings)
-        self._heartbeat = Heartbeat(name, self._store, self._slot, self._stopping)
+        self._heartbeat = Heartbeat(name, self._database, self._slot, self._stopping)
         self._reaper = Reaper(
-            self._store,
-            Queue(settings, self._store),
+            self._database,
+            Queue(settings, JobStore(self._database)),
             self._heartbeat,
             self._stopping,
             settings.keep_for,
         )
         self._celery = make_celery(settings)
-        checker = ClaimChecker(self._store, self._slot, self._heartbeat, self._stopping)
+        checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
         checker.register(self._celery)
 
     def run(self) -> int:
@@ -58,7 +61,7 @@ class WorkerApp:
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        self._store.forget_workers(FORGET_WORKERS_AFTER)
+        self._workers.forget_silent(FORGET_WORKERS_AFTER)
         self._heartbeat.start()
         self._slot.load()
         signal.signal(signal.SIGTERM, self._stop)
@@ -91,10 +94,10 @@ class WorkerApp:
     def _sign_off(self) -> None:
         self._heartbeat.join()
         try:
-            self._store.forget_worker(self._heartbeat.worker)
+            self._workers.forget(self._heartbeat.worker)
         except StoreUnavailable as error:
             logger.error("The worker could not sign off: %s", error)
-        self._store.close()
+        self._database.close()
 
 
 def main(open_retriever: OpenRetriever) -> int:
@@ -109,9 +112,8 @@ def main(open_retriever: OpenRetriever) -> int:
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
         settings = Settings.from_environment()
-        store = JobStore(settings.database_url)
         return Keeper(
-            store,
+            Database(settings.database_url),
             settings.stall_seconds,
             lambda name: WorkerApp(settings, open_retriever, name).run(),
         ).run()

@@ -8,9 +8,10 @@ from datetime import timedelta
 from threading import Event, Thread
 
 from worker.broker import BrokerUnavailable, Queue
+from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
-from worker.jobs import JobStore, StoreUnavailable
+from worker.run_store import RunStore
 from worker.unchanged import Unchanged
 
 LOOK_SECONDS = 2.0
@@ -43,7 +44,7 @@ class Reaper(Thread):
 
     def __init__(
         self,
-        store: JobStore,
+        database: Database,
         queue: Queue,
         heartbeat: Heartbeat,
         stop: Event,
@@ -51,7 +52,7 @@ class Reaper(Thread):
     ) -> None:
         """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
-        self._store = store
+        self._runs = RunStore(database)
         self._queue = queue
         self._heartbeat = heartbeat
         self._halt = stop
@@ -92,7 +93,7 @@ class Reaper(Thread):
         """Delete some of the claims that finished too long ago, if it is time to."""
         if self._keep_for is None or time.monotonic() < self._tidy_from:
             return
-        deleted = self._store.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
+        deleted = self._runs.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
         if deleted:
             logger.info("%d claims were deleted: they finished too long ago", deleted)
         if deleted < MOST_DELETED_AT_ONCE:
@@ -101,14 +102,14 @@ class Reaper(Thread):
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""
         queued = []
-        running = {job.run.token: job for job in self._store.running()}
+        running = {job.run.token: job for job in self._runs.running()}
         unchanged = self._leases.seconds({token: job.renewed for token, job in running.items()})
         for job in (running[token] for token in unchanged if unchanged[token] >= LEASE_SECONDS):
             run = job.run
             if run.attempt >= MOST_ATTEMPTS:
-                if self._store.give_up(job, WorkerLost()):
+                if self._runs.give_up(job, WorkerLost()):
                     logger.error("Claim %s lost its worker again and failed", run.job_id)
-            elif self._store.take_back(job):
+            elif self._runs.take_back(job):
                 logger.warning("Claim %s lost its worker and is queued again", run.job_id)
                 queued.append(run.job_id)
         return queued
@@ -119,14 +120,14 @@ class Reaper(Thread):
         patience = PATIENCE_WHEN_IDLE if idle else PATIENCE_WHEN_BUSY
         # A claim is stored before its message is sent, so the messages are counted first.
         messages = self._queue.waiting()
-        queued = self._store.queued()
+        queued = self._runs.queued()
         if messages > MOST_MESSAGES_FOR_A_CLAIM * queued:
             self._queue.empty()
             logger.info("%d messages for %d queued claims were removed", messages, queued)
             messages, patience = 0, PATIENCE_WHEN_IDLE
         if messages < queued:
             most = min(MOST_SENT_AT_ONCE, queued - messages)
-            self._send(self._store.take_unsent(patience, most))
+            self._send(self._runs.take_unsent(patience, most))
 
     def _send(self, job_ids: list[str]) -> None:
         for job_id in job_ids:

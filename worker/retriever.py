@@ -14,7 +14,7 @@ from retrieval.recipes.recipe_files import recipes_with
 from retrieval.types import ProgressListener, Report
 from settings import Settings
 from worker.failures import InternalError
-from worker.jobs import AskedModel, SearchedCorpus, WorkerState
+from worker.reports import AskedModel, SearchedCorpus, WorkerState
 
 if TYPE_CHECKING:
     from retrieval.index.interface import IndexInfo

@@ -12,10 +12,11 @@ from retrieval.errors import Cancelled, EsotericError
 from retrieval.result import claim_result
 from retrieval.types import Progress
 from worker.broker import CHECK_CLAIM
+from worker.database import Database
 from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
-from worker.jobs import JobStore, Run, UnknownJob
 from worker.retriever import RetrieverSlot
+from worker.run_store import Run, RunStore
 
 logger = logging.getLogger(__name__)
 
@@ -24,9 +25,9 @@ class ClaimChecker:
     """Checks queued claims, one at a time."""
 
     def __init__(
-        self, store: JobStore, slot: RetrieverSlot, heartbeat: Heartbeat, stopping: Event
+        self, database: Database, slot: RetrieverSlot, heartbeat: Heartbeat, stopping: Event
     ) -> None:
-        self._store = store
+        self._runs = RunStore(database)
         self._slot = slot
         self._heartbeat = heartbeat
         self._stopping = stopping
@@ -37,7 +38,7 @@ class ClaimChecker:
 
     def check(self, job_id: str) -> None:
         """Check the claim, unless it was started, cancelled or finished already."""
-        run = self._store.start(job_id, self._heartbeat.worker)
+        run = self._runs.start(job_id, self._heartbeat.worker)
         if run is None:
             self._log_why_not(job_id)
             return
@@ -50,19 +51,18 @@ class ClaimChecker:
                 kept = self._stop(run)
             except EsotericError as error:
                 logger.warning("Claim %s failed: %s", job_id, error)
-                kept = self._store.fail(run, error)
+                kept = self._runs.fail(run, error)
             except Exception:
                 logger.exception("Claim %s failed", job_id)
-                kept = self._store.fail(run, InternalError("The claim could not be checked."))
+                kept = self._runs.fail(run, InternalError("The claim could not be checked."))
         if not kept:
-            deleted = self._store.was_deleted(run, began)
+            deleted = self._runs.was_deleted(run, began)
             how = "deleted" if deleted else "cancelled or taken over"
             logger.info("Claim %s was %s", job_id, how)
 
     def _log_why_not(self, job_id: str) -> None:
-        try:
-            state = self._store.get(job_id).state
-        except UnknownJob:
+        state = self._runs.state(job_id)
+        if state is None:
             logger.warning(
                 "The queue names claim %s, which is not in this database. If it was not deleted,"
                 " set the same ESOTERIC_DATABASE_URL for every web server and worker that share a"
@@ -77,21 +77,21 @@ class ClaimChecker:
 
         def listen(progress: Progress) -> None:
             stopped = self._stopping.is_set() or self._heartbeat.lost()
-            if stopped or not self._store.record(run, progress):
+            if stopped or not self._runs.record(run, progress):
                 raise Cancelled
 
         if self._slot.needs_loading():
             listen(Progress("start", "The models and the index are being loaded.", 0, 1))
         with self._slot.use() as retriever:
             report = retriever.check(run.claim, run.recipe, listen)
-        done = self._store.finish(run, claim_result(report))
+        done = self._runs.finish(run, claim_result(report))
         if done:
             logger.info("Claim %s is done", run.job_id)
         return done
 
     def _stop(self, run: Run) -> bool:
         """Give the claim back to the queue. False: it no longer belongs to this run."""
-        given_back = self._store.give_back(run)
+        given_back = self._runs.give_back(run)
         if given_back:
             logger.info("Claim %s goes back to the queue: this worker stops", run.job_id)
         return given_back

@@ -17,7 +17,7 @@ from tests.app.browser import console_messages, open_chromium, resize
 from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from retrieval.errors import EsotericError
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 

@@ -31,7 +31,9 @@ from tests.app.documents import (
 )
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
-from worker.jobs import Job, JobStore
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.run_store import RunStore
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +80,7 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert text_of(browser, "#percent") == "78%"  # step 11 of 14
     assert browser.execute_script("return window.sameDocument")
     worker.record(run, SECOND_HOP[1:], done)
-    assert store.finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
+    assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
     wait_for(browser, "document.querySelector('.verdict')")
     assert browser.current_url == address
     assert "Supported" in text_of(browser, ".verdict h2")
@@ -231,7 +233,7 @@ def test_everything_works_without_scripts(
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "li[data-stage=questions].done")
     )
-    assert store.finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
+    assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
     WebDriverWait(browser, 10).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
     )
@@ -554,7 +556,7 @@ def test_screen_readers_hear_that_a_claim_starts_again(
     assert note.get_attribute("role") == "status"
     # A live region must be on the page, empty, before it gets a text.
     assert note.value_of_css_property("display") != "none"
-    assert store.give_back(run)
+    assert RunStore(store.database).give_back(run)
     worker.record(worker.start(job), FIRST_HOP[:2])
     wait_for(browser, "document.querySelector('li[data-stage=titles].running')")
     assert note.text == "Its worker stopped; the claim starts again."

@@ -12,7 +12,8 @@ from retrieval.errors import EsotericError
 from tests.app.documents import claim_document
 from tests.app.test_api import assert_error, submit
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
+from worker.run_store import RunStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
@@ -57,7 +58,7 @@ def test_a_running_claim_is_cancelled_and_deleted_at_once(
     run = worker.start(store.get(job_id))
     worker.record(run, FIRST_HOP[:3])
     assert client.delete(f"/api/v1/claims/{job_id}?forget=1").status_code == 204
-    assert not store.renew(run)
+    assert not RunStore(store.database).renew(run)
     assert_gone(client, job_id)
 
 

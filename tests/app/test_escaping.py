@@ -12,7 +12,8 @@ from app.filters import safe_url
 from retrieval.errors import EsotericError
 from tests.app.documents import claim_document, document_with_passages, document_with_proof
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
+from worker.run_store import RunStore
 
 HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>{{ 7777 * 7777 }}</textarea>"
 
@@ -115,7 +116,7 @@ def test_hostile_progress_errors_and_forms_do_nothing(
     run = worker.start(job)
     worker.record(run, (("start", HOSTILE), ("spans", HOSTILE), ("questions", HOSTILE)))
     assert_harmless(client.get(f"/claims/{job.id}").text)
-    assert store.fail(run, EsotericError(HOSTILE, HOSTILE, HOSTILE))
+    assert RunStore(store.database).fail(run, EsotericError(HOSTILE, HOSTILE, HOSTILE))
     assert_harmless(client.get(f"/claims/{job.id}").text)
     assert_harmless(client.post("/claims", data={"claim": HOSTILE + "\x07"}).text)
     assert_harmless(client.get(f"/{HOSTILE}").text)

@@ -21,7 +21,8 @@ from tests.app.documents import (
     statement,
 )
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import Job, JobStore
+from worker.job_store import JobStore
+from worker.jobs import Job
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 

@@ -12,7 +12,7 @@ from settings import Settings
 from tests.app.documents import REPORT_CLAIM, document_with_passages
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
 
 PDF = b"%PDF-1.4 a report"
 

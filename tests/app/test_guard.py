@@ -7,7 +7,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from worker.jobs import JobStore
+from worker.job_store import JobStore
 
 CLAIM = "Varnby has a harbour."
 

@@ -19,7 +19,9 @@ from retrieval.errors import IndexUnavailable, ModelUnavailable
 from settings import Settings
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.worker_store import WorkerStore
 
 
 def test_a_live_process_says_so(client: FlaskClient) -> None:
@@ -30,7 +32,7 @@ def test_a_live_process_says_so(client: FlaskClient) -> None:
 def test_it_is_ready_with_an_index_and_a_ready_worker(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json) == (
         200,
@@ -47,7 +49,7 @@ def test_it_is_not_ready_without_a_worker(client: FlaskClient) -> None:
 
 
 def test_it_is_not_ready_while_the_worker_loads(client: FlaskClient, store: JobStore) -> None:
-    store.beat("by-hand", datetime.now(UTC), "loading")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "loading")
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "worker_loading"  # type: ignore[index]
@@ -58,7 +60,7 @@ def test_it_lists_all_that_is_missing_with_what_to_fix_first(
 ) -> None:
     (settings.store / "current" / "meta.json").unlink()
     problem = ModelUnavailable("model_missing", "A model is missing.", "Install it.")
-    store.beat("by-hand", datetime.now(UTC), "broken", problem)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json is not None
@@ -73,7 +75,7 @@ def test_it_lists_all_that_is_missing_with_what_to_fix_first(
 def readiness(settings: Settings) -> tuple[int, list[str], float]:
     """Return the answer of an application with a ready worker: status, problems, seconds."""
     app = create_app(settings)
-    services_of(app).store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(services_of(app).store.database).beat("by-hand", datetime.now(UTC), "ready")
     began = time.monotonic()
     answer = app.test_client().get("/readyz")
     services_of(app).close()
@@ -106,9 +108,9 @@ def test_it_is_not_ready_while_the_disk_of_the_queue_has_no_space(settings: Sett
 
 
 def test_it_is_not_ready_while_the_database_is_read_only(settings: Settings) -> None:
-    store = JobStore(settings.database_url)
-    store.beat("by-hand", datetime.now(UTC), "ready")
-    store.close()
+    store = JobStore(Database(settings.database_url))
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
+    store.database.close()
     url = f"sqlite:///file:{settings.home}/esoteric.db?mode=ro&uri=true"
     app = create_app(replace(settings, database_url=url))
     answer = app.test_client().get("/readyz")
@@ -130,7 +132,7 @@ def test_it_is_not_ready_with_a_database_that_nobody_knows(settings: Settings) -
 def test_it_says_soon_that_the_database_is_locked_by_another_program(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     with closing(sqlite3.connect(settings.home / "esoteric.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
@@ -170,11 +172,11 @@ def test_the_worker_reports_what_is_wrong_with_an_index_on_a_server(tmp_path: Pa
     app = create_app(Settings.from_environment(environment))
     store, client = services_of(app).store, app.test_client()
     problem = IndexUnavailable("index_missing", "There is no index yet.", "Build it.")
-    store.beat("by-hand", datetime.now(UTC), "broken", problem)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem)
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert [found["code"] for found in answer.json["problems"]] == ["index_missing"]  # type: ignore[index]
     assert answer.json["error"]["hint"] == "Build it."  # type: ignore[index]
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     assert client.get("/readyz").status_code == 200
     services_of(app).close()

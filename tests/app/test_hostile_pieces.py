@@ -17,7 +17,8 @@ from retrieval.llm_judge.prompt import visible
 from retrieval.result import ClaimResult
 from tests.app.documents import MODEL, claim_document, opinion
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
+from worker.run_store import RunStore
 
 HARMLESS = Source("A title", "A sentence about nothing.")
 # The part of an address that differs from page to page.
@@ -66,7 +67,7 @@ def test_no_hostile_piece_breaks_a_page_or_an_export(
         for source in (HARMLESS, piece.hostile):
             job = store.submit(piece.claim, "esoteric")[0]
             result = ClaimResult.model_validate(result_with(piece, source))
-            assert store.finish(worker.start(job), result)
+            assert RunStore(store.database).finish(worker.start(job), result)
             shapes.append(Shape(client.get(f"/claims/{job.id}").text).elements)
             export = f"/api/v1/claims/{job.id}/export?format="
             tokens = markdown.parse(client.get(f"{export}md").text)

@@ -23,7 +23,8 @@ from tests.app.documents import (
     document_without_evidence,
 )
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import JobStore
+from worker.job_store import JobStore
+from worker.worker_store import WorkerStore
 
 Check = Callable[[str, Any], None]
 
@@ -140,5 +141,5 @@ def test_errors_are_as_described(client: FlaskClient, method: str, path: str, ch
 
 def test_readiness_is_as_described(client: FlaskClient, store: JobStore, check: Check) -> None:
     check("NotReady", client.get("/readyz").json)
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     check("Ready", client.get("/readyz").json)

@@ -21,7 +21,9 @@ from tests.app.documents import (
     document_with_proof,
 )
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import AskedModel, JobStore
+from worker.job_store import JobStore
+from worker.reports import AskedModel
+from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
 
@@ -122,7 +124,7 @@ def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
     client: FlaskClient, store: JobStore
 ) -> None:
     asked = AskedModel("qwen2.5-1.5b", "", True, None)
-    store.beat("other", datetime.now(UTC), "ready", language_model=asked)
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "ready", language_model=asked)
     text = client.get("/").text
     assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
     assert "nothing is sent anywhere" in text
@@ -135,11 +137,11 @@ def test_the_first_page_names_the_host_that_a_worker_reports(
 ) -> None:
     assert "are sent to the language model" not in client.get("/").text
     asked = AskedModel("small", "models.example:8080", True, None)
-    store.beat("other", datetime.now(UTC), "loading", language_model=asked)
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "loading", language_model=asked)
     text = client.get("/").text
     assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
     assert "<strong><bdi>models.example:8080</bdi></strong>" in text
     assert "cannot be used" not in text
     failing = replace(asked, problem=Problem("x", "It fails.", "Wait."))
-    store.beat("other", datetime.now(UTC), "ready", language_model=failing)
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "ready", language_model=failing)
     assert "At the moment its answers cannot be used" in client.get("/").text

@@ -30,7 +30,11 @@ from tests.app.documents import (
 )
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
-from worker.jobs import Job, JobStore, SearchedCorpus
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.reports import SearchedCorpus
+from worker.run_store import RunStore
+from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
@@ -97,15 +101,15 @@ def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path
     app = create_app(Settings.from_environment(environment))
     store, client = services_of(app).store, app.test_client()
     assert "No worker is running" in words(client.get("/").text)
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     assert "does not report its corpus" in words(client.get("/").text)
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
-    store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)
     assert "Wikipedia introductions: 9,842 documents, text of an unknown date" in text
     assert "CC BY-SA 4.0" in text
     problem = EsotericError("index_unreachable", "The server does not answer.", "Start it.")
-    store.beat("by-hand", datetime.now(UTC), "broken", problem, corpus)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem, corpus)
     text = words(client.get("/").text)
     assert "The server does not answer. Start it." in text
     assert "9,842" not in text
@@ -259,7 +263,7 @@ def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
     job = submitted(store)
     run = worker.start(job)
     worker.record(run, FIRST_HOP[:4])
-    assert store.give_back(run)
+    assert RunStore(store.database).give_back(run)
     again = worker.start(job)
     worker.record(again, FIRST_HOP[:2])
     page = client.get(f"/claims/{job.id}").text
@@ -273,7 +277,7 @@ def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
 def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobStore) -> None:
     job = submitted(store)
     assert "No worker is running" in words(client.get(f"/claims/{job.id}").text)
-    store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     assert "Waiting for its turn." in words(client.get(f"/claims/{job.id}").text)
 
 

@@ -21,7 +21,8 @@ from retrieval.recipes.recipes import RECIPES
 from settings import Settings
 from tests.app.index import describe_index
 from tests.retrieval.models.report.named_models import name_models
-from worker.jobs import SearchedCorpus
+from worker.reports import SearchedCorpus
+from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 DPR = "dpr-ctx_encoder-single-nq-base 3c4d"
@@ -160,7 +161,7 @@ def test_a_worker_says_which_recipes_can_run_over_an_index_on_a_server(tmp_path:
     problem = Problem("index_encoder", "Other vectors.", "Encode it.")
     here = Runnable("report", {"combined": problem})
     corpus = SearchedCorpus("notes", "folder:x", 12, "2026-11-20T09:30:00Z", recipes=here)
-    store.beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     assert listed(client)["combined"]["problem"]["message"] == "Other vectors."
     assert listed(client)["report"]["default"]
     refused = client.post("/api/v1/claims", json={"claim": CLAIM, "recipe": "combined"})

@@ -18,7 +18,10 @@ from retrieval.result import ClaimResult
 from settings import CHECKOUT, Settings
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
-from worker.jobs import AskedModel, JobStore
+from worker.job_store import JobStore
+from worker.reports import AskedModel
+from worker.run_store import RunStore
+from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
@@ -88,14 +91,14 @@ def a_failed_claim(client: FlaskClient, store: JobStore, home: Path) -> list[str
 def a_broken_worker(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
     problem = problem_in(home)
     error = ModelUnavailable(problem.code, problem.message, problem.hint)
-    store.beat("by-hand", datetime.now(UTC), "broken", error)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", error)
     job = store.submit(CLAIM, "esoteric")[0]
     return [client.get(path).text for path in ("/readyz", f"/claims/{job.id}")]
 
 
 def a_language_model_that_fails(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
     asked = AskedModel("judge", "", True, problem_in(home))
-    store.beat("by-hand", datetime.now(UTC), "ready", language_model=asked)
+    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", language_model=asked)
     return [client.get("/readyz").text]
 
 
@@ -104,7 +107,7 @@ def a_notice(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
     document = claim_document(CLAIM) | {"notices": [f"{problem.message} {problem.hint}"]}
     job = store.submit(CLAIM, "esoteric")[0]
     run = WorkerByHand(store).start(job)
-    assert store.finish(run, ClaimResult.model_validate(document))
+    assert RunStore(store.database).finish(run, ClaimResult.model_validate(document))
     export = f"/api/v1/claims/{job.id}/export"
     paths = (f"/claims/{job.id}", f"/api/v1/claims/{job.id}", export, f"{export}?format=md")
     return [client.get(path).text.replace("\\", "") for path in paths]

@@ -15,7 +15,8 @@ import pytest
 
 from settings import CHECKOUT, Settings
 from tests.app.index import describe_index
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
 
 
 class WebProcess:
@@ -29,7 +30,7 @@ class WebProcess:
         self.address = f"http://127.0.0.1:{self.port}"
         environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port)}
         self.settings = Settings.from_environment(environment)
-        self.store = JobStore(self.settings.database_url)
+        self.store = JobStore(Database(self.settings.database_url))
         self.log = home / "web.log"
         with self.log.open("wb") as log:
             limit = "" if most_files is None else f"ulimit -n {most_files};"
@@ -68,7 +69,7 @@ class WebProcess:
         return int(found[1]) / 1024
 
     def close(self) -> None:
-        self.store.close()
+        self.store.database.close()
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

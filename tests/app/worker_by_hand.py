@@ -7,7 +7,9 @@ from typing import Any
 from retrieval.errors import EsotericError
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
-from worker.jobs import Job, JobStore, Run
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.run_store import Run, RunStore
 
 OF = 14  # five stages first, five and four in its two hops
 FIRST_HOP = (
@@ -42,7 +44,7 @@ class WorkerByHand:
         self._store = store
 
     def start(self, job: Job) -> Run:
-        run = self._store.start(job.id, "by-hand")
+        run = RunStore(self._store.database).start(job.id, "by-hand")
         assert run is not None
         return run
 
@@ -50,14 +52,14 @@ class WorkerByHand:
         """Record one event for each step and return how many steps are done."""
         for stage, message in steps:
             progress = Progress(stage, message, OF if stage == "done" else done, OF)
-            assert self._store.record(run, progress)
+            assert RunStore(self._store.database).record(run, progress)
             done += 1
         return done
 
     def finish(self, job: Job, result: dict[str, Any]) -> None:
         run = self.start(job)
         self.record(run, SECOND_HOP, self.record(run, FIRST_HOP))
-        assert self._store.finish(run, ClaimResult.model_validate(result))
+        assert RunStore(self._store.database).finish(run, ClaimResult.model_validate(result))
 
     def fail(self, job: Job, error: EsotericError) -> None:
-        assert self._store.fail(self.start(job), error)
+        assert RunStore(self._store.database).fail(self.start(job), error)

@@ -18,7 +18,8 @@ from retrieval.index.embedded.building import changing
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.support.islands import write_source
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -470,7 +471,7 @@ def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_p
     assert sorted(tmp_path.iterdir()) == [source, out]
     rows = list(openpyxl.load_workbook(out).active.iter_rows(max_col=2, values_only=True))
     assert rows == [("claim", "Desk"), (claims[0], "news"), (claims[1], "sport")]
-    kept, number = JobStore(f"sqlite:///{home}/esoteric.db").search("in the table", 5, 0)
+    kept, number = JobStore(Database(f"sqlite:///{home}/esoteric.db")).search("in the table", 5, 0)
     assert ([job.claim for job in kept], number) == (claims[::-1], 2)
     again = error_line(esoteric(home, "batch", str(source), "-o", str(out), "--column", "sentence"))
     assert "verdicts.xlsx exists already" in again

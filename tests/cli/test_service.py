@@ -24,6 +24,7 @@ from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.jobs import Job
+from worker.worker_store import WorkerStore
 
 pytestmark = pytest.mark.server
 
@@ -114,13 +115,13 @@ def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_pat
     assert ready_service(web.settings) is None
     with running(tmp_path, os.getpid(), "127.0.0.1", web.port):
         assert ready_service(web.settings) is None  # no worker yet
-        web.store.beat("by-hand", datetime.now(UTC), "ready")
+        WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
         assert ready_service(web.settings) is not None
     assert ready_service(web.settings) is None
 
 
 def test_a_service_with_another_home_is_not_used(web: WebProcess, tmp_path: Path) -> None:
-    web.store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
     other = of_home(tmp_path / "other")
     other.home.mkdir()
     with running(other.home, os.getpid(), "127.0.0.1", web.port):

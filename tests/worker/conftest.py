@@ -16,8 +16,11 @@ import pytest
 
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
+from worker.database import Database
 from worker.health import worker_health
-from worker.jobs import Job, JobStore
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.worker_store import WorkerStore
 
 
 class Worker:
@@ -64,7 +67,7 @@ class House:
             "ESOTERIC_THREADS": "1",
         }
         self.settings = Settings.from_environment(self.environment)
-        self.store = JobStore(self.settings.database_url)
+        self.store = JobStore(Database(self.settings.database_url))
         self.queue = Queue(self.settings, self.store)
         self.workers: list[Worker] = []
         self.give_index("Almanac")
@@ -113,14 +116,14 @@ class House:
         return self.store.get(job.id)
 
     def wait_until_ready(self) -> None:
-        wait_until(lambda: worker_health(self.store).ready, "a ready worker")
+        wait_until(lambda: worker_health(WorkerStore(self.store.database)).ready, "a ready worker")
 
     def close(self) -> None:
         for worker in self.workers:
             if worker.process.poll() is None:
                 worker.kill()
         self.queue.close()
-        self.store.close()
+        self.store.database.close()
 
 
 def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None:

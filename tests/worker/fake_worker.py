@@ -11,11 +11,11 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from tests.worker.fake_retriever import open_retriever
-from worker import jobs, reaper
+from worker import clock, reaper
 from worker.main import main
 
 if __name__ == "__main__":
     ahead = timedelta(seconds=float(os.environ.get("CLOCK_AHEAD", "0")))
-    jobs._now = lambda: datetime.now(UTC) + ahead
+    clock.now = lambda: datetime.now(UTC) + ahead
     reaper.LEASE_SECONDS = float(os.environ.get("LEASE_SECONDS", reaper.LEASE_SECONDS))
     sys.exit(main(open_retriever))

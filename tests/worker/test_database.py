@@ -6,49 +6,47 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from worker.database import SCHEMA_VERSION
-from worker.jobs import JobStore, StoreUnavailable
+from worker.database import Database, StoreUnavailable
+from worker.job_store import JobStore
 
 
 def refused(url: str) -> StoreUnavailable:
-    store = JobStore(url)
+    store = JobStore(Database(url))
     with pytest.raises(StoreUnavailable) as caught:
         store.recent(1)
-    store.close()
+    store.database.close()
     return caught.value
 
 
 def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
-    JobStore(f"sqlite:///{tmp_path}/home/claims.db").close()
+    Database(f"sqlite:///{tmp_path}/home/claims.db").close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_database_is_in_wal_mode_and_has_a_version(tmp_path: Path) -> None:
-    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+def test_the_database_is_in_wal_mode(tmp_path: Path) -> None:
+    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
     store.submit("Tea is a drink.", "esoteric")
     with closing(sqlite3.connect(tmp_path / "claims.db")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
-    store.close()
+    store.database.close()
 
 
 def test_only_this_user_can_read_the_database_and_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "new" / "home" / "claims.db"
     before = os.umask(0)
     try:
-        store = JobStore(f"sqlite:///{file}")
+        store = JobStore(Database(f"sqlite:///{file}"))
         store.submit("Tea is a drink.", "esoteric")
         names = {part.name for part in file.parent.iterdir()}
         assert names == {"claims.db", "claims.db-wal", "claims.db-shm"}
         assert {stat.S_IMODE(part.stat().st_mode) for part in file.parent.iterdir()} == {0o600}
         for folder in (file.parent, file.parent.parent):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        store.close()
+        store.database.close()
     finally:
         os.umask(before)
 
@@ -58,9 +56,9 @@ def test_the_mode_that_a_user_gave_to_the_database_and_its_folder_stays(tmp_path
     tmp_path.chmod(0o755)
     file.touch()
     file.chmod(0o640)
-    store = JobStore(f"sqlite:///{file}")
+    store = JobStore(Database(f"sqlite:///{file}"))
     store.submit("Tea is a drink.", "esoteric")
-    store.close()
+    store.database.close()
     assert [stat.S_IMODE(one.stat().st_mode) for one in (file, tmp_path)] == [0o640, 0o755]
 
 
@@ -78,58 +76,21 @@ def test_a_file_that_was_damaged_while_in_use_is_named_and_works_once_it_is_move
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "claims.db"
-    before = JobStore(f"sqlite:///{file}")
+    before = JobStore(Database(f"sqlite:///{file}"))
     for number in range(200):
         before.submit(f"Claim {number} of a table with several pages.", "esoteric")
-    before.close()
-    store = JobStore(f"sqlite:///{file}")
+    before.database.close()
+    store = JobStore(Database(f"sqlite:///{file}"))
     assert store.counts()["queued"] == 200
     size = file.stat().st_size
     file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (size - 4096))
-    store.close()
+    store.database.close()
     with pytest.raises(StoreUnavailable, match="Move the file away"):
         store.search("claim", 10, 0)
     for part in tmp_path.glob("claims.db*"):
         part.rename(tmp_path / f"broken-{part.name}")
     assert store.search("claim", 10, 0) == ([], 0)
-    store.close()
-
-
-def test_another_version_of_the_schema_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "claims.db"
-    store = JobStore(f"sqlite:///{file}")
-    store.counts()
-    store.close()
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE schema SET version = 999")
-    error = refused(f"sqlite:///{file}")
-    assert error.code == "store_version"
-    assert "version 999" in error.message
-    assert f"version {SCHEMA_VERSION}" in error.message
-
-
-def test_a_database_of_the_previous_version_is_upgraded_and_keeps_its_claims(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "claims.db"
-    store = JobStore(f"sqlite:///{file}")
-    job, _ = store.submit("Tea is a drink.", "esoteric")
-    store.beat("worker", datetime.now(UTC), "ready")
-    store.close()
-    with closing(sqlite3.connect(file)) as connection, connection:
-        for column in ("corpus", "language_model"):
-            connection.execute(f"ALTER TABLE workers DROP COLUMN {column}")
-        for column in ("confidence", "leans"):
-            connection.execute(f"ALTER TABLE claims DROP COLUMN {column}")
-        connection.execute("DROP TABLE answers")
-        connection.execute("UPDATE schema SET version = 2")
-    for opened in (JobStore(f"sqlite:///{file}"), JobStore(f"sqlite:///{file}")):
-        assert opened.get(job.id).claim == "Tea is a drink."
-        assert [(listed.confidence, listed.leans) for listed in opened.recent(1)] == [(None, None)]
-        assert [worker.corpus for worker in opened.workers(timedelta(minutes=1))] == [None]
-        opened.close()
-    with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("SELECT version FROM schema").fetchall() == [(SCHEMA_VERSION,)]
+    store.database.close()
 
 
 def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
@@ -149,7 +110,7 @@ def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:
     """The transaction of another program ends after half a second; nothing is lost."""
     from threading import Timer
 
-    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
     store.counts()
     with closing(
         sqlite3.connect(tmp_path / "claims.db", isolation_level=None, check_same_thread=False)
@@ -159,4 +120,4 @@ def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:
         timer.start()
         assert store.submit("Tea is a drink.", "esoteric")[1]
         timer.join()
-    store.close()
+    store.database.close()

@@ -20,10 +20,14 @@ from tests.worker.conftest import House, wait_until
 from tests.worker.fake_retriever import open_retriever
 from tests.worker.test_job_store_races import at_once
 from tests.worker.test_reaper import messages
+from worker.answer_store import AnswerStore
+from worker.database import Database
 from worker.heartbeat import Heartbeat
-from worker.jobs import Job, JobStore, Run, UnknownJob
+from worker.job_store import JobStore
+from worker.jobs import Job, UnknownJob
 from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
 from worker.retriever import RetrieverSlot
+from worker.run_store import Run, RunStore
 
 CLAIM = "The kettle of Quillby is made of pewter."
 RESULT = ClaimResult.model_validate(claim_document(CLAIM))
@@ -32,15 +36,25 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[JobStore]:
-    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
     yield store
-    store.close()
+    store.database.close()
+
+
+@pytest.fixture
+def answers(store: JobStore) -> AnswerStore:
+    return AnswerStore(store.database)
+
+
+@pytest.fixture
+def runs(store: JobStore) -> RunStore:
+    return RunStore(store.database)
 
 
 def running(store: JobStore, claim: str = CLAIM) -> Run:
-    run = store.start(store.submit(claim, "esoteric")[0].id, "a worker")
+    run = RunStore(store.database).start(store.submit(claim, "esoteric")[0].id, "a worker")
     assert run is not None
-    assert store.record(run, Progress("spans", f"Looking for: {claim}", 1, 9))
+    assert RunStore(store.database).record(run, Progress("spans", f"Looking for: {claim}", 1, 9))
     return run
 
 
@@ -55,7 +69,7 @@ def assert_gone(store: JobStore, job_id: str) -> None:
 def finish_long_ago(file: Path, days: int, store: JobStore, claim: str = CLAIM) -> Job:
     """Store a claim that was done so many days ago."""
     run = running(store, claim)
-    assert store.finish(run, RESULT)
+    assert RunStore(store.database).finish(run, RESULT)
     with closing(sqlite3.connect(file, timeout=10)) as database, database:
         database.execute(
             "UPDATE claims SET finished_at = datetime(finished_at, ?) || '.000000' WHERE id = ?",
@@ -64,12 +78,14 @@ def finish_long_ago(file: Path, days: int, store: JobStore, claim: str = CLAIM) 
     return store.get(run.job_id)
 
 
-def test_a_finished_claim_is_deleted_with_its_events_and_no_other(store: JobStore) -> None:
+def test_a_finished_claim_is_deleted_with_its_events_and_no_other(
+    store: JobStore, runs: RunStore
+) -> None:
     done, failed, cancelled, other = (running(store, f"{CLAIM} {n}") for n in range(4))
-    assert store.finish(done, RESULT)
-    assert store.fail(failed, EsotericError("no_index", "No index.", "Build one."))
+    assert runs.finish(done, RESULT)
+    assert runs.fail(failed, EsotericError("no_index", "No index.", "Build one."))
     store.cancel(cancelled.job_id)
-    assert store.finish(other, RESULT)
+    assert runs.finish(other, RESULT)
     for run in (done, failed, cancelled):
         store.delete(run.job_id)
         assert_gone(store, run.job_id)
@@ -79,21 +95,23 @@ def test_a_finished_claim_is_deleted_with_its_events_and_no_other(store: JobStor
 
 
 def test_no_word_of_a_deleted_claim_stays_in_the_file(tmp_path: Path) -> None:
-    store = JobStore(f"sqlite:///{tmp_path}/claims.db")
+    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
     kept, deleted = running(store, "The bell of Quillby is cracked."), running(store)
-    store.finish(deleted, RESULT)
-    store.keep_answer(answer_digest(CLAIM, "m"), "Pewter, says the page.")
+    RunStore(store.database).finish(deleted, RESULT)
+    AnswerStore(store.database).keep_answer(answer_digest(CLAIM, "m"), "Pewter, says the page.")
     store.delete(deleted.job_id)
-    store.close()  # the write-ahead log goes into the file
+    store.database.close()  # the write-ahead log goes into the file
     (file,) = tmp_path.iterdir()
     content = file.read_bytes().lower()
     assert b"bell of quillby" in content
     assert b"pewter" not in content
-    assert JobStore(f"sqlite:///{file}").get(kept.job_id).state == "running"
+    assert JobStore(Database(f"sqlite:///{file}")).get(kept.job_id).state == "running"
 
 
 def test_the_answers_of_a_language_model_go_with_the_claim_that_they_are_about(
     store: JobStore,
+    answers: AnswerStore,
+    runs: RunStore,
 ) -> None:
     document = claim_document(CLAIM)
     part = {"text": "The kettle is old.", "span": [0, 3], "verdict": document["verdict"]}
@@ -102,43 +120,47 @@ def test_the_answers_of_a_language_model_go_with_the_claim_that_they_are_about(
     )
     run = running(store)
     for digest in (of_claim, of_statement, of_other):
-        store.keep_answer(digest, "{}")
-    store.finish(run, ClaimResult.model_validate({**document, "statements": [part]}))
+        answers.keep_answer(digest, "{}")
+    runs.finish(run, ClaimResult.model_validate({**document, "statements": [part]}))
     store.delete(run.job_id)
-    assert [store.kept_answer(digest) for digest in (of_claim, of_statement, of_other)] == [
+    assert [answers.kept_answer(digest) for digest in (of_claim, of_statement, of_other)] == [
         *(None, None),
         "{}",
     ]
 
 
-def test_a_claim_without_a_result_takes_the_answers_of_its_time_with_it(store: JobStore) -> None:
-    store.keep_answer("before", "{}")
+def test_a_claim_without_a_result_takes_the_answers_of_its_time_with_it(
+    store: JobStore, answers: AnswerStore
+) -> None:
+    answers.keep_answer("before", "{}")
     run = running(store)
-    store.keep_answer("meanwhile", "{}")
+    answers.keep_answer("meanwhile", "{}")
     store.cancel(run.job_id)
-    store.keep_answer("just after", "{}")  # of the call that had begun
+    answers.keep_answer("just after", "{}")  # of the call that had begun
     store.delete(run.job_id)
-    assert store.kept_answer("before") == "{}"
-    assert store.kept_answer("meanwhile") is None
-    assert store.kept_answer("just after") is None
+    assert answers.kept_answer("before") == "{}"
+    assert answers.kept_answer("meanwhile") is None
+    assert answers.kept_answer("just after") is None
 
 
-def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(store: JobStore) -> None:
+def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(
+    store: JobStore, answers: AnswerStore, runs: RunStore
+) -> None:
     began = datetime.now(UTC)
     run, other = running(store), running(store, "Another claim is kept.")
-    (seen,) = (job for job in store.running() if job.run == run)
+    (seen,) = (job for job in runs.running() if job.run == run)
     store.delete(run.job_id)
-    store.keep_answer("late", "{}")  # by the call that had begun
-    assert not store.record(run, Progress("titles", "late", 2, 9))
-    assert not store.renew(run)
-    assert not store.finish(run, RESULT)
-    assert not store.fail(run, EsotericError("x", "x", "x"))
-    assert not store.give_back(run)
-    assert not store.take_back(seen)
-    assert not store.was_deleted(other, began)
-    assert store.kept_answer("late") == "{}"
-    assert store.was_deleted(run, began)
-    assert store.kept_answer("late") is None
+    answers.keep_answer("late", "{}")  # by the call that had begun
+    assert not runs.record(run, Progress("titles", "late", 2, 9))
+    assert not runs.renew(run)
+    assert not runs.finish(run, RESULT)
+    assert not runs.fail(run, EsotericError("x", "x", "x"))
+    assert not runs.give_back(run)
+    assert not runs.take_back(seen)
+    assert not runs.was_deleted(other, began)
+    assert answers.kept_answer("late") == "{}"
+    assert runs.was_deleted(run, began)
+    assert answers.kept_answer("late") is None
     assert_gone(store, run.job_id)
 
 
@@ -152,32 +174,32 @@ def test_a_deleted_claim_can_be_submitted_again_as_a_new_one(store: JobStore) ->
 
 
 def test_a_claim_deleted_while_its_worker_writes_never_comes_back(tmp_path: Path) -> None:
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(4)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(4)]
 
     def act(which: int, run: Run) -> bool:
         if which == 0:
             stores[0].delete(run.job_id)
         elif which == 1:
-            return stores[1].record(run, Progress("titles", "more", 2, 9))
+            return RunStore(stores[1].database).record(run, Progress("titles", "more", 2, 9))
         elif which == 2:
-            return stores[2].finish(run, RESULT)
+            return RunStore(stores[2].database).finish(run, RESULT)
         else:
-            return stores[3].give_back(run)
+            return RunStore(stores[3].database).give_back(run)
         return True
 
     for number in range(30):
         run = running(stores[0], f"Kettle {number} is old.")
         at_once(4, lambda which, run=run: act(which, run))  # type: ignore[misc]
         assert_gone(stores[0], run.job_id)
-        assert stores[0].start(run.job_id, "another worker") is None
+        assert RunStore(stores[0].database).start(run.job_id, "another worker") is None
     with closing(sqlite3.connect(tmp_path / "claims.db")) as database:
         assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)
     for store in stores:
-        store.close()
+        store.database.close()
 
 
 def test_a_claim_that_two_delete_at_once_is_deleted_by_one(tmp_path: Path) -> None:
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(2)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(2)]
 
     def delete(which: int, job_id: str) -> bool:
         try:
@@ -191,27 +213,30 @@ def test_a_claim_that_two_delete_at_once_is_deleted_by_one(tmp_path: Path) -> No
         outcomes = at_once(2, lambda which, job_id=job_id: delete(which, job_id))  # type: ignore[misc]
         assert sorted(outcomes) == [False, True]
     for store in stores:
-        store.close()
+        store.database.close()
 
 
 def test_only_claims_and_answers_that_are_older_are_deleted_after_the_days(tmp_path: Path) -> None:
     file = tmp_path / "claims.db"
-    store = JobStore(f"sqlite:///{file}")
-    store.keep_answer("old", "{}")
+    store = JobStore(Database(f"sqlite:///{file}"))
+    AnswerStore(store.database).keep_answer("old", "{}")
     with closing(sqlite3.connect(file, timeout=10)) as database, database:
         database.execute("UPDATE answers SET kept_at = datetime('now', '-9 days') || '.000000'")
-    store.keep_answer("new", "{}")
+    AnswerStore(store.database).keep_answer("new", "{}")
     old = [finish_long_ago(file, 8, store, f"Kettle {number} is old.") for number in range(3)]
     younger = finish_long_ago(file, 6, store, "Kettle 4 is younger.")
     pending = running(store, "Kettle 5 boils.")
-    assert store.delete_finished(7 * DAY, 2) == 2
-    assert store.delete_finished(7 * DAY, 2) == 1
-    assert store.delete_finished(7 * DAY, 2) == 0
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 2
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 1
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 0
     for job in old:
         assert_gone(store, job.id)
     assert {listed.id for listed in store.recent(10)} == {younger.id, pending.job_id}
-    assert (store.kept_answer("old"), store.kept_answer("new")) == (None, "{}")
-    store.close()
+    assert (
+        AnswerStore(store.database).kept_answer("old"),
+        AnswerStore(store.database).kept_answer("new"),
+    ) == (None, "{}")
+    store.database.close()
 
 
 @pytest.mark.parametrize(("keep_for", "left"), [(None, 1), (7 * DAY, 0), (9 * DAY, 1)])
@@ -220,8 +245,8 @@ def test_the_upkeep_of_a_worker_deletes_claims_after_the_days_that_are_set(
 ) -> None:
     finish_long_ago(house.home / "esoteric.db", 8, house.store)
     slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
-    Reaper(house.store, house.queue, heartbeat, Event(), keep_for).look()
+    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
+    Reaper(house.store.database, house.queue, heartbeat, Event(), keep_for).look()
     assert len(house.store.recent(10)) == left
 
 
@@ -236,8 +261,8 @@ def test_many_old_claims_are_deleted_in_parts(house: House) -> None:
             [[f"copy{number}"] for number in range(MOST_DELETED_AT_ONCE)],
         )
     slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
-    reaper = Reaper(house.store, house.queue, heartbeat, Event(), DAY)
+    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
+    reaper = Reaper(house.store.database, house.queue, heartbeat, Event(), DAY)
     reaper.look()
     assert house.store.search("", 1, 0)[1] == 1
     reaper.look()
@@ -252,8 +277,8 @@ def test_the_message_of_a_claim_that_is_deleted_while_it_waits_leaves_the_queue(
     assert CLAIM not in message.read_text()
     house.store.delete(job.id)
     slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store, slot, Event())
-    Reaper(house.store, house.queue, heartbeat, Event()).look()
+    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
+    Reaper(house.store.database, house.queue, heartbeat, Event()).look()
     assert messages(house) == 0
 
 

@@ -12,13 +12,12 @@ from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.documents import claim_document
-from worker.jobs import (
-    Job,
-    JobStore,
-    Run,
-    SearchedCorpus,
-    UnknownJob,
-)
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.jobs import Job, UnknownJob
+from worker.reports import SearchedCorpus
+from worker.run_store import Run, RunStore
+from worker.worker_store import WorkerStore
 
 MINUTE = timedelta(minutes=1)
 PAST = timedelta(seconds=-1)
@@ -28,9 +27,19 @@ ANOTHER_RESULT = ClaimResult.model_validate(claim_document("Late.", "REFUTES"))
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[JobStore]:
-    store = JobStore(f"sqlite:///{tmp_path}/deep/down/claims.db")
+    store = JobStore(Database(f"sqlite:///{tmp_path}/deep/down/claims.db"))
     yield store
-    store.close()
+    store.database.close()
+
+
+@pytest.fixture
+def runs(store: JobStore) -> RunStore:
+    return RunStore(store.database)
+
+
+@pytest.fixture
+def workers(store: JobStore) -> WorkerStore:
+    return WorkerStore(store.database)
 
 
 def submit(store: JobStore, claim: str = "Tea is a drink.") -> Job:
@@ -40,7 +49,7 @@ def submit(store: JobStore, claim: str = "Tea is a drink.") -> Job:
 
 
 def start(store: JobStore, job: Job) -> Run:
-    run = store.start(job.id, "a worker")
+    run = RunStore(store.database).start(job.id, "a worker")
     assert run is not None
     return run
 
@@ -60,6 +69,7 @@ def test_a_submitted_claim_is_queued_and_found_again(store: JobStore) -> None:
 
 def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     store: JobStore,
+    runs: RunStore,
 ) -> None:
     job = submit(store)
     assert store.submit(job.claim, "esoteric") == (job, False)
@@ -67,7 +77,7 @@ def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     assert store.submit(job.claim, "esoteric") == (store.get(job.id), False)
     assert store.submit(job.claim, "another recipe")[1]
     assert store.submit(job.claim + "!", "esoteric")[1]
-    store.finish(run, RESULT)
+    runs.finish(run, RESULT)
     again, new = store.submit(job.claim, "esoteric")
     assert new
     assert again.id != job.id
@@ -80,7 +90,7 @@ def test_an_unknown_id_is_an_error(store: JobStore) -> None:
     assert store.events("0123456789abcdef01234567", 0) == []
 
 
-def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
+def test_a_job_is_started_by_one_worker_only(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
     assert (run.job_id, run.attempt, run.claim, run.recipe) == (
@@ -89,7 +99,7 @@ def test_a_job_is_started_by_one_worker_only(store: JobStore) -> None:
         "Tea is a drink.",
         "esoteric",
     )
-    assert store.start(job.id, "another worker") is None
+    assert runs.start(job.id, "another worker") is None
     assert store.get(job.id).state == "running"
     assert store.get(job.id).started_at is not None
 
@@ -105,58 +115,64 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
     assert job.finished_at is not None
 
 
-def test_a_finished_job_keeps_its_result_after_late_changes(store: JobStore) -> None:
+def test_a_finished_job_keeps_its_result_after_late_changes(
+    store: JobStore, runs: RunStore
+) -> None:
     job = submit(store)
     run = start(store, job)
-    (running,) = store.running()
-    assert store.finish(run, RESULT)
+    (running,) = runs.running()
+    assert runs.finish(run, RESULT)
     done = store.get(job.id)
     assert (done.state, done.result, done.error) == ("done", RESULT, None)
     assert done.finished_at is not None
-    assert not store.finish(run, ANOTHER_RESULT)
-    assert not store.fail(run, EsotericError("x", "x", "x"))
-    assert not store.record(run, Progress("spans", "late", 1, 2))
-    assert not store.renew(run)
-    assert not store.give_back(run)
-    assert not store.take_back(running)
-    assert store.start(job.id, "another worker") is None
+    assert not runs.finish(run, ANOTHER_RESULT)
+    assert not runs.fail(run, EsotericError("x", "x", "x"))
+    assert not runs.record(run, Progress("spans", "late", 1, 2))
+    assert not runs.renew(run)
+    assert not runs.give_back(run)
+    assert not runs.take_back(running)
+    assert runs.start(job.id, "another worker") is None
     assert store.cancel(job.id) == done
     assert store.get(job.id) == done
 
 
-def test_a_failed_job_says_why_and_what_to_do(store: JobStore) -> None:
+def test_a_failed_job_says_why_and_what_to_do(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
-    assert store.fail(start(store, job), EsotericError("no_index", "No index.", "Build one."))
+    assert runs.fail(start(store, job), EsotericError("no_index", "No index.", "Build one."))
     failed = store.get(job.id)
     assert (failed.state, failed.result) == ("failed", None)
     assert failed.error == Problem("no_index", "No index.", "Build one.")
 
 
-def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore) -> None:
+def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert store.cancel(job.id).state == "cancelled"
-    assert store.start(job.id, "a worker") is None
+    assert runs.start(job.id, "a worker") is None
     assert store.submit(job.claim, job.recipe)[1]
 
 
-def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(store: JobStore) -> None:
+def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(
+    store: JobStore, runs: RunStore
+) -> None:
     job = submit(store)
     run = start(store, job)
-    assert store.record(run, Progress("spans", "two spans", 1, 9))
+    assert runs.record(run, Progress("spans", "two spans", 1, 9))
     assert store.cancel(job.id).state == "cancelled"
-    assert not store.record(run, Progress("titles", "three titles", 2, 9))
-    assert not store.renew(run)
-    assert not store.finish(run, RESULT)
+    assert not runs.record(run, Progress("titles", "three titles", 2, 9))
+    assert not runs.renew(run)
+    assert not runs.finish(run, RESULT)
     assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
 
 
-def test_events_are_numbered_from_one_and_returned_after_any_number(store: JobStore) -> None:
+def test_events_are_numbered_from_one_and_returned_after_any_number(
+    store: JobStore, runs: RunStore
+) -> None:
     other = start(store, submit(store, "Coffee is a drink."))
-    store.record(other, Progress("spans", "of another claim", 1, 2))
+    runs.record(other, Progress("spans", "of another claim", 1, 2))
     job = submit(store)
     run = start(store, job)
     for number in range(3):
-        assert store.record(run, Progress("spans", f"message {number}", number, 3))
+        assert runs.record(run, Progress("spans", f"message {number}", number, 3))
     events = store.events(job.id, 0)
     assert [(e.n, e.stage, e.message, e.done, e.of) for e in events] == [
         (1, "spans", "message 0", 0, 3),
@@ -169,9 +185,10 @@ def test_events_are_numbered_from_one_and_returned_after_any_number(store: JobSt
 
 def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
     store: JobStore,
+    runs: RunStore,
 ) -> None:
     job = submit(store)
-    assert store.give_back(start(store, job))
+    assert runs.give_back(start(store, job))
     queued = store.get(job.id)
     assert (queued.state, queued.attempts, queued.started_at) == ("queued", 0, None)
     assert store.submit(job.claim, job.recipe) == (queued, False)
@@ -180,46 +197,47 @@ def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
 
 def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_numbers(
     store: JobStore,
+    runs: RunStore,
 ) -> None:
     job = submit(store)
     lost = start(store, job)
-    store.record(lost, Progress("spans", "two spans", 1, 9))
-    (running,) = store.running()
+    runs.record(lost, Progress("spans", "two spans", 1, 9))
+    (running,) = runs.running()
     assert (running.run, running.events) == (lost, 1)
-    assert store.running("another worker") == []
-    assert store.take_back(running)
-    assert store.running() == []
+    assert runs.running("another worker") == []
+    assert runs.take_back(running)
+    assert runs.running() == []
     run = start(store, job)
     assert run.attempt == 2
-    assert not store.finish(lost, ANOTHER_RESULT)
-    store.record(run, Progress("spans", "two spans", 1, 9))
+    assert not runs.finish(lost, ANOTHER_RESULT)
+    runs.record(run, Progress("spans", "two spans", 1, 9))
     assert [(event.n, event.stage) for event in store.events(job.id, 0)] == [
         (1, "spans"),
         (2, "start"),
         (3, "spans"),
     ]
     assert "starts again" in store.events(job.id, 1)[0].message
-    assert store.finish(run, RESULT)
+    assert runs.finish(run, RESULT)
     assert store.get(job.id).result == RESULT
 
 
-def test_a_renewed_job_is_not_queued_again(store: JobStore) -> None:
+def test_a_renewed_job_is_not_queued_again(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
-    (seen,) = store.running()
-    assert store.renew(run)
-    assert not store.take_back(seen)
-    assert not store.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
+    (seen,) = runs.running()
+    assert runs.renew(run)
+    assert not runs.take_back(seen)
+    assert not runs.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "running"
 
 
-def test_a_lost_job_can_be_given_up(store: JobStore) -> None:
+def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
-    (lost,) = store.running()
-    assert store.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
+    (lost,) = runs.running()
+    assert runs.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "failed"
-    assert not store.finish(run, RESULT)
+    assert not runs.finish(run, RESULT)
 
 
 def test_search_ignores_case_takes_wildcards_literally_and_shows_the_newest_first(
@@ -261,31 +279,35 @@ def test_search_gives_pages_and_the_number_of_all(store: JobStore) -> None:
     assert store.search("claim", 3, 9) == ([], 7)
 
 
-def test_counts_has_every_state(store: JobStore) -> None:
+def test_counts_has_every_state(store: JobStore, runs: RunStore) -> None:
     submit(store, "One.")
     submit(store, "Two.")
-    store.finish(start(store, submit(store, "Three.")), RESULT)
+    runs.finish(start(store, submit(store, "Three.")), RESULT)
     store.cancel(submit(store, "Four.").id)
     assert store.counts() == {"queued": 2, "running": 0, "done": 1, "failed": 0, "cancelled": 1}
 
 
-def test_queued_jobs_without_a_recent_message_are_found_oldest_first(store: JobStore) -> None:
+def test_queued_jobs_without_a_recent_message_are_found_oldest_first(
+    store: JobStore, runs: RunStore
+) -> None:
     jobs = [submit(store, f"Claim {number}.") for number in range(4)]
     start(store, jobs[0])
     store.dispatched(jobs[1].id)
     none = timedelta(0)
-    assert store.queued() == 3
-    assert store.take_unsent(MINUTE, 10) == []
-    assert store.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
-    assert store.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
+    assert runs.queued() == 3
+    assert runs.take_unsent(MINUTE, 10) == []
+    assert runs.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
+    assert runs.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
 
 
-def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(store: JobStore) -> None:
+def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(
+    store: JobStore, runs: RunStore
+) -> None:
     refused, sent, given_back = (
         store.submit(f"Claim {n} is made of tin.", "esoteric")[0] for n in range(3)
     )
     store.dispatched(sent.id)
-    assert store.give_back(start(store, given_back))
+    assert runs.give_back(start(store, given_back))
     assert [store.accepted(job.id) for job in (refused, sent, given_back)] == [False, True, True]
     for job in (refused, sent, given_back):
         store.withdraw(job.id)
@@ -295,31 +317,31 @@ def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(store: JobStore
     assert store.submit(refused.claim, "esoteric")[1]
 
 
-def test_workers_are_known_by_their_heartbeats(store: JobStore) -> None:
+def test_workers_are_known_by_their_heartbeats(workers: WorkerStore) -> None:
     now = datetime.now(UTC)
-    assert store.workers(MINUTE) == []
-    store.beat("first", now, "loading")
-    store.beat("second", now, "broken", EsotericError("no_index", "No index.", "Build one."))
+    assert workers.alive(MINUTE) == []
+    workers.beat("first", now, "loading")
+    workers.beat("second", now, "broken", EsotericError("no_index", "No index.", "Build one."))
     corpus = SearchedCorpus("Almanac", "vital", 9842, "2026-11-20T09:30:00Z")
-    store.beat("first", now, "ready", corpus=corpus)
-    first, second = store.workers(MINUTE)
+    workers.beat("first", now, "ready", corpus=corpus)
+    first, second = workers.alive(MINUTE)
     assert (first.id, first.state, first.problem) == ("first", "ready", None)
     assert (first.corpus, second.corpus) == (corpus, None)
     assert second.problem == Problem("no_index", "No index.", "Build one.")
-    assert store.workers(PAST) == []
-    store.forget_worker("first")
-    assert [worker.id for worker in store.workers(MINUTE)] == ["second"]
-    store.forget_workers(MINUTE)
-    assert len(store.workers(MINUTE)) == 1
-    store.forget_workers(PAST)
-    assert store.workers(MINUTE) == []
+    assert workers.alive(PAST) == []
+    workers.forget("first")
+    assert [worker.id for worker in workers.alive(MINUTE)] == ["second"]
+    workers.forget_silent(MINUTE)
+    assert len(workers.alive(MINUTE)) == 1
+    workers.forget_silent(PAST)
+    assert workers.alive(MINUTE) == []
 
 
 def test_stored_jobs_remain_after_the_store_is_closed(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/claims.db"
-    first = JobStore(url)
+    first = JobStore(Database(url))
     job = submit(first)
-    first.close()
-    second = JobStore(url)
+    first.database.close()
+    second = JobStore(Database(url))
     assert second.get(job.id) == job
-    second.close()
+    second.database.close()

@@ -12,7 +12,9 @@ import pytest
 
 from retrieval.result import ClaimResult
 from tests.app.documents import claim_document
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.run_store import RunStore
 
 T = TypeVar("T")
 RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
@@ -36,23 +38,23 @@ def at_once(number: int, do: Callable[[int], T]) -> list[T]:
 
 
 def submit_in_a_process(url: str, barrier: Barrier, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
-    store = JobStore(url)
+    store = JobStore(Database(url))
     barrier.wait()
     for number in range(20):
         job, new = store.submit(f"Claim {number}.", "esoteric")
         results.put((number, job.id, new))
-    store.close()
+    store.database.close()
 
 
 def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
     """Each thread has its own store, and the database does not exist yet."""
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
     submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
     assert len({job.id for job, _ in submitted}) == 1
     assert [new for _, new in submitted].count(True) == 1
     assert stores[0].counts()["queued"] == 1
     for store in stores:
-        store.close()
+        store.database.close()
 
 
 @pytest.mark.server
@@ -76,38 +78,42 @@ def test_the_same_claims_submitted_by_many_processes_are_one_job_each(tmp_path: 
 
 
 def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
     for number in range(10):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        runs = at_once(8, lambda which, job=job: stores[which].start(job.id, f"w{which}"))  # type: ignore[misc]
+        runs = at_once(
+            8, lambda which, job=job: RunStore(stores[which].database).start(job.id, f"w{which}")
+        )  # type: ignore[misc]
         assert len([run for run in runs if run is not None]) == 1
     for store in stores:
-        store.close()
+        store.database.close()
 
 
 def test_a_lost_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) -> None:
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(8)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
     job, _ = stores[0].submit("Tea is a drink.", "esoteric")
-    run = stores[0].start(job.id, "lost")
+    run = RunStore(stores[0].database).start(job.id, "lost")
     assert run is not None
-    (lost,) = stores[0].running()
-    taken = at_once(8, lambda which: stores[which].take_back(lost))
+    (lost,) = RunStore(stores[0].database).running()
+    taken = at_once(8, lambda which: RunStore(stores[which].database).take_back(lost))
     assert taken.count(True) == 1
     assert stores[0].get(job.id).attempts == 1
     for store in stores:
-        store.close()
+        store.database.close()
 
 
 def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> None:
-    stores = [JobStore(f"sqlite:///{tmp_path}/claims.db") for _ in range(2)]
+    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(2)]
     for number in range(20):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        run = stores[0].start(job.id, "worker")
+        run = RunStore(stores[0].database).start(job.id, "worker")
         assert run is not None
         outcomes = at_once(
             2,
             lambda which, run=run: (  # type: ignore[misc]
-                stores[0].finish(run, RESULT) if which == 0 else stores[1].cancel(run.job_id)
+                RunStore(stores[0].database).finish(run, RESULT)
+                if which == 0
+                else stores[1].cancel(run.job_id)
             ),
         )
         end = stores[0].get(job.id)
@@ -115,4 +121,4 @@ def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> Non
         assert end.state in ("done", "cancelled")
         assert (end.result is not None) == (end.state == "done")
     for store in stores:
-        store.close()
+        store.database.close()

@@ -10,8 +10,9 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 
 from tests.worker.conftest import House
-from worker.database import EVENTS, Database
+from worker.database import Database
 from worker.logs import start_logging
+from worker.schema import EventRow
 
 CLAIM = "The kettle of Quillby is made of pewter."
 
@@ -62,8 +63,8 @@ def test_an_error_of_the_system_keeps_its_message(
 
 def test_an_error_of_the_database_does_not_show_what_was_to_be_stored(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/claims.db")
-    with pytest.raises(IntegrityError) as caught, database.writing() as connection:
-        connection.execute(insert(EVENTS).values(claim_id="x", n=1, message=CLAIM))
+    with pytest.raises(IntegrityError) as caught, database.writing() as session:
+        session.execute(insert(EventRow).values(claim_id="x", n=1, message=CLAIM))
     assert "pewter" not in str(caught.value)
     database.close()
 

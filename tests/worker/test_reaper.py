@@ -18,6 +18,7 @@ from worker.heartbeat import Heartbeat
 from worker.jobs import Job
 from worker.reaper import MOST_SENT_AT_ONCE, Reaper
 from worker.retriever import RetrieverSlot
+from worker.run_store import RunStore
 
 
 def messages(house: House) -> int:
@@ -57,19 +58,19 @@ def submit(house: House, number: int) -> list[Job]:
 @pytest.fixture
 def heartbeat(any_house: House) -> Heartbeat:
     slot = RetrieverSlot(open_retriever, any_house.settings)
-    return Heartbeat("by-hand", any_house.store, slot, Event())
+    return Heartbeat("by-hand", any_house.store.database, slot, Event())
 
 
 @pytest.fixture
 def reaper(any_house: House, heartbeat: Heartbeat) -> Reaper:
-    return Reaper(any_house.store, any_house.queue, heartbeat, Event())
+    return Reaper(any_house.store.database, any_house.queue, heartbeat, Event())
 
 
 def test_claims_that_wait_for_a_busy_worker_get_no_second_message(
     any_house: House, heartbeat: Heartbeat, reaper: Reaper
 ) -> None:
     first, *_ = submit(any_house, 20)
-    run = any_house.store.start(first.id, "by-hand")
+    run = RunStore(any_house.store.database).start(first.id, "by-hand")
     assert run is not None
     with heartbeat.keeping(run):
         for _ in range(5):
@@ -89,7 +90,9 @@ def test_lost_messages_are_sent_again_once_and_the_oldest_first(
     let_an_hour_pass(any_house)
     reaper.look()
     assert messages(any_house) == MOST_SENT_AT_ONCE
-    assert any_house.store.take_unsent(timedelta(minutes=1), 10) == [job.id for job in jobs[-5:]]
+    assert RunStore(any_house.store.database).take_unsent(timedelta(minutes=1), 10) == [
+        job.id for job in jobs[-5:]
+    ]
     let_an_hour_pass(any_house)
     for _ in range(3):
         reaper.look()
@@ -139,10 +142,10 @@ def test_a_redis_that_is_away_keeps_no_reaper_from_its_other_work(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     job = redis_house.queue.submit("The kettle is made of tin.", "esoteric")
-    assert redis_house.store.start(job.id, "lost") is not None
+    assert RunStore(redis_house.store.database).start(job.id, "lost") is not None
     slot = RetrieverSlot(open_retriever, redis_house.settings)
-    heartbeat = Heartbeat("by-hand", redis_house.store, slot, Event())
-    reaper = Reaper(redis_house.store, redis_house.queue, heartbeat, Event())
+    heartbeat = Heartbeat("by-hand", redis_house.store.database, slot, Event())
+    reaper = Reaper(redis_house.store.database, redis_house.queue, heartbeat, Event())
     redis_server.stop()
 
     def taken_back() -> bool:

@@ -15,7 +15,9 @@ from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
 from worker.health import worker_health
-from worker.jobs import Job, SearchedCorpus
+from worker.jobs import Job
+from worker.reports import SearchedCorpus
+from worker.worker_store import WorkerStore
 
 pytestmark = pytest.mark.server
 
@@ -140,7 +142,7 @@ def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
     assert failed.error.code == "check_stalled"
     assert failed.error.message == "The check made no progress for 3 seconds, so it was ended."
     assert house.wait_for_state(other, "done").attempts == 1
-    assert worker_health(house.store).workers == 1
+    assert worker_health(WorkerStore(house.store.database)).workers == 1
     assert worker.process.poll() is None
     assert "fake_retriever.py" in worker.log.read_text()  # where it hung
     worker.stop()
@@ -164,7 +166,9 @@ def test_a_worker_ends_when_the_process_that_keeps_it_is_killed(house: House) ->
     house.wait_until_ready()
     worker.process.kill()
     worker.process.wait()
-    wait_until(lambda: worker_health(house.store).workers == 0, "its end", seconds=5)
+    wait_until(
+        lambda: worker_health(WorkerStore(house.store.database)).workers == 0, "its end", seconds=5
+    )
 
 
 def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
@@ -231,7 +235,7 @@ def test_a_worker_stops_in_time_after_sigterm_and_queues_its_claim_again(
     assert worker.process.returncode == 0
     queued = any_house.store.get(job.id)
     assert (queued.state, queued.attempts) == ("queued", 0)
-    assert worker_health(any_house.store).workers == 0
+    assert worker_health(WorkerStore(any_house.store.database)).workers == 0
     any_house.let_go()
     any_house.start_worker()
     done = any_house.wait_for_state(job, "done")
@@ -307,8 +311,11 @@ def test_a_worker_without_an_index_fails_claims_with_how_to_fix_it_and_recovers(
         "Build one: esoteric index build --source vital",
     )
     # With its next heartbeat, at most two seconds later.
-    wait_until(lambda: worker_health(house.store).problem == failed.error, "the notice")
-    health = worker_health(house.store)
+    wait_until(
+        lambda: worker_health(WorkerStore(house.store.database)).problem == failed.error,
+        "the notice",
+    )
+    health = worker_health(WorkerStore(house.store.database))
     assert (health.ready, health.workers) == (False, 1)
     house.give_index("Gazetteer")
     house.wait_until_ready()
@@ -334,10 +341,10 @@ def test_a_worker_whose_index_server_does_not_answer_reports_it_and_keeps_its_re
     worker = house.start_worker()
     house.wait_until_ready()
     house.cut_off()
-    wait_until(lambda: not worker_health(house.store).ready, "the notice")
+    wait_until(lambda: not worker_health(WorkerStore(house.store.database)).ready, "the notice")
     job = house.wait_for_state(house.queue.submit("One kettle.", "esoteric"), "failed")
     assert job.error == Problem("index_unreachable", "The index is cut off.", "Wait.")
-    assert worker_health(house.store).problem == job.error
+    assert worker_health(WorkerStore(house.store.database)).problem == job.error
     house.reconnect()
     house.wait_until_ready()
     house.wait_for_state(house.queue.submit("Two kettles.", "esoteric"), "done")
@@ -347,7 +354,7 @@ def test_a_worker_whose_index_server_does_not_answer_reports_it_and_keeps_its_re
 def test_a_ready_worker_reports_its_corpus(house: House) -> None:
     house.start_worker()
     house.wait_until_ready()
-    corpus = worker_health(house.store).corpus
+    corpus = worker_health(WorkerStore(house.store.database)).corpus
     assert corpus is not None
     assert replace(corpus, recipes=None) == SearchedCorpus("Almanac", "vital", 1, BUILT_AT)
     assert corpus.recipes is not None
@@ -367,15 +374,15 @@ def test_an_unexpected_error_fails_the_claim_in_plain_words_and_is_logged(
 
 
 def test_health_says_whether_a_worker_runs(house: House) -> None:
-    health = worker_health(house.store)
+    health = worker_health(WorkerStore(house.store.database))
     assert not health.ready
     assert health.problem is not None
     assert health.problem.code == "no_worker"
     worker = house.start_worker()
     house.wait_until_ready()
-    assert worker_health(house.store).workers == 1
+    assert worker_health(WorkerStore(house.store.database)).workers == 1
     worker.stop()
-    assert not worker_health(house.store).ready
+    assert not worker_health(WorkerStore(house.store.database)).ready
 
 
 def test_a_worker_whose_database_is_damaged_ends_with_one_line(house: House) -> None:

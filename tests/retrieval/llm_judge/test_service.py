@@ -30,7 +30,9 @@ from tests.retrieval.llm_judge.chat_server import (
     verdict,
 )
 from worker.health import worker_health
-from worker.jobs import Job, JobStore
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.worker_store import WorkerStore
 
 pytestmark = pytest.mark.server
 
@@ -111,7 +113,7 @@ def service(
     (home / "index").symlink_to(index)
     (home / "models").symlink_to(unpacked)
     service = Service(home, server)
-    until(lambda: worker_health(service.store).ready, "a ready worker")
+    until(lambda: worker_health(WorkerStore(service.store.database)).ready, "a ready worker")
     yield service
     service.close()
 

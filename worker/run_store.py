@@ -1,0 +1,215 @@
+"""The claims, as a worker sees them: start, keep the lease, store the result, find lost ones."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select, update
+from sqlalchemy.orm import Session
+
+from retrieval.errors import EsotericError
+from retrieval.result import ClaimResult
+from retrieval.types import Progress
+from worker import clock
+from worker.database import Database
+from worker.jobs import State
+from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
+from worker.transitions import change, end, requeue
+
+
+@dataclass(frozen=True)
+class Run:
+    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt."""
+
+    job_id: str
+    token: str
+    attempt: int
+    claim: str
+    recipe: str
+
+
+@dataclass(frozen=True)
+class RunningJob:
+    """A run that has not ended, and what changes while it does well.
+
+    ``renewed`` changes with every renewal of its lease, ``events`` with every event.
+    """
+
+    run: Run
+    renewed: datetime
+    events: int
+
+
+class RunStore:
+    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # One claim
+
+    def start(self, job_id: str, worker: str) -> Run | None:
+        """Start a queued job. ``None``: it is not queued, so there is nothing to do.
+
+        A job that was started before gets an event about it; event numbers continue.
+        """
+        now, token = clock.now(), secrets.token_hex(16)
+        queued = and_(ClaimRow.id == job_id, ClaimRow.state == "queued")
+        with self._database.writing() as session:
+            taken = change(
+                session,
+                queued,
+                state="running",
+                attempts=ClaimRow.attempts + 1,
+                token=token,
+                worker=worker,
+                lease_until=now,
+                started_at=now,
+                dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
+            )
+            if not taken:
+                return None
+            row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
+            run = Run(row.id, token, row.attempts, row.claim, row.recipe)
+            if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
+                again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
+                _append(session, run, again)
+            return run
+
+    def state(self, job_id: str) -> State | None:
+        """Return the state of a job, ``None`` if there is no such job."""
+        with self._database.reading() as session:
+            found = session.scalar(select(ClaimRow.state).where(ClaimRow.id == job_id))
+            return cast("State | None", found)
+
+    def renew(self, run: Run) -> bool:
+        """Renew the lease. False: the job no longer belongs to this run."""
+        with self._database.writing() as session:
+            return change(session, _held_by(run), lease_until=clock.now())
+
+    def record(self, run: Run, progress: Progress) -> bool:
+        """Append an event. False: the job no longer belongs to this run; nothing was written."""
+        with self._database.writing() as session:
+            # Locked, so that the job is not deleted before its event is there.
+            held = select(ClaimRow.id).where(_held_by(run)).with_for_update()
+            if session.scalar(held) is None:
+                return False
+            _append(session, run, progress)
+            return True
+
+    def finish(self, run: Run, result: ClaimResult) -> bool:
+        """Store the result. False: the job no longer belongs to this run; nothing was written."""
+        with self._database.writing() as session:
+            return end(session, _held_by(run), "done", **ClaimRow.outcome(result))
+
+    def fail(self, run: Run, error: EsotericError) -> bool:
+        """Store the error. False: the job no longer belongs to this run; nothing was written."""
+        with self._database.writing() as session:
+            return end(session, _held_by(run), "failed", error=error.problem)
+
+    def give_back(self, run: Run) -> bool:
+        """Queue the job again because its worker stops; this attempt is not counted."""
+        with self._database.writing() as session:
+            return requeue(session, _held_by(run), attempts=ClaimRow.attempts - 1)
+
+    def was_deleted(self, run: Run, began: datetime) -> bool:
+        """Return whether the job was deleted; then delete the answers of models since ``began``.
+
+        The run may have stored one after the deletion. Those of other claims are asked for again.
+        """
+        with self._database.writing() as session:
+            if session.scalar(select(exists().where(ClaimRow.id == run.job_id))):
+                return False
+            session.execute(delete(AnswerRow).where(AnswerRow.kept_at >= began))
+            return True
+
+    # All claims
+
+    def running(self, worker: str | None = None) -> list[RunningJob]:
+        """Return the runs that have not ended, of one worker or of all."""
+        events = select(func.count()).where(EventRow.claim_id == ClaimRow.id).scalar_subquery()
+        run = (ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe)
+        wanted = select(ClaimRow.lease_until, events, *run).where(ClaimRow.state == "running")
+        if worker is not None:
+            wanted = wanted.where(ClaimRow.worker == worker)
+        with self._database.reading() as session:
+            return [
+                RunningJob(Run(*of), renewed, events)
+                for renewed, events, *of in session.execute(wanted)
+            ]
+
+    def take_back(self, job: RunningJob) -> bool:
+        """Queue a lost job again. False: it was meanwhile renewed, ended or queued.
+
+        It counts as sent now: the caller sends it.
+        """
+        with self._database.writing() as session:
+            return requeue(session, _not_renewed(job), dispatched_at=clock.now())
+
+    def give_up(self, job: RunningJob, error: EsotericError) -> bool:
+        """Fail a lost job. False: it was meanwhile renewed, ended or queued."""
+        with self._database.writing() as session:
+            return end(session, _not_renewed(job), "failed", error=error.problem)
+
+    def queued(self) -> int:
+        """Return the number of queued jobs."""
+        with self._database.reading() as session:
+            return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
+
+    def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
+        """Return queued jobs whose last message is at least this old, oldest first.
+
+        They count as sent now, so that no two processes send the same one.
+        """
+        now = clock.now()
+        sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)
+        unsent = (
+            select(ClaimRow.id)
+            .where(ClaimRow.state == "queued", sent <= now - for_at_least)
+            .order_by(ClaimRow.number)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        with self._database.writing() as session:
+            ids = list(session.scalars(unsent))
+            session.execute(update(ClaimRow).where(ClaimRow.id.in_(ids)).values(dispatched_at=now))
+        return ids
+
+    def delete_finished(self, ago: timedelta, limit: int) -> int:
+        """Delete up to ``limit`` jobs that ended at least this long ago, and return their number.
+
+        Answers of language models that are as old are deleted too.
+        """
+        before = clock.now() - ago
+        old = select(ClaimRow.id).where(ClaimRow.finished_at <= before).limit(limit)
+        with self._database.writing() as session:
+            ids = list(session.scalars(old))
+            session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
+            session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))
+        return len(ids)
+
+
+def _append(session: Session, run: Run, progress: Progress) -> None:
+    last = select(func.max(EventRow.n)).where(EventRow.claim_id == run.job_id)
+    session.add(
+        EventRow(
+            claim_id=run.job_id,
+            n=(session.scalar(last) or 0) + 1,
+            at=clock.now(),
+            stage=progress.stage,
+            message=progress.message,
+            done=progress.done,
+            of=progress.of,
+        )
+    )
+
+
+def _held_by(run: Run) -> ColumnElement[bool]:
+    return and_(ClaimRow.id == run.job_id, ClaimRow.state == "running", ClaimRow.token == run.token)
+
+
+def _not_renewed(job: RunningJob) -> ColumnElement[bool]:
+    return and_(_held_by(job.run), ClaimRow.lease_until == job.renewed)

@@ -1,0 +1,164 @@
+"""The tables of the database, as mapped classes; ``worker/migrations`` makes and changes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
+from worker.reports import AskedModel, SearchedCorpus
+
+# The newest revision in worker/migrations.
+REVISION = "0001"
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC, stored without time zone because SQLite has none."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time as the database stores it."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time with its time zone."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class AsJson(TypeDecorator[Any]):
+    """A value of one class, stored as JSON text."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, kind: type) -> None:
+        super().__init__()
+        self.kind = kind
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """Return the value as the database stores it."""
+        if value is None:
+            return None
+        return self._adapter.dump_json(value, exclude_unset=True).decode()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Return the value; raises pydantic's ``ValidationError`` if it is another kind."""
+        return None if value is None else self._adapter.validate_json(value)
+
+
+class Base(DeclarativeBase):
+    """All tables."""
+
+    type_annotation_map: ClassVar = {datetime: UtcDateTime, str: Text}
+
+
+class ClaimRow(Base):
+    """A submitted claim."""
+
+    __tablename__ = "claims"
+    __table_args__ = (
+        Index("claims_by_state", "state", "lease_until"),
+        {"sqlite_autoincrement": True},
+    )
+
+    # The order of the history, also for two claims of the same millisecond.
+    number: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(String(32), unique=True)
+    claim: Mapped[str]
+    # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
+    folded: Mapped[str]
+    recipe: Mapped[str] = mapped_column(String(64))
+    # A digest of claim and recipe while the job is pending, NULL afterwards. UNIQUE allows
+    # many NULLs, so it means "one pending job", on every database.
+    pending: Mapped[str | None] = mapped_column(String(64), unique=True)
+    state: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+    # When the broker last took a message for it; NULL: the claim is not accepted yet.
+    dispatched_at: Mapped[datetime | None]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    attempts: Mapped[int]
+    # Identifies one run of the job. Only the worker with this token may write events or a result.
+    token: Mapped[str | None] = mapped_column(String(32))
+    worker: Mapped[str | None] = mapped_column(String(128))
+    # Changes when the worker renews its lease. Others only look whether it changes: they do not
+    # compare this time with their clocks, which may differ from the worker's.
+    lease_until: Mapped[datetime | None]
+    # Copies of the result's verdict, so that a list of claims need not read the results.
+    label: Mapped[str | None] = mapped_column(String(16))
+    confidence: Mapped[float | None] = mapped_column(Float)
+    leans: Mapped[str | None] = mapped_column(String(16))
+    result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
+    error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
+
+    @staticmethod
+    def outcome(result: ClaimResult) -> dict[str, Any]:
+        """Return the columns of a claim that is done."""
+        verdict = result.verdict
+        return {
+            "label": verdict.label,
+            "confidence": verdict.confidence,
+            "leans": verdict.leans,
+            "result": result,
+        }
+
+
+class EventRow(Base):
+    """One step of the work on a claim."""
+
+    __tablename__ = "events"
+
+    claim_id: Mapped[str] = mapped_column(
+        String(32), ForeignKey("claims.id", ondelete="CASCADE"), primary_key=True
+    )
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    stage: Mapped[str] = mapped_column(String(32))
+    message: Mapped[str]
+    done: Mapped[int]
+    of: Mapped[int]
+
+
+class WorkerRow(Base):
+    """A worker, as described by its last heartbeat."""
+
+    __tablename__ = "workers"
+
+    id: Mapped[str] = mapped_column(String(128), primary_key=True)
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    state: Mapped[str] = mapped_column(String(16))
+    problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
+    corpus: Mapped[SearchedCorpus | None] = mapped_column(AsJson(SearchedCorpus))
+    language_model: Mapped[AskedModel | None] = mapped_column(AsJson(AskedModel))
+
+
+class AnswerRow(Base):
+    """An answer of a language model, by the digest of the statement and of what was asked."""
+
+    __tablename__ = "answers"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    answer: Mapped[str]
+    kept_at: Mapped[datetime]

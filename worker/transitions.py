@@ -1,0 +1,54 @@
+"""How a job changes its state: by one UPDATE that names the old state.
+
+Only the database counts; a message in the broker contains only an id. So a lost message causes a
+short delay, and a message that comes twice does no harm. If an UPDATE changes no row, another
+process was first, and nothing is done. A job that is deleted, in any state, is a row that no
+change finds any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, CursorResult, update
+from sqlalchemy.orm import Session
+
+from worker import clock
+from worker.jobs import State
+from worker.schema import ClaimRow
+
+
+def change(session: Session, allowed: ColumnElement[bool], **values: Any) -> bool:
+    """Change the row of a job, if it is as it must be. False: it is not; nothing was changed."""
+    statement = update(ClaimRow).where(allowed).values(**values)
+    # No row is in the session before its change.
+    changed = session.execute(statement, execution_options={"synchronize_session": False})
+    return cast("CursorResult[Any]", changed).rowcount == 1
+
+
+def end(session: Session, allowed: ColumnElement[bool], state: State, **values: Any) -> bool:
+    """Give a job one of the states in which it stays. False: nothing was changed."""
+    return change(
+        session,
+        allowed,
+        state=state,
+        finished_at=clock.now(),
+        pending=None,
+        token=None,
+        lease_until=None,
+        **values,
+    )
+
+
+def requeue(session: Session, allowed: ColumnElement[bool], **values: Any) -> bool:
+    """Queue a running job again. False: nothing was changed."""
+    return change(
+        session,
+        allowed,
+        state="queued",
+        token=None,
+        worker=None,
+        lease_until=None,
+        started_at=None,
+        **values,
+    )

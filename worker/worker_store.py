@@ -1,0 +1,61 @@
+"""The workers, as their heartbeats describe them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+
+from retrieval.errors import EsotericError
+from worker import clock
+from worker.database import Database
+from worker.reports import AskedModel, SearchedCorpus, WorkerState
+from worker.schema import WorkerRow
+
+
+class WorkerStore:
+    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def beat(
+        self,
+        worker: str,
+        started_at: datetime,
+        state: WorkerState,
+        problem: EsotericError | None = None,
+        corpus: SearchedCorpus | None = None,
+        language_model: AskedModel | None = None,
+    ) -> None:
+        """Store a worker's heartbeat: its state, problem, corpus and language model."""
+        values = {
+            "started_at": started_at,
+            "seen_at": clock.now(),
+            "state": state,
+            "problem": None if problem is None else problem.problem,
+            "corpus": corpus,
+            "language_model": language_model,
+        }
+        with self._database.writing() as session:
+            # Not a merge: another process may forget this worker at this moment.
+            known = update(WorkerRow).where(WorkerRow.id == worker).values(**values)
+            if session.scalar(known.returning(WorkerRow.id)) is None:
+                session.add(WorkerRow(id=worker, **values))
+
+    def alive(self, seen_within: timedelta) -> list[WorkerRow]:
+        """Return the workers with a heartbeat within this time, newest heartbeat first."""
+        seen = WorkerRow.seen_at >= clock.now() - seen_within
+        wanted = select(WorkerRow).where(seen).order_by(WorkerRow.seen_at.desc(), WorkerRow.id)
+        with self._database.reading() as session:
+            return list(session.scalars(wanted))
+
+    def forget(self, worker: str) -> None:
+        """Remove a worker that stops."""
+        with self._database.writing() as session:
+            session.execute(delete(WorkerRow).where(WorkerRow.id == worker))
+
+    def forget_silent(self, unseen_for: timedelta) -> None:
+        """Remove workers without a heartbeat for this time."""
+        with self._database.writing() as session:
+            session.execute(delete(WorkerRow).where(WorkerRow.seen_at < clock.now() - unseen_for))
