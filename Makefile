@@ -46,7 +46,7 @@ compose-config: $(INSTALLED_TESTS) ## check the Compose files without a containe
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m research.benchmarks
 
-reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, list those that differ
+reproduce: $(INSTALLED_TESTS) ## measure the published figures again on DATA=DIR, list those that differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see docs/training.md)' >&2; exit 2; }
 	$(BIN)/python -m research.evaluation.expected --data $(DATA) --out results
 

@@ -138,7 +138,7 @@ def _erf(inputs: Array) -> Array:
     sizes = np.abs(inputs.astype(np.float64))
     t = 1 / (1 + sizes / 2)
     rest = t * np.exp(-sizes * sizes + np.polynomial.polynomial.polyval(t, _ERFC))
-    found: Array = np.copysign(1 - rest, inputs).astype(inputs.dtype)
+    found: Array = np.copysign(1 - rest, inputs).astype(np.float32)
     return found
 
 
