@@ -125,7 +125,7 @@ def unit(vectors: Array) -> Array:
 
 def gelu(inputs: Array) -> Array:
     """Return the Gaussian error linear unit of each number."""
-    share: Array = (1 + _erf(inputs / np.float32(math.sqrt(2)))) / 2
+    share: Array = (_erf(inputs / np.float32(math.sqrt(2))) + np.float32(1)) * np.float32(0.5)
     return inputs * share
 
 
