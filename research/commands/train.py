@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.errors import reports_errors
+from retrieval.system.optional import require_models, require_research
 from settings import CHECKOUT, Settings
 
 if TYPE_CHECKING:
@@ -41,6 +43,18 @@ def _out_and_run(name: str) -> Callable[[Callable[..., None]], Callable[..., Non
     return lambda command: out(run(command))
 
 
+def _trains(command: Callable[..., None]) -> Callable[..., None]:
+    """Check for the packages of training, and report errors."""
+
+    @wraps(command)
+    def checked(*args: object, **options: object) -> None:
+        require_models("Training")
+        require_research("Training")
+        command(*args, **options)
+
+    return reports_errors(checked)
+
+
 _reader = _folder("--reader", CHECKOUT / "models" / "reader", "The trained relevance model.")
 
 
@@ -57,7 +71,7 @@ def command() -> None:
     type=_FOLDER,
     help="A trained verifier; only the last phase is run, from its weights.",
 )
-@reports_errors
+@_trains
 def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
     """Train the verifier (ten minutes on a GPU; with --start an hour on two cores)."""
     from research.training.verifier.train import train_verifier
@@ -67,7 +81,7 @@ def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
 
 @command.command("calibration", epilog="Example: esoteric train calibration --data ../data")
 @_data
-@reports_errors
+@_trains
 def calibration(data: Path) -> None:
     """Calibrate the verifier to searches for the fitted half of the dev claims (ten minutes)."""
     from research.commands.calibrate import fit_to_searches
@@ -82,7 +96,7 @@ def calibration(data: Path) -> None:
 @_data
 @_out_and_run("reader")
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
-@reports_errors
+@_trains
 def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
     """Train the relevance model with its teacher, the verifier (90 minutes on two cores)."""
     from research.training.reader import train_reader
@@ -96,7 +110,7 @@ def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
 @_data
 @_out_and_run("path")
 @_reader
-@reports_errors
+@_trains
 def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the path model (30 minutes)."""
     from research.training.path import train_path
@@ -118,7 +132,7 @@ def path(data: Path, run: Path, out: Path, reader: Path) -> None:
 )
 @_out_and_run("prover")
 @_reader
-@reports_errors
+@_trains
 def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the prover, which makes the proof of a claim (an hour on two cores)."""
     from research.training.prover import train_prover
@@ -138,7 +152,7 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> Non
     show_default=True,
     help="Which of FER's losses; one alone is an ablation.",
 )
-@reports_errors
+@_trains
 def selector(data: Path, run: Path, out: Path, reader: Path, losses: Losses) -> None:
     """Train the model that selects the evidence most useful for the verdict (30 minutes)."""
     from research.training.selector import train_selector
@@ -151,7 +165,7 @@ def selector(data: Path, run: Path, out: Path, reader: Path, losses: Losses) -> 
 @_data
 @_out_and_run("dense")
 @_reader
-@reports_errors
+@_trains
 def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
     """Train the encoder of claims and paths (half an hour on two cores)."""
     from research.training.dense import train_dense
@@ -163,7 +177,7 @@ def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
 @command.command("static", epilog="Example: esoteric train static --data ../data")
 @_data
 @_out_and_run("static")
-@reports_errors
+@_trains
 def static(data: Path, run: Path, out: Path) -> None:
     """Fit the encoder that builds large indexes (five minutes)."""
     from research.training.static import train_static
@@ -174,7 +188,7 @@ def static(data: Path, run: Path, out: Path) -> None:
 
 @command.command("vectors", epilog="Example: esoteric train vectors")
 @_out_and_run("vital-vectors")
-@reports_errors
+@_trains
 def vectors(run: Path, out: Path) -> None:
     """Encode the default corpus; its vectors are shipped with the project (a minute)."""
     from research.training.vital_vectors import encode_vital
@@ -187,7 +201,7 @@ def vectors(run: Path, out: Path) -> None:
     "--data", required=True, type=_FOLDER, help="Folder with FEVER's train.jsonl and wiki-pages."
 )
 @_folder("--run", CHECKOUT / "runs" / "distilbert", "Folder for logs and checkpoints.")
-@reports_errors
+@_trains
 def distilbert(data: Path, run: Path) -> None:
     """Train the relevance classifier of the ESOTERIC report, for the recipe report.
 
@@ -211,7 +225,7 @@ def distilbert(data: Path, run: Path) -> None:
 @command.command("titles", epilog="Example: esoteric train titles --data ../data")
 @_data
 @_out_and_run("titles")
-@reports_errors
+@_trains
 def titles(data: Path, run: Path, out: Path) -> None:
     """Train the model that generates titles (35 minutes on two cores)."""
     from research.training.titles import train_titles

@@ -24,6 +24,7 @@ from retrieval.models.report.models import present_models
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.recipes.stage_names import reads_report_models
+from retrieval.system.optional import require_research
 from retrieval.types import Progress, Report
 
 
@@ -88,6 +89,7 @@ class RecipeSystem:
 
 
 def _bm25(store: DocumentStore) -> Ranker:
+    require_research("The baseline bm25")
     from research.evaluation.baselines.bm25 import Bm25Ranker
 
     return Bm25Ranker(store)
@@ -100,6 +102,7 @@ def _minilm(store: DocumentStore) -> Ranker:
 
 
 def _tfidf(store: DocumentStore) -> Ranker:
+    require_research("The baseline tfidf")
     from research.evaluation.baselines.tfidf import TfidfRanker
 
     return TfidfRanker(store)

@@ -9,6 +9,7 @@ from typing import Any
 
 from retrieval.errors import ModelUnavailable
 from retrieval.system.files import digest_of
+from retrieval.system.optional import require_models
 
 # Weights are safetensors and the rest is data: no file contains code.
 _FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
@@ -77,6 +78,7 @@ class NamedModel:
 
     def _folder(self) -> Path:
         """Return the folder; a model of the hub is downloaded if it is not in the hub's cache."""
+        require_models(f"{self.variable}={self.name}")
         folder = Path(self.name)
         if folder.is_dir():
             if not any((folder / name).is_file() for name in ("modules.json", "config.json")):

@@ -13,8 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from haystack import Document, Pipeline, component
-from haystack.components.joiners import BranchJoiner
+from retrieval.system.fixes import install_haystack_command
+
+try:
+    from haystack import Document, Pipeline, component
+    from haystack.components.joiners import BranchJoiner
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error}: Haystack is not installed. Run: {install_haystack_command()}"
+    ) from error
 
 from retrieval.claim import read_claim
 from retrieval.pipeline.check import Pipeline as ClaimChecker

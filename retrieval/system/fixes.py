@@ -36,6 +36,21 @@ def install_local_command() -> str:
     return f"{python} -m pip install --no-deps -r {file}"
 
 
+def install_models_command() -> str:
+    """Return the command line that installs what runs models of PyTorch, for this Python."""
+    return f"{_install('requirements-torch.txt')} && {_install('requirements-models.txt')}"
+
+
+def install_research_command() -> str:
+    """Return the command line that installs what baselines and statistics use, for this Python."""
+    return _install("requirements-research.txt")
+
+
+def install_haystack_command() -> str:
+    """Return the command line that installs Haystack, for this Python."""
+    return _install("requirements-haystack.txt")
+
+
 def install_corpora_command() -> str:
     """Return the command line that installs what reads more formats, for this Python."""
     return _install("requirements-corpora.txt")

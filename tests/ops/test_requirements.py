@@ -1,59 +1,80 @@
-"""The requirement files pin every package, and the client of Elasticsearch meets both servers."""
+"""The requirements files pin what pyproject.toml declares, with hashes and without an address."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+import tomllib
 
 import pytest
 
 from settings import CHECKOUT
 
-FILES = (
-    "requirements.txt",
-    "requirements-local.txt",
-    "requirements-corpora.txt",
-    "requirements-zim.txt",
-    "requirements-test.txt",
-    "requirements-weights.txt",
-    "requirements-test-weights.txt",
-)
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+GROUPS = PROJECT["dependency-groups"]
+DECLARED = {
+    "requirements.txt": PROJECT["project"]["dependencies"],
+    **{f"requirements-{name}.txt": needs for name, needs in {**EXTRAS, **GROUPS}.items()},
+}
 
 
-def pins(file: Path) -> dict[str, str]:
-    """Return the versions that a file pins, by package."""
+def name_of(requirement: str) -> str:
+    found = re.match(r"[\w.-]+", requirement)
+    assert found
+    return found[0]
+
+
+def pins(file: str) -> dict[str, str]:
+    """Return the versions that a file pins, by package; each must have a hash."""
+    text = re.sub(r"^\s*#.*\n", "", (CHECKOUT / file).read_text("utf-8"), flags=re.M)
     found = {}
-    for line in file.read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            name, version = line.split("==")
-            assert name not in found
-            found[name] = version
+    for line in text.replace("\\\n", "").splitlines():
+        pin = re.match(r"([\w.-]+)==(\d[\w.]*)(?: ;[^\\]*?)?\s+--hash=sha256:[0-9a-f]{64}", line)
+        assert pin, line
+        assert pin[1] not in found
+        found[pin[1]] = pin[2]
     return found
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_package_has_one_version(name: str) -> None:
-    found = pins(CHECKOUT / name)
-    assert found
-    assert all(re.fullmatch(r"\d[\w.]*", version) for version in found.values())
+@pytest.mark.parametrize("file", DECLARED)
+def test_what_is_declared_is_pinned_with_hashes(file: str) -> None:
+    missing = {name_of(need) for need in DECLARED[file]} - set(pins(file))
+    assert missing == ({"torch"} if file == "requirements-models.txt" else set())
+
+
+def test_pytorch_is_declared_and_pinned_as_one_version() -> None:
+    lines = (CHECKOUT / "requirements-torch.txt").read_text("utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#")] == [EXTRAS["models"][0]]
 
 
 def test_a_package_in_two_files_has_the_same_version_in_both() -> None:
     found: dict[str, str] = {}
-    for name in FILES:
-        for package, version in pins(CHECKOUT / name).items():
+    for file in DECLARED:
+        for package, version in pins(file).items():
             assert found.setdefault(package, version) == version
 
 
+def test_no_file_names_an_index() -> None:
+    for path in CHECKOUT.glob("requirements*"):
+        assert "://" not in path.read_text("utf-8")
+
+
+def test_the_service_needs_neither_pytorch_nor_the_tools_of_research() -> None:
+    left_out = {"torch", "transformers", "sentence-transformers", "haystack-ai", "scipy", "sympy"}
+    assert not left_out & {*pins("requirements.txt")}
+
+
 def test_the_client_of_elasticsearch_is_one_that_servers_8_and_9_answer() -> None:
-    found = pins(CHECKOUT / "requirements.txt")
+    found = pins("requirements.txt")
     assert found["elasticsearch"].startswith("8.19.")
     assert found["elastic-transport"].startswith("8.")
 
 
 def test_the_documentation_says_what_each_package_is_for() -> None:
-    """The first part of the file has the packages that the code uses itself."""
-    first_part = (CHECKOUT / "requirements.txt").read_text("utf-8").split("\n\n")[0]
-    used = re.findall(r"^([\w-]+)==", first_part, re.M)
-    rows = re.findall(r"^\| (`.*?) \|", (CHECKOUT / "docs/packages.md").read_text("utf-8"), re.M)
-    assert sorted(re.findall(r"`([\w-]+)`", " ".join(rows))) == sorted(used)
+    text = (CHECKOUT / "docs/packages.md").read_text("utf-8")
+    cells = " ".join(re.findall(r"^\| ((?:`[a-z\d-]+`(?:, )?)+) \|", text, re.M))
+    cells += " ".join(re.findall(r"^\| `\w+` \| ((?:`[a-z\d-]+`(?:, )?)+) \|", text, re.M))
+    named = set(re.findall(r"`([\w-]+)`", cells)) - set(EXTRAS)
+    used = [*PROJECT["project"]["dependencies"], GROUPS["weights"][0]]
+    used += [need for extra, needs in EXTRAS.items() if extra != "test" for need in needs]
+    assert named == {name_of(need) for need in used}

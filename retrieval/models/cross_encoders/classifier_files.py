@@ -21,6 +21,7 @@ from retrieval.models.cross_encoders.scaling import Scaling
 from retrieval.models.networks.memory import is_out_of_memory, too_little_memory
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import convert_weights_command, esoteric_command
+from retrieval.system.optional import require_models
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 CALIBRATION = "esoteric-calibration.json"
@@ -85,8 +86,9 @@ def read_classifier(folder: Path) -> ClassifierFiles:
 
     Raises:
         ModelUnavailable: a file is missing or damaged, the weights are pickled, or the meaning of
-            the labels is unclear.
+            the labels is unclear; or PyTorch, which computes it, is not installed.
     """
+    require_models("A verifier of your own (ESOTERIC_VERIFIER)")
     path = folder / _CONFIG
     if not path.is_file():
         raise _missing(folder, _CONFIG)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.models.folders import ModelFolders
 from retrieval.system.fixes import esoteric_command
+from retrieval.system.optional import require_models
 
 if TYPE_CHECKING:
     from retrieval.models.encoders.encoder import DocumentEncoder, TextEncoder
@@ -27,6 +28,7 @@ def _minilm(_: ModelFolders) -> DocumentEncoder:
 
 
 def _static(_: ModelFolders) -> DocumentEncoder:
+    require_models("The encoder static")
     from retrieval.models.encoders.static_encoder import StaticEncoder
     from retrieval.models.shipped import STATIC
 
@@ -34,6 +36,7 @@ def _static(_: ModelFolders) -> DocumentEncoder:
 
 
 def _dpr(folders: ModelFolders) -> DocumentEncoder:
+    require_models("The encoder dpr")
     from retrieval.models.encoders.dpr_encoder import DprDocumentEncoder
     from retrieval.models.report.models import named_folder
 

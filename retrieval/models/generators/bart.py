@@ -21,6 +21,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.models.generators.decoding import Markup
 from retrieval.models.generators.title_trie import TitleTrie, build_run
 from retrieval.models.networks import runtime
+from retrieval.system.optional import require_models
 
 if TYPE_CHECKING:
     import torch
@@ -43,8 +44,9 @@ def weight_files(folder: Path) -> list[Path]:
     """Return the files of a folder that ``BartTitleModel`` reads.
 
     Raises:
-        ModelUnavailable: one is missing.
+        ModelUnavailable: one is missing, or PyTorch is not installed.
     """
+    require_models("A title model of BART (ESOTERIC_BART)")
     found: list[Path] = []
     for alternatives in _FILES:
         paths = ([folder / name for name in names] for names in alternatives)

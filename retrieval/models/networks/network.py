@@ -13,6 +13,7 @@ from retrieval.models.networks.base import Base
 from retrieval.models.networks.conversion import converted_layers, converted_words
 from retrieval.models.networks.interface import Network, RuntimeFailed
 from retrieval.models.networks.weights import Array
+from retrieval.system.optional import require_models
 
 if TYPE_CHECKING:
     from retrieval.models.networks.onnx_network import OnnxNetwork
@@ -36,13 +37,15 @@ def open_network(
     first token.
 
     Raises:
-        ModelUnavailable: the weights are missing or damaged, or cannot be stored.
+        ModelUnavailable: the weights are missing or damaged, or cannot be stored; or there is
+            neither runtime.
     """
     try:
         onnx_network = import_onnx_runtime()
         layers = converted_layers(name, base, weights, key, places, first_only)
         return onnx_network(layers, word_embeddings(base), base.padding)
     except RuntimeFailed as error:
+        require_models(f"ONNX Runtime does not load here ({error}); computing without it")
         logger.warning(
             "ONNX Runtime cannot compute %s here (%s). PyTorch computes it instead, which takes"
             " about twice as long.",

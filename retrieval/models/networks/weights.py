@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float32]
 
+_ERFC = (  # coefficients, the constant first
+    *(-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806),
+    *(0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -120,10 +125,21 @@ def unit(vectors: Array) -> Array:
 
 def gelu(inputs: Array) -> Array:
     """Return the Gaussian error linear unit of each number."""
-    from scipy.special import erf  # takes 0.2 s, so it is imported only when needed
-
-    share: Array = (1 + erf(inputs / np.float32(math.sqrt(2)))) / 2
+    share: Array = (_erf(inputs / np.float32(math.sqrt(2))) + np.float32(1)) * np.float32(0.5)
     return inputs * share
+
+
+def _erf(inputs: Array) -> Array:
+    """Return the error function of each number, within 1e-7.
+
+    Chebyshev's fit of Press et al., Numerical Recipes (2nd ed., section 6.2): SciPy, which has it
+    too, takes 140 MB.
+    """
+    sizes = np.abs(inputs.astype(np.float64))
+    t = 1 / (1 + sizes / 2)
+    rest = t * np.exp(-sizes * sizes + np.polynomial.polynomial.polyval(t, _ERFC))
+    found: Array = np.copysign(1 - rest, inputs).astype(np.float32)
+    return found
 
 
 def standardised(vectors: Array) -> Array:

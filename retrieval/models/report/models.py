@@ -12,6 +12,7 @@ from pathlib import Path
 from retrieval.errors import ModelUnavailable
 from retrieval.models.report.pinned_files import LOCK, WEIGHTS, read_lock
 from retrieval.system.fixes import esoteric_command
+from retrieval.system.optional import require_models
 
 RECIPE = "report"
 _BY_HAND = "or place the folders by hand (docs/report-models.md)"
@@ -116,9 +117,11 @@ def present_models(models: Path | None) -> Path:
     """Return the folder of the report's models, if all of them are in it. No file is compared.
 
     Raises:
-        ModelUnavailable: the setting is empty, or models are missing; all of them are listed.
+        ModelUnavailable: the setting is empty, PyTorch is not installed, or models are missing; all
+            of them are listed.
     """
     folder = named_folder(models)
+    require_models(f"The recipe {RECIPE}")
     missing = [m.name for m in REPORT_MODELS if not (folder / m.name / WEIGHTS).is_file()]
     if missing:
         raise ModelUnavailable(
