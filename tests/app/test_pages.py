@@ -75,7 +75,7 @@ def test_a_missing_index_is_shown_with_how_to_fix_it(
     page = client.get("/")
     assert page.status_code == 200
     said = words(page.text)
-    assert "There is no index yet. Build it:" in said
+    assert "There is no index yet. Run:" in said
     assert "esoteric index build --source vital" in said
 
 
@@ -85,7 +85,7 @@ def test_a_damaged_index_is_shown_with_how_to_fix_it(
 ) -> None:
     (settings.store / "current" / "meta.json").write_text(content)
     text = words(client.get("/").text)
-    assert "cannot be read" in text
+    assert "The index is damaged." in text
     assert "esoteric index build --source vital" in text
 
 

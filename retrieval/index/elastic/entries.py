@@ -30,11 +30,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.embedded.lexical import words_analyzer
-from retrieval.index.formats.codes import codes
+from retrieval.index.formats.codes import as_bytes, codes
 from retrieval.index.formats.records import Record, line_of, names_of, whole_of
 from retrieval.index.formats.title_key import split_disambiguation, title_key
-from retrieval.index.formats.vectors import as_bytes
+from retrieval.index.formats.words import words_analyzer
 
 Hit: TypeAlias = Mapping[str, Any]
 

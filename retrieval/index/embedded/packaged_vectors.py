@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.formats.vectors import EncodedDocuments
-from retrieval.index.formats.versions import FORMAT
+from retrieval.index.embedded.meta import FORMAT
+from retrieval.index.embedded.vectors import EncodedDocuments
 from retrieval.models.networks.minilm_weights import SHA256
 from retrieval.system.files import digest_of
 
