@@ -51,7 +51,7 @@ from retrieval.index.elastic.meta import (
 )
 from retrieval.index.elastic.scan import scan
 from retrieval.index.elastic.unchanged import OldVersion
-from retrieval.index.errors import damaged, source_empty, unknown_document
+from retrieval.index.errors import damaged, other_encoder, source_empty, unknown_document
 from retrieval.index.formats.description import Description
 from retrieval.index.interface import (
     BadPages,
@@ -174,7 +174,8 @@ class ElasticIndex(Index):
     ) -> IndexInfo:
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
-            before.must_be_of(name_of(encoder))
+            if before.encoder != name_of(encoder):
+                raise other_encoder(before.encoder, name_of(encoder))
             meta = ElasticMeta.begun(
                 Plan.addition(corpus, encoder),
                 before,

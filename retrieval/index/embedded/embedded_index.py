@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -27,7 +27,7 @@ from retrieval.index.embedded.layout import (
 )
 from retrieval.index.embedded.meta import needs_build, read_meta
 from retrieval.index.embedded.work import Work, changing, remove_unfinished, unfinished
-from retrieval.index.errors import unknown_document
+from retrieval.index.errors import other_encoder, unknown_document
 from retrieval.index.interface import (
     BadPages,
     BuildProgress,
@@ -96,21 +96,18 @@ class EmbeddedIndex(Index):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        with changing(self._folder) as begin:
-            begun = begin(Plan.build(corpus, encoder))
-            if done := self._done(begun):
-                return done
+        def begun(folder: Path) -> FolderVersion:
             before = self._updated_by(corpus, encoder)
-            new = FolderVersion.saved(begun.folder, before.name if before else "")
+            new = FolderVersion.saved(folder, before.name if before else "")
             if new is None:
-                new = (
-                    FolderVersion.of(begun.folder, before, corpus)
-                    if before
-                    else FolderVersion.empty(begun.folder, corpus)
-                )
-                chunks = partial(self._chunks, corpus, on_progress, before)
-                new.read(chunks, corpus.date, all_of=True)
-            return self._finished(new, begun, encoder, on_progress)
+                if before:
+                    new = FolderVersion.of(folder, before, corpus)
+                else:
+                    new = FolderVersion.empty(folder, corpus)
+                new.read(self._chunks(corpus, on_progress, before), corpus.date, all_of=True)
+            return new
+
+        return self._changed(Plan.build(corpus, encoder), begun, encoder, on_progress)
 
     def add(
         self,
@@ -118,73 +115,78 @@ class EmbeddedIndex(Index):
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        self.open(None)
-        with changing(self._folder) as begin:
-            current = current_version(self._folder)
-            read_meta(self._folder, current).must_be_of(name_of(encoder))
-            begun = begin(Plan.addition(corpus, encoder))
-            if done := self._done(begun):
-                return done
-            new = FolderVersion.saved(begun.folder, self.version())
+        has = self.open(None).info().encoder
+        if has != name_of(encoder):
+            raise other_encoder(has, name_of(encoder))
+
+        def begun(folder: Path) -> FolderVersion:
+            before = current_version(self._folder)
+            new = FolderVersion.saved(folder, before.name)
             if new is None:
-                new = FolderVersion.of(begun.folder, current)
-                chunks = partial(self._chunks, corpus, on_progress, None)
-                new.read(chunks, corpus.date, all_of=False)
-            return self._finished(new, begun, encoder, on_progress)
+                new = FolderVersion.of(folder, before)
+                new.read(self._chunks(corpus, on_progress), corpus.date, all_of=False)
+            return new
+
+        return self._changed(Plan.addition(corpus, encoder), begun, encoder, on_progress)
 
     def encode(
         self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
         self.open(None)
-        with changing(self._folder) as begin:
-            begun = begin(Plan.vectors(encoder))
-            if done := self._done(begun):
-                return done
-            new = FolderVersion.saved(begun.folder, self.version())
-            new = new or FolderVersion.of(begun.folder, current_version(self._folder))
-            return self._finished(new, begun, encoder, on_progress)
+
+        def begun(folder: Path) -> FolderVersion:
+            before = current_version(self._folder)
+            return FolderVersion.saved(folder, before.name) or FolderVersion.of(folder, before)
+
+        return self._changed(Plan.vectors(encoder), begun, encoder, on_progress)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         self.open(None)
-        with changing(self._folder) as begin:
-            wanted = list(dict.fromkeys(ids))
-            begun = begin(Plan.removal(wanted))
-            if done := self._done(begun):
-                return done
-            new = FolderVersion.of(begun.folder, current_version(self._folder))
+        wanted = list(dict.fromkeys(ids))
+
+        def begun(folder: Path) -> FolderVersion:
+            new = FolderVersion.of(folder, current_version(self._folder))
             if (unknown := new.remove(wanted)) is not None:
-                shutil.rmtree(begun.folder)
+                shutil.rmtree(folder)
                 raise unknown_document(unknown)
-            return self._finished(new, begun, None, ignore_progress)
+            return new
 
-    def _done(self, begun: Work) -> IndexInfo | None:
-        """Return what the index contains if an earlier try did all but the cleaning up."""
-        if not begun.before:
-            return None
-        try:
-            made_by = read_meta(self._folder, current_version(self._folder)).made_by
-        except IndexUnavailable:
-            return None
-        if made_by != begun.name:
-            return None
-        clean_up(begun.folder)
-        return self.open(None).info()
+        return self._changed(Plan.removal(wanted), begun)
 
-    def _finished(
+    def _changed(
         self,
-        new: FolderVersion,
-        begun: Work,
-        encoder: DocumentEncoder | None,
-        on_progress: ProgressListener,
+        plan: Plan,
+        begun: Callable[[Path], FolderVersion],
+        encoder: DocumentEncoder | None = None,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        if encoder is not None:
-            new.encode(
-                encoder,
-                self._processes,
-                lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
-            )
-        new.publish(begun.name)
-        return self.open(None).info()
+        """Make a new version the current one, with vectors if there is an encoder.
+
+        ``begun`` returns the version with all its documents, made in a folder, or made and saved
+        there by an earlier try.
+        """
+        with changing(self._folder) as begin:
+            work = begin(plan)
+            if self._was_published(work):
+                clean_up(work.folder)
+            else:
+                new = begun(work.folder)
+                if encoder is not None:
+                    new.encode(
+                        encoder,
+                        self._processes,
+                        lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
+                    )
+                new.publish(work.name)
+            return self.open(None).info()
+
+    def _was_published(self, work: Work) -> bool:
+        """Return whether an earlier try did all but the cleaning up."""
+        try:
+            meta = read_meta(self._folder, current_version(self._folder))
+        except IndexUnavailable:
+            return False
+        return meta.made_by == work.name
 
     def _updated_by(self, corpus: Corpus, encoder: DocumentEncoder | None) -> Path | None:
         """Return the version that a build updates, if it does not make all documents again.
@@ -195,9 +197,8 @@ class EmbeddedIndex(Index):
         version = current_version(self._folder)
         try:
             meta = read_meta(self._folder, version)
-            if not updates(meta, corpus, encoder) or 2 * meta.passages <= len(
-                meta.stored[DOCUMENTS]
-            ):
+            mostly_gone = 2 * meta.passages <= len(meta.stored[DOCUMENTS])
+            if mostly_gone or not updates(meta, corpus, encoder):
                 return None
             verify(self._folder, version, meta)  # a build is what repairs a damaged index
         except IndexUnavailable:
@@ -205,21 +206,26 @@ class EmbeddedIndex(Index):
         return version
 
     def _chunks(
-        self,
-        corpus: Corpus,
-        on_progress: ProgressListener,
-        before: Path | None,
-        new: NewDocuments,
-    ) -> Iterator[Prepared]:
-        """Yield the chunks of a corpus that are not in the database of new documents yet.
+        self, corpus: Corpus, on_progress: ProgressListener, before: Path | None = None
+    ) -> Callable[[NewDocuments], Iterator[Prepared]]:
+        """Return what yields the chunks that a database of new documents does not have yet.
 
         ``before``: the version whose documents are not made again where they did not change.
         """
-        pages = new.pages
         prepare = partial(_preparation, self._folder, before)
-        return read(
-            corpus, new.chunks, prepare, self._processes, on_progress, lambda: new.pages - pages
-        )
+
+        def chunks(new: NewDocuments) -> Iterator[Prepared]:
+            first = new.pages
+            return read(
+                corpus,
+                new.chunks,
+                prepare,
+                self._processes,
+                on_progress,
+                lambda: new.pages - first,
+            )
+
+        return chunks
 
 
 def _preparation(folder: Path, before: Path | None) -> Preparation:

@@ -46,7 +46,7 @@ from retrieval.index.embedded.layout import (
 from retrieval.index.embedded.lexical import LexicalWriter
 from retrieval.index.embedded.meta import EmbeddedMeta, Stored, read_meta, write_meta
 from retrieval.index.embedded.packaged_vectors import packaged_vectors
-from retrieval.index.embedded.vectors import NewVectors
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
 from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
 from retrieval.index.formats.title_files import NAMES, read_titles, run_of, write_titles
@@ -142,9 +142,6 @@ class FolderVersion:
             replaced = new.replaced(older, first) if older and not all_of else []
             if new.end > first:
                 self._add_titles(new.titles())
-        if new.end == first and not (kept and kept.mask.any()):
-            self._abandon()
-            raise source_empty(self._meta.source, bad)
         if kept:
             replaced = np.flatnonzero(~self._removed & ~kept.mask).tolist()
             superseded += kept.earlier
@@ -163,8 +160,9 @@ class FolderVersion:
             self._remove(path, superseded)
         if older:
             self._remove(older, replaced)
-        if not self._meta.sentences:
-            self._abandon()
+        if not self._meta.sentences or (new.end == first and not all_of):
+            self._lexical.commit()  # until then its threads write into the folder
+            shutil.rmtree(self._building)
             raise source_empty(self._meta.source, bad)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
@@ -175,10 +173,6 @@ class FolderVersion:
         if (self._folder / NAMES[0]).exists():
             run = joined(read_titles(self._folder), run)
         write_titles(self._folder, run)
-
-    def _abandon(self) -> None:
-        self._lexical.commit()  # until then its threads write into the folder
-        shutil.rmtree(self._building)
 
     def remove(self, ids: Sequence[str]) -> str | None:
         """Remove the documents with these ids; return one that no document has, if any."""
@@ -246,10 +240,11 @@ class FolderVersion:
         # Those of a whole corpus.
         packaged = packaged_vectors(encoder.name, digest) if new.first == 0 else None
         if packaged:
+            turn = packaged.pop("turn")
             if new.end == 0:
-                new.add(packaged.encoded(sentence_counts(path, range(last))))
+                new.add(EncodedDocuments(**packaged, counts=sentence_counts(path, range(last))))
             on_progress(last, last)
-            return packaged.turn
+            return turn
         known = self._folder / ROTATION
         turn = np.load(known) if new.first else rotation(encoder.dimension)
         encode(path, last, new, encoder, turn, processes, lambda end: on_progress(end, last))

@@ -29,12 +29,10 @@ class Work:
 
     Attributes:
         folder: its folder.
-        before: whether an earlier, interrupted run has left it.
         name: unique; if the same plan is done again after it was finished, it has another name.
     """
 
     folder: Path
-    before: bool
     name: str
 
 
@@ -74,9 +72,8 @@ def unfinished(folder: Path) -> list[Unfinished]:
     found = []
     for building in sorted(folder.glob(f"{BUILDING}*")):
         size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
-        found.append(
-            Unfinished(building, str(_plan_in(building).get(_WORK, "an unknown change")), size)
-        )
+        what = str(_plan_in(building).get(_WORK, "an unknown change"))
+        found.append(Unfinished(building, what, size))
     return found
 
 
@@ -146,14 +143,13 @@ def _begin(folder: Path, plan: Plan) -> Work:
     building = folder / f"{BUILDING}{plan.digest(format=FORMAT)}"
     building.mkdir(exist_ok=True)
     name = _plan_in(building).get(_NAME)
-    before = isinstance(name, str)
     if not isinstance(name, str):
         name = uuid.uuid4().hex
         content = json.dumps({**plan.content, _WORK: plan.work, _NAME: name})
         write_whole(building / _PLAN, content.encode("utf-8"))
     for leftover in building.rglob("*.partial"):
         leftover.unlink()
-    return Work(building, before, name)
+    return Work(building, name)
 
 
 def _plan_in(building: Path) -> dict[str, object]:

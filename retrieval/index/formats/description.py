@@ -60,12 +60,3 @@ class Description:
         """
         if self.encoder and encoder is not None and self.meets != encoder:
             raise other_encoder(self.encoder, encoder)
-
-    def must_be_of(self, encoder: str) -> None:
-        """Check that the vectors are of this document encoder, "" for none.
-
-        Raises:
-            IndexUnavailable: they are of another.
-        """
-        if self.encoder != encoder:
-            raise other_encoder(self.encoder, encoder)

@@ -390,7 +390,7 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
 def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
     tmp_path: Path,
 ) -> None:
-    assert needs_build(tmp_path, "list") is None
+    assert needs_build(tmp_path, "list") == "missing"
     build(tmp_path)
     assert needs_build(tmp_path, "list") is None
     (tmp_path / "current" / "meta.json").write_text("[]")
