@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from retrieval.index.embedded.layout import META
 from retrieval.index.embedded.meta import write_meta
 from retrieval.index.formats.description import Description
 
@@ -18,8 +19,13 @@ DESCRIBED = Description(
 )
 
 
+def description_file(home: Path) -> Path:
+    """Return the file that holds the description."""
+    return home / "index" / "current" / META
+
+
 def describe_index(home: Path, **changes: Any) -> None:
     """Write the description of an index, with these changes."""
-    current = home / "index" / "current"
+    current = description_file(home).parent
     current.mkdir(parents=True, exist_ok=True)
     write_meta(current, replace(DESCRIBED, **changes))
