@@ -23,6 +23,7 @@ APP_IMPORTS = {
     "worker.logs",
     "retrieval.claim",
     "retrieval.errors",
+    "retrieval.index.open",
     "retrieval.system.fixes",
     "retrieval.recipes.recipe_files",
     "retrieval.recipes.recipes",

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from retrieval.corpora.corpus import Chunk, Page
 from retrieval.index.building import pages_in, prepare_networks
-from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vectors, entry_of
+from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entry_of
 from retrieval.index.elastic.unchanged import OldVersion, UnchangedEntries
-from retrieval.index.formats.codes import rotation
+from retrieval.index.formats.codes import as_bytes, codes, rotation
 from retrieval.index.formats.records import Record, encodable, records_of
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.text.sentence_splitter import shared_splitter
@@ -83,13 +83,14 @@ class EntryMaker:
 
     def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
         if self._encoder is None or self._turn is None:
-            entries = [entry_of(record) for record in records]
-        elif not records:
+            return [self._planned(entry_of(record)) for record in records]
+        if not records:
             return []
-        else:
-            whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
-            entries = entries_with_vectors(records, whole, sentences, self._turn)
-        return [self._planned(entry) for entry in entries]
+        whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+        return [
+            self._planned(entry_of(record, code, codes(own @ self._turn)))
+            for record, code, own in zip(records, as_bytes(whole), sentences, strict=True)
+        ]
 
     def _planned(self, entry: dict[str, Any]) -> dict[str, Any]:
         return entry | {"plan": self._plan}

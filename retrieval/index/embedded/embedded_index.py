@@ -100,10 +100,7 @@ class EmbeddedIndex(Index):
             before = self._updated_by(corpus, encoder)
             new = FolderVersion.saved(folder, before.name if before else "")
             if new is None:
-                if before:
-                    new = FolderVersion.of(folder, before, corpus)
-                else:
-                    new = FolderVersion.empty(folder, corpus)
+                new = FolderVersion.begun(folder, before, corpus)
                 new.read(self._chunks(corpus, on_progress, before), corpus.date, all_of=True)
             return new
 
@@ -123,7 +120,7 @@ class EmbeddedIndex(Index):
             before = current_version(self._folder)
             new = FolderVersion.saved(folder, before.name)
             if new is None:
-                new = FolderVersion.of(folder, before)
+                new = FolderVersion.begun(folder, before)
                 new.read(self._chunks(corpus, on_progress), corpus.date, all_of=False)
             return new
 
@@ -136,7 +133,7 @@ class EmbeddedIndex(Index):
 
         def begun(folder: Path) -> FolderVersion:
             before = current_version(self._folder)
-            return FolderVersion.saved(folder, before.name) or FolderVersion.of(folder, before)
+            return FolderVersion.saved(folder, before.name) or FolderVersion.begun(folder, before)
 
         return self._changed(Plan.vectors(encoder), begun, encoder, on_progress)
 
@@ -145,7 +142,7 @@ class EmbeddedIndex(Index):
         wanted = list(dict.fromkeys(ids))
 
         def begun(folder: Path) -> FolderVersion:
-            new = FolderVersion.of(folder, current_version(self._folder))
+            new = FolderVersion.begun(folder, current_version(self._folder))
             if (unknown := new.remove(wanted)) is not None:
                 shutil.rmtree(folder)
                 raise unknown_document(unknown)

@@ -68,7 +68,7 @@ class FolderVersion:
     def __init__(
         self, building: Path, before: str, meta: EmbeddedMeta, removed: NDArray[np.bool_]
     ) -> None:
-        """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``.
+        """Begin with what ``meta`` describes; use ``begun`` or ``saved``.
 
         ``before`` names the version that it began with, if any.
         """
@@ -81,27 +81,24 @@ class FolderVersion:
         self._lexical = LexicalWriter(self._folder / LEXICAL)
 
     @classmethod
-    def empty(cls, building: Path, corpus: Corpus) -> FolderVersion:
-        """Return a version without documents, for those of a corpus."""
-        shutil.rmtree(building / "version", ignore_errors=True)
-        (building / "version" / LEXICAL).mkdir(parents=True)
-        meta = EmbeddedMeta(name=corpus.name, source=corpus.source, date=corpus.date)
-        return cls(building, "", meta, np.zeros(0, dtype=np.bool_))
-
-    @classmethod
-    def of(cls, building: Path, before: Path, corpus: Corpus | None = None) -> FolderVersion:
-        """Return a version with all that another has; its files are linked and not copied.
+    def begun(
+        cls, building: Path, before: Path | None, corpus: Corpus | None = None
+    ) -> FolderVersion:
+        """Return a version with all that another has, if any; its files are linked and not copied.
 
         ``corpus``: what it becomes an index of, if that changes.
         """
-        shutil.rmtree(building / "version", ignore_errors=True)
-        (building / "version" / LEXICAL).mkdir(parents=True)
-        for name in _files(before):
-            os.link(before / name, building / "version" / name)
-        meta = read_meta(building.parent, before)
+        folder = building / "version"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / LEXICAL).mkdir(parents=True)
+        meta, removed = EmbeddedMeta(name="", source=""), np.zeros(0, dtype=np.bool_)
+        if before is not None:
+            for name in _files(before):
+                os.link(before / name, folder / name)
+            meta, removed = read_meta(building.parent, before), np.load(before / REMOVED)
         if corpus is not None:
             meta = replace(meta, name=corpus.name, source=corpus.source, date=corpus.date)
-        return cls(building, before.name, meta, np.load(before / REMOVED))
+        return cls(building, before.name if before else "", meta, removed)
 
     @classmethod
     def saved(cls, building: Path, before: str) -> FolderVersion | None:
