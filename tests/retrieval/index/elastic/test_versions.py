@@ -317,7 +317,7 @@ def test_codes_that_left_the_cache_are_read_again(
 
 def test_a_damaged_snapshot_of_the_titles_is_made_anew(index: ElasticIndex, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
-    (tokens,) = tmp_path.rglob("tokens.npy")
+    (tokens,) = tmp_path.rglob("title_tokens.npy")
     tokens.write_bytes(b"")
     trie = index.open("words").titles()
     assert len(trie.children(trie.root()))
