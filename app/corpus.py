@@ -1,12 +1,12 @@
 """The corpus, as the embedded index or a worker reports it.
 
-The web process must not load the code that opens an index. It reads ``meta.json`` of the embedded
-index. Only workers connect to an index on a server; they write what they opened into the database.
+The web process must not load the code that opens an index: it asks for the description of the
+embedded one. Only workers connect to an index on a server; they write what they opened into the
+database.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import astuple
@@ -15,9 +15,9 @@ from pathlib import Path
 from app.contexts import Corpus
 from app.services import Services
 from retrieval.errors import IndexUnavailable
+from retrieval.index.open import description_of
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
-from retrieval.system.fixes import esoteric_command
 from retrieval.words import VITAL
 from worker.health import worker_health
 from worker.reports import SearchedCorpus
@@ -56,25 +56,17 @@ def read_corpus(index: Path, report: Path | None, recipes: Mapping[str, Recipe])
     ``report``: the folder of the ESOTERIC report's models.
 
     Raises:
-        IndexUnavailable: there is no index, or its ``meta.json`` cannot be read.
+        IndexUnavailable: there is no index, or its description is damaged.
     """
-    path = index / "current" / "meta.json"
-    build = f"Build it: {esoteric_command('index build --source vital')}"
-    try:
-        meta = json.loads(path.read_text(encoding="utf-8"))
-        return SearchedCorpus(
-            str(meta["name"]),
-            str(meta["source"]),
-            int(meta["documents"]),
-            str(meta["built_at"]),
-            str(meta.get("date", "")),
-            runnable(recipes, str(meta.get("encoder", "")), report),
-        )
-    except FileNotFoundError as error:
-        raise IndexUnavailable("index_missing", "There is no index yet.", build) from error
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        message = f"The index cannot be read ({path})."
-        raise IndexUnavailable("index_damaged", message, build) from error
+    found = description_of(index)
+    return SearchedCorpus(
+        found.name,
+        found.source,
+        found.documents,
+        found.built_at,
+        found.date,
+        runnable(recipes, found.encoder, report),
+    )
 
 
 def corpus_item(corpus: SearchedCorpus) -> Corpus:

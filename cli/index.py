@@ -120,7 +120,7 @@ def build(
     from retrieval.corpora.sources import written_out
 
     index = _index(location)
-    if if_missing and not index.lacks(written_out(source)):
+    if if_missing and not index.needs_build(written_out(source)):
         click.echo(printable(f"There is an index in {location} already; nothing to do."))
         return
     started = time.monotonic()

@@ -22,7 +22,7 @@ from cli.errors import reports_errors
 from cli.home_lock import CannotStart, running
 from cli.service import Service
 from cli.supervisor import GivenUp, Program, end_all, ending_with_parent, run, with_our_modules
-from retrieval.index.formats.versions import lacks_index
+from retrieval.index.open import needs_build
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
 from settings import Settings
@@ -158,9 +158,10 @@ def _build_default_index(settings: Settings, environment: dict[str, str], stop: 
     shared, so it is left to the user; the worker reports what is wrong with it.
     """
     store = settings.store
-    if not isinstance(store, Path) or not lacks_index(store, _DEFAULT_SOURCE):
+    why = needs_build(store, _DEFAULT_SOURCE) if isinstance(store, Path) else None
+    if why is None:
         return
-    if (store / "current").exists():
+    if why == "outdated":
         _say("Another version of ESOTERIC built the index, so it is built again.")
     with subprocess.Popen(
         ending_with_parent("cli", "index", "build", "--source", _DEFAULT_SOURCE),

@@ -27,6 +27,7 @@ APP_IMPORTS = {
     "worker.worker_store",
     "retrieval.claim",
     "retrieval.errors",
+    "retrieval.index.open",
     "retrieval.system.fixes",
     "retrieval.recipes.recipe_files",
     "retrieval.recipes.recipes",

@@ -33,8 +33,7 @@ from research.evaluation.trec import write_relevance
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.embedded_store import EmbeddedStore
-from retrieval.index.interface import BuildProgress, IndexInfo
+from retrieval.index.interface import BuildProgress, DocumentStore, Index, IndexInfo
 from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.folders import ModelFolders
@@ -46,7 +45,7 @@ from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import Recipe
 from retrieval.system.files import digest_of
 from retrieval.system.on_all_cores import processes_for
-from retrieval.types import LABELS
+from retrieval.types import LABELS, Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +171,10 @@ def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:
 
 def indexed(
     corpus: FeverCorpus,
-    index: EmbeddedIndex,
+    index: Index,
     encoder: DocumentEncoder,
     on_pages: Callable[[BuildProgress], None],
-) -> EmbeddedStore:
+) -> DocumentStore:
     """Return the index of the pages; missing parts are built.
 
     Raises:
@@ -192,18 +191,25 @@ def indexed(
     return store
 
 
-def _check_evidence(claims: Sequence[FeverClaim], store: EmbeddedStore) -> None:
+def _check_evidence(claims: Sequence[FeverClaim], store: DocumentStore) -> None:
     """Raise ``BadSource`` if the page or the sentence of some evidence does not exist."""
     sentences: dict[str, set[int]] = {}
     for claim in claims:
         for page, number in sorted(claim.gold):
             if page not in sentences:
-                found = store.find(page) or store.find(unicodedata.normalize("NFD", page))
+                found = _found(store, page) or _found(store, unicodedata.normalize("NFD", page))
                 if found is None:
                     raise _missing(claim, f"the page {page!r}")
                 sentences[page] = {sentence.sentence_id for sentence in found.sentences}
             if number not in sentences[page]:
                 raise _missing(claim, f"sentence {number} of the page {page!r}")
+
+
+def _found(store: DocumentStore, page: str) -> Document | None:
+    try:
+        return store.documents([page])[0]
+    except IndexUnavailable:
+        return None
 
 
 def _missing(claim: FeverClaim, what: str) -> BadSource:

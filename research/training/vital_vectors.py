@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.wiki.vital import VitalCorpus
+from retrieval.index.embedded.database import connected
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.encoding import encode
-from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, read_meta
+from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, current_version
+from retrieval.index.embedded.meta import read_meta
 from retrieval.index.embedded.packaged_vectors import ARRAYS, CONFIG, key_of
+from retrieval.index.embedded.vectors import NewVectors
 from retrieval.index.formats.codes import rotation
-from retrieval.index.formats.database import connected
-from retrieval.index.formats.vectors import NewVectors
-from retrieval.index.formats.versions import current_version
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.system.files import digest_of
 

@@ -20,7 +20,7 @@ from elasticsearch.helpers import ScanError, scan
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.elastic.suggestions import suggested, suggester
+from retrieval.index.formats.suggestions import suggested, suggester
 from retrieval.index.interface import DocumentStore, IndexInfo
 from retrieval.index.named_titles import NamedTitles
 from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
@@ -45,8 +45,8 @@ _KEPT = 2000  # documents that are cached with their vectors, about 50 kB each
 _TITLES_AT_ONCE = 5000
 
 
-class HaystackStore:
-    """A read-only view of a Haystack document store; see ``DocumentStore``.
+class HaystackStore(DocumentStore):
+    """A read-only view of a Haystack document store.
 
     A document's ``content`` is its text, ``meta["title"]`` its title and ``meta["url"]`` its
     url. Documents are split into sentences and encoded when a check first needs them, so the time
@@ -89,7 +89,6 @@ class HaystackStore:
         return IndexInfo(self._index, "haystack", "", count, count, 0, 0, "", encoder, "", 0, 0)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """See ``DocumentStore.documents``."""
         if len(self._documents) > _KEPT:
             self._documents, self._vectors, self._sentences = {}, {}, {}
         new = [one for one in dict.fromkeys(ids) if one not in self._documents]
@@ -110,7 +109,6 @@ class HaystackStore:
             ) from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """See ``DocumentStore.title_matches``."""
         return self._named.matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
@@ -190,11 +188,9 @@ class HaystackStore:
         return found
 
     def titles(self) -> TitleTrie:
-        """See ``DocumentStore.titles``."""
         return self._trie
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        """See ``DocumentStore.titled``."""
         return iter(self._titles)
 
     @cached_property
@@ -257,6 +253,3 @@ def _text(hit: Mapping[str, Any], field: str) -> str:
     """Return a field of a document as text; Haystack stores ``meta`` flat, with the others."""
     value = hit["_source"].get(field)
     return "" if value is None else str(value)
-
-
-_: type[DocumentStore] = HaystackStore

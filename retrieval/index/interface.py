@@ -1,21 +1,27 @@
 """The interface of every kind of index: searching, building and changing it.
 
-``docs/decisions/0013-what-is-asked-of-an-index.md`` gives the reasons for these operations.
+A new store implements two classes:
+
+- ``DocumentStore``, which a check reads: ``info``, ``documents``, ``title_matches``,
+  ``phrase_matches``, ``near_words``, ``similarities``, ``nearest_sentences``, ``titles`` and
+  ``titled``
+- ``Index``, which the commands build and change: ``open``, ``version``, ``needs_build``,
+  ``verify``, ``diagnose``, ``bad_pages``, ``unfinished``, ``prune``, ``build``, ``add``,
+  ``encode`` and ``remove``. A store that others fill, such as ``haystack_store``, needs none.
+
+``open.py`` chooses among the kinds. ``building.py``, ``errors.py``, ``named_titles.py`` and
+``formats/`` are there to be used by all. ``tests/retrieval/index/test_store_contract.py`` tests
+every implementation: add the new one to its list. The reasons for these operations are in
+``docs/decisions/0013-what-is-asked-of-an-index.md``.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from retrieval.corpora.corpus import Corpus
-from retrieval.errors import BadSource
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.types import (
     CorpusInfo,
     Document,
@@ -24,6 +30,15 @@ from retrieval.types import (
     SentenceMatch,
     TitleMatch,
 )
+
+# Nothing heavy is imported: the web process reads descriptions of indexes.
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from retrieval.corpora.corpus import Corpus
+    from retrieval.models.encoders.encoder import DocumentEncoder
+    from retrieval.models.generators.title_trie import TitleTrie
 
 MOST_OF_A_NAME = 100
 
@@ -85,28 +100,29 @@ class BuildProgress:
 ProgressListener: TypeAlias = Callable[[BuildProgress], None]
 
 
-def tell_nobody(_: BuildProgress) -> None:
+def ignore_progress(_: BuildProgress) -> None:
     """Do nothing."""
 
 
-class DocumentStore(Protocol):
+class DocumentStore(ABC):
     """A read-only view of one finished version of an index.
 
     ``tests/retrieval/index/test_store_contract.py`` tests every implementation.
     """
 
+    @abstractmethod
     def info(self) -> IndexInfo:
         """Return the description of the index."""
-        ...
 
+    @abstractmethod
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Return the documents with these ids, in the order of ``ids``.
 
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
         """
-        ...
 
+    @abstractmethod
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
         """Return every document with one of the titles ``names``.
 
@@ -116,8 +132,8 @@ class DocumentStore(Protocol):
         ``disambiguation`` set. Ordered by position in ``names``, exact ones first, then by document
         id; of a name that more than ``MOST_OF_A_NAME`` documents share, only so many.
         """
-        ...
 
+    @abstractmethod
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """Return for each search the documents whose text contains any phrase, in BM25 order.
 
@@ -125,8 +141,8 @@ class DocumentStore(Protocol):
         ids, but which of them are within the limit is not defined. No character of a phrase is
         query syntax.
         """
-        ...
 
+    @abstractmethod
     def near_words(self, word: str, edits: int) -> dict[str, int]:
         """Return the words of the texts that at most ``edits``, 1 or 2, lead to from a word.
 
@@ -134,8 +150,8 @@ class DocumentStore(Protocol):
         case and without accents; each comes with the number of texts that contain it. Rare ones may
         be left out. ``language.edit_distance`` says what counts as an edit.
         """
-        ...
 
+    @abstractmethod
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
@@ -147,8 +163,8 @@ class DocumentStore(Protocol):
         Raises:
             IndexUnavailable: no document has one of the ids, which came from this index.
         """
-        ...
 
+    @abstractmethod
     def nearest_sentences(
         self,
         queries: NDArray[np.float32],
@@ -167,26 +183,26 @@ class DocumentStore(Protocol):
         Raises:
             IndexUnavailable: no document has one of the ids ``among``, which came from this index.
         """
-        ...
 
+    @abstractmethod
     def titles(self) -> TitleTrie:
         """Return all titles as a prefix tree of their tokens."""
-        ...
 
+    @abstractmethod
     def titled(self) -> Iterator[tuple[str, str]]:
         """Yield each title with the id of the document that it finds, always in the same order.
 
         A document that redirects lead to comes several times; of a long one only the first passage.
         """
-        ...
 
 
-class Index(Protocol):
+class Index(ABC):
     """An index that can be searched and changed. Each change is atomic.
 
     A view that was opened before a change still shows the state before it.
     """
 
+    @abstractmethod
     def open(self, meets: str | None) -> DocumentStore:
         """Return a view of the current version.
 
@@ -197,32 +213,33 @@ class Index(Protocol):
             IndexUnavailable: there is no index, it is damaged or of another format, or
                 its vectors are made for another text encoder.
         """
-        ...
 
+    @abstractmethod
     def version(self) -> str:
         """Return a name of the current version, which every change replaces. This is fast.
 
         Raises:
             IndexUnavailable: the server of the index does not answer.
         """
-        ...
 
-    def lacks(self, source: str) -> bool:
-        """Return whether there is no index, or one of this source that another version built.
+    @abstractmethod
+    def needs_build(self, source: str) -> Literal["missing", "outdated"] | None:
+        """Return why the index is to be built from this source, None if it is not.
 
-        An index of another source is left to the user: building it may take hours. So is one
-        that was changed since it was built: a build from its source would lose the changes.
+        It is outdated if another version built it from this source. An index of another source is
+        left to the user: building it may take hours. So is one that was changed since it was built:
+        a build from its source would lose the changes.
         """
-        ...
 
+    @abstractmethod
     def verify(self) -> None:
         """Read the whole index and compare it with the digests from its build.
 
         Raises:
             IndexUnavailable: there is no index, or it differs from them.
         """
-        ...
 
+    @abstractmethod
     def diagnose(self) -> None:
         """Look for damage, and for reasons why the index cannot be changed.
 
@@ -231,23 +248,23 @@ class Index(Protocol):
         Raises:
             IndexUnavailable: something was found, or there is no index.
         """
-        ...
 
+    @abstractmethod
     def bad_pages(self) -> BadPages:
         """Return which pages of the source that was read last could not be read.
 
         Raises:
             IndexUnavailable: there is no index.
         """
-        ...
 
+    @abstractmethod
     def unfinished(self) -> list[str]:
         """Return a sentence for the user about each unfinished build or change.
 
         There is none while a change is being made.
         """
-        ...
 
+    @abstractmethod
     def prune(self) -> list[str]:
         """Remove older versions and unfinished work; return the names of what was removed.
 
@@ -255,13 +272,13 @@ class Index(Protocol):
             EsotericError: a change is being made.
             IndexUnavailable: the current version cannot be read, so its files are unknown.
         """
-        ...
 
+    @abstractmethod
     def build(
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
         """Build an index of the corpus; it replaces the current one.
 
@@ -275,23 +292,23 @@ class Index(Protocol):
             BadSource: a file cannot be read, or there is no page that can.
             ModelUnavailable: the encoder or the sentence splitter cannot be loaded.
         """
-        ...
 
+    @abstractmethod
     def add(
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
         """Add the pages of the corpus; a page replaces the one with the same id.
 
         Raises:
             IndexUnavailable: there is no index, or its vectors are of another encoder.
         """
-        ...
 
+    @abstractmethod
     def encode(
-        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
         """Encode all documents with this encoder; the vectors replace existing ones.
 
@@ -299,8 +316,8 @@ class Index(Protocol):
             IndexUnavailable: there is no index.
             ModelUnavailable: the encoder cannot be loaded.
         """
-        ...
 
+    @abstractmethod
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         """Remove the documents with these ids, all of them or none; long ones in whole.
 
@@ -308,13 +325,3 @@ class Index(Protocol):
             BadSource: no document has one of the ids.
             IndexUnavailable: there is no index.
         """
-        ...
-
-
-def unknown_document(document_id: str) -> BadSource:
-    """Return the error of ``Index.remove``."""
-    return BadSource(
-        "unknown_document",
-        f"The index contains no document with the id {document_id!r}; nothing was removed.",
-        "Leave it out.",
-    )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.errors import EsotericError
-from retrieval.index.embedded.layout import other_encoder
+from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models.encoders.document_encoders import text_encoder
 from retrieval.models.encoders.dpr_encoder import DprQuestionEncoder

@@ -18,6 +18,7 @@ from app.services import services_of
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from settings import Settings
 from tests.app.documents import claim_document
+from tests.app.index import description_file
 from tests.app.worker_by_hand import WorkerByHand
 from worker.database import Database
 from worker.job_store import JobStore
@@ -58,7 +59,7 @@ def test_it_is_not_ready_while_the_worker_loads(client: FlaskClient, store: JobS
 def test_it_lists_all_that_is_missing_with_what_to_fix_first(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:
-    (settings.store / "current" / "meta.json").unlink()
+    description_file(settings.home).unlink()
     problem = ModelUnavailable("model_missing", "A model is missing.", "Install it.")
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem)
     answer = client.get("/readyz")

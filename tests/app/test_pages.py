@@ -28,7 +28,7 @@ from tests.app.documents import (
     document_without_evidence,
     statement,
 )
-from tests.app.index import describe_index
+from tests.app.index import describe_index, description_file
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -75,11 +75,11 @@ def test_another_corpus_is_not_attributed_to_wikipedia(
 def test_a_missing_index_is_shown_with_how_to_fix_it(
     client: FlaskClient, settings: Settings
 ) -> None:
-    (settings.store / "current" / "meta.json").unlink()
+    description_file(settings.home).unlink()
     page = client.get("/")
     assert page.status_code == 200
     said = words(page.text)
-    assert "There is no index yet. Build it:" in said
+    assert "There is no index yet. Run:" in said
     assert "esoteric index build --source vital" in said
 
 
@@ -87,9 +87,9 @@ def test_a_missing_index_is_shown_with_how_to_fix_it(
 def test_a_damaged_index_is_shown_with_how_to_fix_it(
     client: FlaskClient, settings: Settings, content: str
 ) -> None:
-    (settings.store / "current" / "meta.json").write_text(content)
+    description_file(settings.home).write_text(content)
     text = words(client.get("/").text)
-    assert "cannot be read" in text
+    assert "The index is damaged." in text
     assert "esoteric index build --source vital" in text
 
 

@@ -19,7 +19,7 @@ from retrieval.pipeline.runnable import Runnable
 from retrieval.recipes.recipe_files import as_yaml
 from retrieval.recipes.recipes import RECIPES
 from settings import Settings
-from tests.app.index import describe_index
+from tests.app.index import describe_index, description_file
 from tests.retrieval.models.report.named_models import name_models
 from worker.reports import SearchedCorpus
 from worker.worker_store import WorkerStore
@@ -65,7 +65,7 @@ def test_the_list_says_which_recipes_can_run_and_why_another_cannot(client: Flas
 
 
 def test_without_an_index_no_recipe_can_run(client: FlaskClient, settings: Settings) -> None:
-    (settings.store / "current" / "meta.json").unlink()
+    description_file(settings.home).unlink()
     found = listed(client)
     assert {recipe["problem"]["code"] for recipe in found.values()} == {"index_unavailable"}
     assert not any(recipe["can_run"] for recipe in found.values())

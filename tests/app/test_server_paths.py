@@ -17,6 +17,7 @@ from retrieval.errors import ModelUnavailable, Problem
 from retrieval.result import ClaimResult
 from settings import CHECKOUT, Settings
 from tests.app.documents import claim_document
+from tests.app.index import description_file
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
 from worker.reports import AskedModel
@@ -133,7 +134,7 @@ def test_what_the_web_process_cannot_do_is_shown_without_paths(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     (settings.home / "queue").write_text("in the way")
-    (settings.home / "index" / "current" / "meta.json").write_text("not JSON")
+    description_file(settings.home).write_text("not JSON")
     queueless = create_app(settings)
     blocked = replace(settings, database_url=f"sqlite:///{settings.home}/queue/esoteric.db")
     storeless = create_app(blocked)

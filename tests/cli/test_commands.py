@@ -14,7 +14,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from retrieval.index.embedded.building import changing
+from retrieval.index.building import Plan
+from retrieval.index.embedded.work import changing
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.support.islands import write_source
@@ -373,7 +374,7 @@ def test_an_unfinished_build_is_shown_where_there_is_no_index_yet(tmp_path: Path
     write_source(tmp_path / "islands.jsonl")
     store = tmp_path / "store"
     with changing(store) as begin:
-        begin({"source": source})
+        begin(Plan(f"a build of {source}", {}))
     run = esoteric(tmp_path, "index", "info", "--to", str(store))
     begun, missing = run.stderr.splitlines()
     assert begun.startswith(f"Unfinished: a build of {source}, ")

@@ -13,7 +13,7 @@ from research.benchmarks.elastic.builds import stats
 from research.benchmarks.elastic.report import Cells, doing
 from research.benchmarks.elastic.searches import DOCUMENTS, Vectors, documents_found
 from retrieval.index.elastic.cluster import Cluster
-from retrieval.index.formats.vectors import as_bytes
+from retrieval.index.formats.codes import as_bytes
 
 HEAD = (
     "document vectors",

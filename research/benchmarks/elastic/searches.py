@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from research.benchmarks.row import percentile
 from retrieval.index.elastic.cluster import Cluster
-from retrieval.index.formats.vectors import as_bytes
+from retrieval.index.formats.codes import as_bytes
 from retrieval.index.interface import DocumentStore
 
 SENTENCES = 20

@@ -6,7 +6,7 @@ import numpy as np
 
 from research.evaluation.baselines.ranked import RankedSentence
 from research.evaluation.baselines.sentences import DOCUMENTS, read_sentences
-from retrieval.index.embedded.layout import no_vectors
+from retrieval.index.errors import no_vectors
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 

@@ -20,7 +20,7 @@ from typing import Any
 from elastic_transport import TransportError
 from elasticsearch import ApiError, Elasticsearch
 
-from retrieval.index.embedded.building import IndexNotBuilt
+from retrieval.index.errors import IndexNotBuilt
 
 _ID = "lock"
 SUFFIX = "-lock"

@@ -17,7 +17,7 @@ from elasticsearch.helpers import BulkIndexError
 
 from retrieval.errors import IndexAway, IndexUnavailable
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.system.fixes import esoteric_command
+from retrieval.index.errors import index_missing
 
 Answer = TypeVar("Answer")
 
@@ -189,15 +189,6 @@ def problem(error: Exception, location: ElasticLocation) -> IndexUnavailable:
         )
     return IndexUnavailable(
         "store_failed", f"{where} answered {status}, {kind}.", "See the log of Elasticsearch."
-    )
-
-
-def index_missing(location: ElasticLocation) -> IndexUnavailable:
-    """Return the error that there is no index, with the command that builds one."""
-    return IndexUnavailable(
-        "index_missing",
-        f"There is no index yet at {location}.",
-        f"Run: {esoteric_command('index build --source vital')}",
     )
 
 

@@ -5,24 +5,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from elastic_transport import TransportError
 from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError
 
-from retrieval.corpora.corpus import Corpus, kind_of
-from retrieval.errors import BadSource, IndexUnavailable
+from retrieval.corpora.corpus import BadPage, Corpus
+from retrieval.errors import IndexUnavailable
 from retrieval.index.batches import batched
+from retrieval.index.building import Plan, name_of, read, updates
 from retrieval.index.elastic.change_lock import ChangeLock, being_changed
 from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only
 from retrieval.index.elastic.elastic_store import ElasticStore
+from retrieval.index.elastic.elastic_version import (
+    ElasticVersion,
+    bad_pages_file,
+    checksum_of,
+    drop,
+    settle,
+)
 from retrieval.index.elastic.entries import (
     FORMAT,
     code_in,
@@ -32,45 +38,43 @@ from retrieval.index.elastic.entries import (
     sentence_codes_in,
     value_in,
 )
-from retrieval.index.elastic.entry_maker import Item, SplitDocuments
+from retrieval.index.elastic.entry_maker import SplitDocuments
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.elastic.meta import (
-    Meta,
+    ElasticMeta,
     all_versions,
     read_meta,
     refuse_other_things,
     serving_version,
     serving_version_or_none,
-)
-from retrieval.index.elastic.new_version import (
-    NewVersion,
-    bad_pages_file,
-    checksum_of,
-    drop,
-    settle,
+    vectors_of,
 )
 from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.unchanged import Before
-from retrieval.index.embedded.layout import damaged, other_encoder
-from retrieval.index.formats.codes import rotation
+from retrieval.index.elastic.unchanged import OldVersion
+from retrieval.index.errors import damaged, other_encoder, source_empty, unknown_document
+from retrieval.index.formats.description import Description
 from retrieval.index.interface import (
     BadPages,
     BuildProgress,
     Index,
     IndexInfo,
     ProgressListener,
-    tell_nobody,
-    unknown_document,
+    ignore_progress,
 )
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.system.fixes import esoteric_command
+from retrieval.system.on_all_cores import in_order
 
 _RECORDS_AN_ITEM = 256
-_ROTATION_NUMBERS = 8
 
 
-class ElasticIndex:
-    """An index in Elasticsearch; see ``Index``."""
+class ElasticIndex(Index):
+    """An index in Elasticsearch.
+
+    Every method may raise ``IndexUnavailable``: Elasticsearch does not answer, or its disk is full.
+    Every change may also raise ``IndexNotBuilt``: another process changes the index, or something
+    else has its name.
+    """
 
     def __init__(self, location: ElasticLocation, snapshots: Path, processes: int = 1) -> None:
         """Store the location; no request is sent yet.
@@ -84,12 +88,10 @@ class ElasticIndex:
         self._cluster = Cluster(location)
 
     def open(self, meets: str | None) -> ElasticStore:
-        """See ``Index.open``; raises also if Elasticsearch does not answer."""
         self._cluster.check_version()
         meta = read_meta(self._cluster, self.version())
-        if meta.encoder and meets is not None and meta.meets != meets:
-            raise other_encoder(meta.encoder, meets)
-        if not _same_rotation(meta):
+        meta.must_meet(meets)
+        if not meta.turns_alike():
             raise IndexUnavailable(
                 "index_rotation",
                 f"This machine computes the rotation of vectors differently from the one that built"
@@ -99,45 +101,38 @@ class ElasticIndex:
         return ElasticStore(self._cluster, meta, self._snapshots)
 
     def version(self) -> str:
-        """See ``Index.version``. It is read by a search, so that an index with missing parts fails.
-
-        Raises:
-            IndexUnavailable: there is no index, or Elasticsearch does not answer.
-        """
+        # By a search, so that an index with missing parts fails.
         body = {"size": 1, "_source": False, "track_total_hits": False}
         (hits,) = self._cluster.searches(self._location.index, [body])
         return str(hits[0]["_index"]) if hits else serving_version(self._cluster)
 
-    def lacks(self, source: str) -> bool:
-        """See ``Index.lacks``."""
+    def needs_build(self, source: str) -> Literal["missing", "outdated"] | None:
         serving = serving_version_or_none(self._cluster)
         if serving is None:
-            return True
+            return "missing"
         meta = all_versions(self._cluster).get(serving)
-        outdated = meta is not None and meta.format != FORMAT and not meta.changed
-        return outdated and meta is not None and meta.source == source
+        if meta is None or meta.format == FORMAT or meta.changed or meta.source != source:
+            return None
+        return "outdated"
 
     def verify(self) -> None:
-        """See ``Index.verify``: every document is read and compared with its digest."""
         meta = read_meta(self._cluster, self.version())
         if checksum_of(self._checked_digests(meta)) != meta.checksum:
-            raise damaged(meta.rebuild())
+            raise damaged(meta.fix())
 
     def diagnose(self) -> None:
-        """See ``Index.diagnose``: whether the index answers, and whether the disk has space."""
+        # Whether the index answers, and whether the disk has space.
         self.version()
         report = self._cluster.ask(lambda client, _: client.health_report(feature="disk"))
         if report["indicators"]["disk"]["status"] in ("yellow", "red"):
             raise read_only(self._location)
 
     def bad_pages(self) -> BadPages:
-        """See ``Index.bad_pages``; they are listed on the machine that built the index."""
         meta = read_meta(self._cluster, serving_version(self._cluster))
         listed = bad_pages_file(self._snapshots, self._cluster, meta.version)
         return BadPages(meta.first_bad, str(listed) if listed.exists() else "")
 
     def unfinished(self) -> list[str]:
-        """See ``Index.unfinished``."""
         name = self._location.index
         if self._cluster.ask(lambda client, _: being_changed(client, name)):
             return []
@@ -151,7 +146,6 @@ class ElasticIndex:
         ]
 
     def prune(self) -> list[str]:
-        """See ``Index.prune``."""
         with self._changing() as lock:
             serving = serving_version_or_none(self._cluster)
             others = [version for version in all_versions(self._cluster) if version != serving]
@@ -163,62 +157,51 @@ class ElasticIndex:
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        """See ``Index.build``.
-
-        Raises also:
-            IndexUnavailable: Elasticsearch does not answer, or its disk is full.
-            IndexNotBuilt: another process changes the index, or something else has its name.
-        """
         with self._changing() as lock:
-            plan = _digest(_described(corpus, encoder))
-            meta = _meta_of(corpus.name, corpus.source, corpus.date, encoder)
-            meta = replace(meta, plan=plan, work=f"a build of {corpus.source}")
-            new = NewVersion.resume_or_start(self._cluster, lock, self._snapshots, meta)
-            self._read(new, corpus, encoder, on_progress, self._updated_by(meta))
+            about = Description(name=corpus.name, source=corpus.source, date=corpus.date)
+            meta = ElasticMeta.begun(Plan.build(corpus, encoder), about, **vectors_of(encoder))
+            new = self._version_of(lock, meta)
+            self._read(new, corpus, encoder, on_progress, self._updated_by(corpus, encoder))
             return new.publish()
 
     def add(
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        """See ``Index.add``; raises what ``build`` raises too."""
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
-            if before.encoder != _name(encoder):
-                raise other_encoder(before.encoder, _name(encoder))
-            plan = _digest({**_described(corpus, encoder), "to": before.version})
-            newest = max(before.date, corpus.date)
-            meta = _meta_of(before.name, before.source, newest, encoder)
-            meta = replace(meta, plan=plan, work=f"an addition of {corpus.source}", changed=True)
-            new = NewVersion.resume_or_start(
-                self._cluster, lock, self._snapshots, meta, before.version
+            if before.encoder != name_of(encoder):
+                raise other_encoder(before.encoder, name_of(encoder))
+            meta = ElasticMeta.begun(
+                Plan.addition(corpus, encoder),
+                before,
+                before.version,
+                date=max(before.date, corpus.date),
+                changed=True,
+                bad_pages=0,
+                first_bad="",
             )
+            new = self._version_of(lock, meta, before.version)
             self._read(new, corpus, encoder, on_progress, None)
             new.remove_older_passages()
             return new.publish()
 
     def encode(
-        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
-        """See ``Index.encode``; raises what ``build`` raises too."""
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
-            meta = replace(
-                _meta_of(before.name, before.source, before.date, encoder),
-                plan=_digest({"encode": encoder.name, "of": before.version}),
-                work=f"vectors of {encoder.name}",
-                changed=before.changed,
-                bad_pages=before.bad_pages,
-                first_bad=before.first_bad,
+            meta = ElasticMeta.begun(
+                Plan.vectors(encoder), before, before.version, **vectors_of(encoder)
             )
-            new = NewVersion.resume_or_start(self._cluster, lock, self._snapshots, meta)
+            new = self._version_of(lock, meta)
             new.keep_bad_pages_of(before.version)
             hits = scan(self._cluster, before.version, ["id"], record=True)
-            items: Iterator[Item] = (
+            items = (
                 SplitDocuments([hit["_source"]["record"] for hit in some])
                 for some in batched(hits, _RECORDS_AN_ITEM)
             )
@@ -227,32 +210,30 @@ class ElasticIndex:
                 on_progress(BuildProgress("encoding", done, before.documents, done))
 
             progress(new.meta.pages)
-            for _ in new.write(items, encoder, self._processes):
+            make, rest = new.maker(encoder, self._processes), islice(items, new.meta.items, None)
+            for made in in_order(make, rest, self._processes):
+                new.add(made)
                 progress(new.meta.pages)
             return new.publish(superseded=before.superseded)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
-        """See ``Index.remove``; raises what ``build`` raises too."""
         with self._changing() as lock:
             before = read_meta(self._cluster, serving_version(self._cluster))
             wanted = list(dict.fromkeys(ids))
             entries = self._entries_of(before.version, wanted)
-            meta = replace(
-                before,
-                plan=_digest({"without": wanted, "of": before.version}),
-                work="a removal",
-                state="building",
-                changed=True,
-                replaced_at="",
-            )
-            new = NewVersion.resume_or_start(
-                self._cluster, lock, self._snapshots, meta, before.version
-            )
+            meta = ElasticMeta.begun(Plan.removal(wanted), before, before.version, changed=True)
+            new = self._version_of(lock, meta, before.version)
             new.keep_bad_pages_of(before.version)
             new.remove(entries)
             return new.publish(superseded=before.superseded)
 
-    def _checked_digests(self, meta: Meta) -> Iterator[str]:
+    def _version_of(
+        self, lock: ChangeLock, meta: ElasticMeta, copy_of: str | None = None
+    ) -> ElasticVersion:
+        """Continue or begin the version that ``meta`` describes; see ``resume_or_start``."""
+        return ElasticVersion.resume_or_start(self._cluster, lock, self._snapshots, meta, copy_of)
+
+    def _checked_digests(self, meta: ElasticMeta) -> Iterator[str]:
         """Yield the digest of each document; raise ``IndexUnavailable`` if one is wrong."""
         vectors = ["code", "numbers", "sentence_codes"] if meta.dimension else []
         for hit in scan(self._cluster, meta.version, ["id", "digest", *vectors], record=True):
@@ -261,7 +242,7 @@ class ElasticIndex:
                 arrays = [code_in(hit), sentence_codes_in(hit, meta.dimension).codes]
             digest = digest_of(hit["_source"]["record"], *arrays)
             if digest != value_in(hit, "digest"):
-                raise damaged(meta.rebuild(), id_in(hit))
+                raise damaged(meta.fix(), id_in(hit))
             yield digest
 
     @contextmanager
@@ -283,18 +264,18 @@ class ElasticIndex:
         except (ApiError, TransportError) as error:
             raise problem(error, self._location) from error
 
-    def _updated_by(self, new: Meta) -> Before | None:
+    def _updated_by(self, corpus: Corpus, encoder: DocumentEncoder | None) -> OldVersion | None:
         """Return the current version if a build may take unchanged documents from it.
 
         Nothing removes it meanwhile: whoever removes versions holds the lock of the index.
         """
         serving = serving_version_or_none(self._cluster)
         meta = all_versions(self._cluster).get(serving) if serving is not None else None
-        if meta is None or meta.format != FORMAT or not _same_rotation(meta):
+        if meta is None or meta.format != FORMAT or not meta.turns_alike():
             return None
-        if kind_of(meta.source) != kind_of(new.source) or meta.encoder != new.encoder:
+        if not updates(meta, corpus, encoder):
             return None
-        return Before(self._location, meta.version, meta.dimension)
+        return OldVersion(self._location, meta.version, meta.dimension)
 
     def _entries_of(self, version: str, ids: Sequence[str]) -> list[str]:
         """Return the ids of documents, of long ones those of all passages.
@@ -315,11 +296,11 @@ class ElasticIndex:
 
     def _read(
         self,
-        new: NewVersion,
+        new: ElasticVersion,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener,
-        before: Before | None,
+        before: OldVersion | None,
     ) -> None:
         """Write the corpus's pages, without those that an earlier try has written.
 
@@ -328,73 +309,12 @@ class ElasticIndex:
         Raises:
             BadSource: there is none that can be read.
         """
-        size = corpus.size()
-        read = [0]  # progress after this many chunks
-
-        def chunks() -> Iterator[Item]:
-            for chunk, more in corpus.chunks():
-                read.append(read[-1] + more)
-                yield chunk
-
-        on_progress(BuildProgress("reading", 0, size, 0))
-        for number in new.write(chunks(), encoder, self._processes, before):
-            on_progress(BuildProgress("reading", read[number + 1], size, new.meta.pages))
+        make = new.maker(encoder, self._processes, before)
+        for made in read(
+            corpus, new.meta.items, make, self._processes, on_progress, lambda: new.meta.pages
+        ):
+            new.add(made)
         if not new.meta.pages:
             new.discard()
             first = new.meta.first_bad
-            raise BadSource(
-                "source_empty",
-                f"{corpus.source} holds no page{f': {first}' if first else '.'}",
-                "" if first else "Name a source with pages.",
-            )
-
-
-def _meta_of(name: str, source: str, date: str, encoder: DocumentEncoder | None) -> Meta:
-    """Return the description of a version before anything of it is written."""
-    dimension = encoder.dimension if encoder is not None else 0
-    return Meta(
-        format=FORMAT,
-        version="",
-        plan="",
-        work="",
-        state="building",
-        name=name,
-        source=source,
-        date=date,
-        encoder=_name(encoder),
-        meets=encoder.meets if encoder is not None else "",
-        dimension=dimension,
-        rotation=_rotation_numbers(dimension),
-    )
-
-
-def _rotation_numbers(dimension: int) -> tuple[float, ...]:
-    """Return some numbers of ``codes.rotation``, by which machines can compare theirs."""
-    if not dimension:
-        return ()
-    return tuple(float(number) for number in rotation(dimension).sum(axis=0)[:_ROTATION_NUMBERS])
-
-
-def _same_rotation(meta: Meta) -> bool:
-    ours = _rotation_numbers(meta.dimension)
-    return all(abs(a - b) < 1e-2 for a, b in zip(meta.rotation, ours, strict=True))
-
-
-def _described(corpus: Corpus, encoder: DocumentEncoder | None) -> dict[str, str]:
-    return {
-        "source": corpus.source,
-        "fingerprint": corpus.fingerprint(),
-        "encoder": _name(encoder),
-    }
-
-
-def _digest(plan: Mapping[str, Any]) -> str:
-    content = json.dumps({"format": FORMAT, **plan}, sort_keys=True).encode("utf-8")
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-def _name(encoder: DocumentEncoder | None) -> str:
-    return encoder.name if encoder is not None else ""
-
-
-_: type[Index] = ElasticIndex
+            raise source_empty(corpus.source, [BadPage(first, "")] if first else [])

@@ -26,15 +26,14 @@ from retrieval.index.elastic.entries import (
     sentence_codes_in,
     titles_in,
 )
-from retrieval.index.elastic.meta import Meta
+from retrieval.index.elastic.meta import ElasticMeta
 from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.suggestions import suggested, suggester
 from retrieval.index.elastic.title_snapshot import open_titles
-from retrieval.index.embedded.layout import damaged
-from retrieval.index.formats.codes import products, rotation
+from retrieval.index.errors import damaged
+from retrieval.index.formats.codes import from_bytes, products, rotation
 from retrieval.index.formats.records import document_of
+from retrieval.index.formats.suggestions import suggested, suggester
 from retrieval.index.formats.title_key import title_key
-from retrieval.index.formats.vectors import from_bytes
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.named_titles import NamedTitles
 from retrieval.models.generators.title_trie import TitleTrie
@@ -61,10 +60,10 @@ _DOCUMENT = ("id", "code")
 _SENTENCES = ("id", "numbers", "sentence_codes")
 
 
-class ElasticStore:
-    """A read-only view of one index; see ``DocumentStore``."""
+class ElasticStore(DocumentStore):
+    """A read-only view of one version of an index."""
 
-    def __init__(self, cluster: Cluster, meta: Meta, snapshots: Path) -> None:
+    def __init__(self, cluster: Cluster, meta: ElasticMeta, snapshots: Path) -> None:
         """Read the version that ``meta`` describes.
 
         ``snapshots``: a folder of this machine for files that are derived from the index.
@@ -73,23 +72,20 @@ class ElasticStore:
         self._version = meta.version
         self._meta = meta
         self._snapshots = snapshots
-        self._info = self._described(meta)
+        self._info = meta.info(self._size())
         self._turn = rotation(meta.dimension) if meta.dimension else None
         self._codes: dict[str, NDArray[np.int8]] = {}
         self._sentences: dict[str, SentenceCodes] = {}
 
     def info(self) -> IndexInfo:
-        """See ``DocumentStore.info``."""
         return self._info
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """See ``DocumentStore.documents``."""
         self._forget()
         hits = self._by_ids(ids, _SENTENCES, record=True)
         return [document_of(hits[document_id]["_source"]["record"]) for document_id in ids]
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """See ``DocumentStore.title_matches``."""
         self._forget()
         wanted = sorted({key_of(title_key(name)) for name in names})
         if not wanted:
@@ -102,7 +98,6 @@ class ElasticStore:
         return NamedTitles(titled).matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
-        """See ``DocumentStore.phrase_matches``."""
         self._forget()
         phrases = [
             [words for words in dict.fromkeys(map(analysed, search.phrases)) if words]
@@ -119,7 +114,6 @@ class ElasticStore:
         return found
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
-        """See ``DocumentStore.near_words``."""
         words = analysed(word)
         if not words or " " in words:
             return {}
@@ -134,7 +128,6 @@ class ElasticStore:
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
-        """See ``DocumentStore.similarities``."""
         self._forget()
         self._by_ids([one for one in ids if one not in self._codes], _DOCUMENT)
         if not self._meta.dimension:
@@ -151,7 +144,6 @@ class ElasticStore:
         without: Collection[str] = (),
         among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
-        """See ``DocumentStore.nearest_sentences``."""
         if self._turn is None or limit < 1 or not len(queries):
             return [[] for _ in queries]
         self._forget()
@@ -168,34 +160,20 @@ class ElasticStore:
         ]
 
     def titles(self) -> TitleTrie:
-        """See ``DocumentStore.titles``; read from a file that the processes here share."""
+        # Read from a file that the processes here share.
         folder = self._snapshots / self._cluster.location.index
         return open_titles(folder, self._version, self.titled)
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        """See ``DocumentStore.titled``."""
         for hit in scan(self._cluster, self._version, ["id", "titles"]):
             for title in titles_in(hit):
                 yield id_in(hit), title
 
-    def _described(self, meta: Meta) -> IndexInfo:
+    def _size(self) -> int:
         stats = self._cluster.ask(
             lambda client, _: client.indices.stats(index=self._version, metric="store")
         )
-        return IndexInfo(
-            name=meta.name,
-            source=meta.source,
-            date=meta.date,
-            documents=meta.documents,
-            passages=meta.passages,
-            sentences=meta.sentences,
-            bytes=int(stats["_all"]["primaries"]["store"]["size_in_bytes"]),
-            built_at=meta.built_at,
-            encoder=meta.encoder,
-            checksum=meta.checksum,
-            bad_pages=meta.bad_pages,
-            superseded=meta.superseded,
-        )
+        return int(stats["_all"]["primaries"]["store"]["size_in_bytes"])
 
     def _near(
         self, queries: NDArray[np.float32], limit: int, without: Collection[str]
@@ -253,7 +231,7 @@ class ElasticStore:
             for hit in self._hits([body])[0]:
                 found[id_in(hit)] = hit
             if any(document_id not in found for document_id in some):
-                raise damaged(self._meta.rebuild())
+                raise damaged(self._meta.fix())
         return found
 
     def _hits(self, bodies: Sequence[Mapping[str, Any]]) -> list[list[Hit]]:
@@ -294,6 +272,3 @@ def _only(fields: Sequence[str], record: bool = False) -> dict[str, Any]:
     """Return the part of a search that lists the fields to read of each hit."""
     read: dict[str, Any] = {"docvalue_fields": list(fields), "track_total_hits": False}
     return read | ({"_source": True} if record else {"_source": False, "stored_fields": "_none_"})
-
-
-_: type[DocumentStore] = ElasticStore

@@ -22,7 +22,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -30,11 +30,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.embedded.lexical import words_analyzer
-from retrieval.index.formats.codes import codes
 from retrieval.index.formats.records import Record, line_of, names_of, whole_of
 from retrieval.index.formats.title_key import split_disambiguation, title_key
-from retrieval.index.formats.vectors import as_bytes
+from retrieval.index.formats.words import words_analyzer
 
 Hit: TypeAlias = Mapping[str, Any]
 
@@ -122,21 +120,6 @@ def entry_of(record: Record, *vectors: NDArray[Any]) -> dict[str, Any]:
         if code.any():  # nothing is near a vector of zeros
             entry["vector"] = code.tolist()
     return entry
-
-
-def entries_with_vectors(
-    records: Sequence[Record],
-    documents: NDArray[np.float32],
-    sentences: Sequence[NDArray[np.float32]],
-    turn: NDArray[np.float32],
-) -> list[dict[str, Any]]:
-    """Return the entries of documents with their vectors.
-
-    ``documents``: unit vectors, shape ``(n, dimension)``; ``sentences``: those of each document's
-    sentences, ``(m, dimension)``. ``turn``: the rotation of the vectors (``codes.rotation``).
-    """
-    rows = zip(records, as_bytes(documents), sentences, strict=True)
-    return [entry_of(record, code, codes(own @ turn)) for record, code, own in rows]
 
 
 def digest_of(record: Mapping[str, Any], *arrays: NDArray[Any]) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from retrieval.corpora.corpus import Chunk, Page
-from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entries_with_vectors, entry_of
-from retrieval.index.elastic.unchanged import Before, UnchangedEntries
-from retrieval.index.formats.codes import rotation
+from retrieval.index.building import pages_in, prepare_networks
+from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entry_of
+from retrieval.index.elastic.unchanged import OldVersion, UnchangedEntries
+from retrieval.index.formats.codes import as_bytes, codes, rotation
 from retrieval.index.formats.records import Record, encodable, records_of
 from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
 from retrieval.text.sentence_splitter import shared_splitter
 
 
@@ -52,7 +51,7 @@ class EntryMaker:
         plan: str,
         threads: int,
         networks: Path | None,
-        before: Before | None = None,
+        before: OldVersion | None = None,
     ) -> None:
         """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
 
@@ -60,10 +59,7 @@ class EntryMaker:
         folder of converted networks. ``before``: the version that unchanged documents are taken
         from.
         """
-        if networks:
-            runtime.keep_in(networks)
-        # If there are several processes, each of them has one thread.
-        runtime.use_threads(1 if multiprocessing.parent_process() else threads)
+        prepare_networks(threads, networks)
         self._encoder = encoder
         self._plan = plan
         self._splitter = shared_splitter()
@@ -74,14 +70,10 @@ class EntryMaker:
         """Return the entries of an item."""
         if isinstance(item, SplitDocuments):
             return MadeEntries(self._entries(item.records), len(item.records), [])
-        pages, bad = [], []
-        for page in item:
-            if not isinstance(page, Page):
-                bad.append(f"{page.message} {page.hint}")
-            elif reason := _too_long(page):
-                bad.append(reason)
-            else:
-                pages.append(page)
+        read, unread = pages_in(item)
+        pages = [page for page in read if not _too_long(page)]
+        bad = [f"{page.message} {page.hint}" for page in unread]
+        bad += [reason for page in read if (reason := _too_long(page))]
         unchanged = self._unchanged.of(pages) if self._unchanged else [None] * len(pages)
         changed = [page for page, entry in zip(pages, unchanged, strict=True) if entry is None]
         new = iter(self._entries(records_of(changed, self._splitter)))
@@ -91,13 +83,14 @@ class EntryMaker:
 
     def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
         if self._encoder is None or self._turn is None:
-            entries = [entry_of(record) for record in records]
-        elif not records:
+            return [self._planned(entry_of(record)) for record in records]
+        if not records:
             return []
-        else:
-            whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
-            entries = entries_with_vectors(records, whole, sentences, self._turn)
-        return [self._planned(entry) for entry in entries]
+        whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+        return [
+            self._planned(entry_of(record, code, codes(own @ self._turn)))
+            for record, code, own in zip(records, as_bytes(whole), sentences, strict=True)
+        ]
 
     def _planned(self, entry: dict[str, Any]) -> dict[str, Any]:
         return entry | {"plan": self._plan}

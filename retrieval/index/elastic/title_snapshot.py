@@ -11,20 +11,21 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.batches import batched
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleRun, TitleTrie, build_run
+from retrieval.index.formats.title_files import read_titles, run_of, write_titles
+from retrieval.models.generators.title_trie import TitleRun, TitleTrie
 from retrieval.system.files import write_array
 
-_ARRAYS = ("tokens", "starts", "documents", "ids", "id_ends")
-_TITLES_AT_ONCE = 10_000
+_IDS, _ENDS = "ids.npy", "id_ends.npy"
 _KEPT_SECONDS = 3600.0
+
+# All titles; the ids of their documents, joined; and where each of these ends.
+_Snapshot: TypeAlias = tuple[TitleRun, NDArray[np.uint8], NDArray[np.int64]]
 
 
 def open_titles(
@@ -42,66 +43,62 @@ def open_titles(
     """
     folder = snapshots / version
     try:
-        arrays = _read(folder) or _made(folder, titled)
+        run, ids, ends = _read(folder) or _made(folder, titled)
     except OSError as error:
         raise IndexUnavailable(
             "titles_unavailable",
             f"The titles of the index cannot be stored in {folder} ({error.strerror or error}).",
             "Make room there, or check the permissions of ESOTERIC_HOME.",
         ) from error
-    ids, ends = arrays["ids"], arrays["id_ends"]
 
     def document_id(number: int) -> str:
         start = int(ends[number - 1]) if number else 0
         return bytes(ids[start : int(ends[number])]).decode("utf-8")
 
-    run = TitleRun(arrays["tokens"], arrays["starts"], arrays["documents"])
     return TitleTrie(run, document_id)
 
 
-def _read(folder: Path) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays of a snapshot; None if it is missing or damaged."""
+def _read(folder: Path) -> _Snapshot | None:
+    """Return a snapshot; None if it is missing or damaged."""
     try:
-        return {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        ids, ends = (np.load(folder / name, mmap_mode="r") for name in (_IDS, _ENDS))
+        return read_titles(folder), ids, ends
     except (FileNotFoundError, EOFError, ValueError):
         return None
 
 
-def _made(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> dict[str, NDArray[Any]]:
-    """Make a snapshot, unless another process has made it by now, and return its arrays."""
+def _made(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> _Snapshot:
+    """Make a snapshot, unless another process has made it by now, and return it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        arrays = _read(folder)
-        if arrays is None:
-            _write(folder, titled())
-            _remove_others(folder)
-            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
-    return arrays
+        if (found := _read(folder)) is not None:
+            return found
+        partial = folder.with_name(f"{folder.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        made = _write(partial, titled())
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+        _remove_others(folder)
+        return made
 
 
-def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> None:
-    tokenizer = TitleTokenizer()
+def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> _Snapshot:
     ids: list[bytes] = []
 
-    def numbered() -> Iterator[tuple[list[int], int]]:
-        for some in batched(titled, _TITLES_AT_ONCE):
-            tokens = tokenizer.tokens([title for _, title in some])
-            for (document_id, _), title in zip(some, tokens, strict=True):
-                ids.append(document_id.encode("utf-8"))
-                yield title, len(ids) - 1
+    def numbered() -> Iterator[tuple[int, str]]:
+        for number, (document_id, title) in enumerate(titled):
+            ids.append(document_id.encode("utf-8"))
+            yield number, title
 
-    run = build_run(numbered())
+    run = run_of(numbered())
     joined = np.frombuffer(b"".join(ids), dtype=np.uint8)
     ends = np.cumsum([len(one) for one in ids], dtype=np.int64)
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    arrays: list[NDArray[Any]] = [run.tokens, run.starts, run.documents, joined, ends]
-    for name, array in zip(_ARRAYS, arrays, strict=True):
-        write_array(partial / f"{name}.npy", array)
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    write_titles(folder, run)
+    write_array(folder / _IDS, joined)
+    write_array(folder / _ENDS, ends)
+    return run, joined, ends
 
 
 def _remove_others(folder: Path) -> None:

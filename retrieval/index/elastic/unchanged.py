@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class OldVersion:
     """The version that a build updates, and the length of its vectors, 0 without vectors."""
 
     location: ElasticLocation
@@ -41,7 +41,7 @@ class Before:
 class UnchangedEntries:
     """Reads the entries of a version, with connections of its own; each process has its own."""
 
-    def __init__(self, before: Before) -> None:
+    def __init__(self, before: OldVersion) -> None:
         """Store the version; no request is sent yet."""
         self._cluster = Cluster(before.location)
         self._version = before.version

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
-from retrieval.index.formats.database import as_the_system_says, connected, rows_of
+from retrieval.index.building import pages_in
+from retrieval.index.embedded.database import as_the_system_says, connected, rows_of
 from retrieval.index.formats.records import (
     Record,
     block_of,
@@ -137,8 +138,7 @@ class Preparation:
 
     def __call__(self, chunk: Chunk) -> Prepared:
         """Return a chunk as rows."""
-        read = list(chunk)
-        pages = [page for page in read if isinstance(page, Page)]
+        pages, bad = pages_in(chunk)
         digests = [_digest_of(page) for page in pages]
         known = self._before.with_digests([page.id for page in pages]) if self._before else {}
         new: list[tuple[Page, bytes]] = []
@@ -162,7 +162,7 @@ class Preparation:
             [(block_of(block), len(block)) for block in blocks],
             [record["text"] for record in records],
             kept,
-            [page for page in read if isinstance(page, BadPage)],
+            bad,
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
+from retrieval.index.embedded.digests import verify
 from retrieval.index.embedded.documents import Documents
 from retrieval.index.embedded.layout import (
     DATABASES,
@@ -20,19 +21,16 @@ from retrieval.index.embedded.layout import (
     ROTATION,
     SIGNS,
     VECTORS,
-    Meta,
-    damaged,
-    not_opened,
-    other_encoder,
-    read_meta,
+    current_version,
 )
 from retrieval.index.embedded.lexical import LexicalReader
-from retrieval.index.embedded.title_files import read_titles
+from retrieval.index.embedded.meta import EmbeddedMeta, not_opened, read_meta
+from retrieval.index.embedded.vectors import NearSentences, Vectors
+from retrieval.index.errors import damaged
 from retrieval.index.formats.records import document_of
+from retrieval.index.formats.title_files import read_titles
 from retrieval.index.formats.title_key import split_disambiguation, title_key
-from retrieval.index.formats.vectors import NearSentences, Vectors
-from retrieval.index.formats.versions import current_version
-from retrieval.index.interface import MOST_OF_A_NAME, IndexInfo
+from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.text.edit_distance import is_near
 from retrieval.types import (
@@ -47,13 +45,13 @@ from retrieval.types import (
 _READ_FOR_WORDS = 20  # documents
 
 
-class EmbeddedStore:
+class EmbeddedStore(DocumentStore):
     """A finished index in a folder of this machine; see ``layout`` for its files.
 
     Opening reads only what is small. An index that is replaced while it is open stays readable.
     """
 
-    def __init__(self, folder: Path, version: Path, meta: Meta) -> None:
+    def __init__(self, folder: Path, version: Path, meta: EmbeddedMeta) -> None:
         """Open the files of one version; use ``open``."""
         self._meta = meta
         self._folder, self._version = folder, version
@@ -94,30 +92,14 @@ class EmbeddedStore:
     def open_version(cls, folder: Path, version: Path, meets: str | None) -> EmbeddedStore:
         """Open one version of the index below ``folder``; raises what ``open`` raises."""
         meta = read_meta(folder, version)
-        if meta.encoder and meets is not None and meta.meets != meets:
-            raise other_encoder(meta.encoder, meets)
+        meta.must_meet(meets)
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:
             raise not_opened(error, version, meta.fix()) from error
 
     def info(self) -> IndexInfo:
-        """See ``DocumentStore.info``."""
-        meta = self._meta
-        return IndexInfo(
-            name=meta.name,
-            source=meta.source,
-            date=meta.date,
-            documents=meta.documents,
-            passages=meta.passages,
-            sentences=meta.sentences,
-            bytes=meta.size(),
-            built_at=meta.built_at,
-            encoder=meta.encoder,
-            checksum=meta.checksum,
-            bad_pages=meta.bad_pages,
-            superseded=meta.superseded,
-        )
+        return self._meta.info(self._meta.size())
 
     def verify(self) -> None:
         """Read everything and compare it with its digests.
@@ -125,21 +107,13 @@ class EmbeddedStore:
         Raises:
             IndexUnavailable: something is not what was built.
         """
-        self._meta.verify(self._folder, self._version)
+        verify(self._folder, self._version, self._meta)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """See ``DocumentStore.documents``."""
         with self._reading():
             return [document_of(r) for r in self._documents.records(self._numbers(ids))]
 
-    def find(self, document_id: str) -> Document | None:
-        """Return the document with this id, which need not come from this index."""
-        with self._reading():
-            known = document_id in self._documents.numbers([document_id])
-        return self.documents([document_id])[0] if known else None
-
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """See ``DocumentStore.title_matches``."""
         # A key can be empty, but no name that has no words names a document.
         keys = {name: key for name in names if (key := title_key(name))}
         with self._reading():
@@ -151,12 +125,11 @@ class EmbeddedStore:
         ]
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
-        """See ``DocumentStore.phrase_matches``."""
         with self._reading():
             return [self._holding(search) for search in searches]
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
-        """See ``DocumentStore.near_words``; only some documents with such a word are read."""
+        # Only some documents with such a word are read.
         terms = self._lexical.words(word)
         if len(terms) != 1 or self._lexical.frequency(terms[0]):
             return {}
@@ -169,7 +142,6 @@ class EmbeddedStore:
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
-        """See ``DocumentStore.similarities``."""
         with self._reading():
             numbers = self._numbers(ids)
             if self._vectors is None:
@@ -184,7 +156,6 @@ class EmbeddedStore:
         without: Collection[str] = (),
         among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
-        """See ``DocumentStore.nearest_sentences``."""
         with self._reading():
             left_out = np.array(self._numbers(without), dtype=np.int64)
             only = None if among is None else np.array(self._numbers(among), dtype=np.int64)
@@ -195,13 +166,11 @@ class EmbeddedStore:
             return [self._matches(near)[:limit] for near in found]
 
     def titles(self) -> TitleTrie:
-        """See ``DocumentStore.titles``."""
         return TitleTrie(
             self._titles, lambda n: None if self._removed[n] else self._documents.ids([n])[0]
         )
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        """See ``DocumentStore.titled``."""
         with self._reading():
             yield from self._documents.all_titles()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -11,10 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.index.building import prepare_networks
 from retrieval.index.embedded.documents import records_between
-from retrieval.index.formats.codes import codes, signs
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
+from retrieval.index.formats.codes import as_bytes, codes, signs
 from retrieval.index.formats.records import encodable
-from retrieval.index.formats.vectors import EncodedDocuments, NewVectors, as_bytes
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.networks import runtime
 from retrieval.system.on_all_cores import in_order
@@ -60,10 +60,7 @@ class _Encoding:
         threads: int,
         networks: Path | None,
     ) -> None:
-        if networks:
-            runtime.keep_in(networks)
-        # If there are several processes, each of them has one thread.
-        runtime.use_threads(1 if multiprocessing.parent_process() else threads)
+        prepare_networks(threads, networks)
         self._documents = documents
         self._encoder = encoder
         self._turn = turn

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import tantivy
 
+from retrieval.index.formats.words import words_analyzer
+
 _TOKENIZER = "words"
 _HEAP = 64_000_000  # bytes of memory for documents that are not written yet
 _REASONS = {
@@ -146,16 +148,6 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("text", stored=False, tokenizer_name=_TOKENIZER, index_option="position")
     builder.add_unsigned_field("document", stored=False, indexed=True, fast=True)
     return builder.build()
-
-
-def words_analyzer() -> tantivy.TextAnalyzer:
-    """Return the analyzer of texts and queries: words in lower case, without accents."""
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-        .build()
-    )
 
 
 def _opened(folder: Path) -> tantivy.Index:

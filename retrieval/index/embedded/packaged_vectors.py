@@ -2,7 +2,7 @@
 
 models/vital-vectors/
   vectors.json   what was encoded, by which encoder (``key_of``), and the SHA-256 of
-  vectors.npz    the vectors (``PackagedVectors``)
+  vectors.npz    the vectors and the matrix that rotated them
 
 If the corpus, its sentences or the encoder differ, or the file is damaged, the build encodes as for
 any other corpus.
@@ -11,38 +11,25 @@ any other corpus.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.formats.vectors import EncodedDocuments
-from retrieval.index.formats.versions import FORMAT
+from retrieval.index.embedded.meta import FORMAT
 from retrieval.models.networks.minilm_weights import SHA256
 from retrieval.system.files import digest_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"
 CONFIG, ARRAYS = "vectors.json", "vectors.npz"
+_NAMES = ("documents", "signs", "codes", "turn")
 
 
-@dataclass(frozen=True, slots=True)
-class PackagedVectors:
-    """Vectors as ``EncodedDocuments`` has them, and the matrix that rotated them."""
-
-    documents: NDArray[np.int8]
-    signs: NDArray[np.uint8]
-    codes: NDArray[np.uint8]
-    turn: NDArray[np.float32]
-
-    def encoded(self, counts: Sequence[int]) -> EncodedDocuments:
-        """Return the vectors; ``counts``: the number of sentences of each document."""
-        return EncodedDocuments(self.documents, self.signs, self.codes, counts)
-
-
-def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
+def packaged_vectors(encoder: str, documents: str) -> dict[str, NDArray[Any]] | None:
     """Return the packaged vectors of these documents by this encoder, if there are any.
+
+    They are the arrays of ``EncodedDocuments`` by their names, and ``turn``, which rotated them.
 
     ``encoder``: the encoder's name. ``documents``: the digest of the documents.
     """
@@ -54,7 +41,7 @@ def packaged_vectors(encoder: str, documents: str) -> PackagedVectors | None:
         if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
             return None
         with np.load(arrays) as packaged:
-            return PackagedVectors(*(packaged[field.name] for field in fields(PackagedVectors)))
+            return {name: packaged[name] for name in _NAMES}
     except (OSError, ValueError, AttributeError, KeyError):
         return None
 

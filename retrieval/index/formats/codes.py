@@ -1,4 +1,4 @@
-"""Vectors as one bit for each dimension, and inner products estimated from such codes.
+"""Vectors as one byte or one bit for each dimension, and inner products estimated from bits.
 
 RaBitQ (Gao and Long 2024, "RaBitQ: Quantizing High-Dimensional Vectors with a
 Theoretical Error Bound for Approximate Nearest Neighbor Search", section 3): vectors
@@ -64,6 +64,22 @@ def along(query: NDArray[np.float32], bits: NDArray[np.uint8]) -> NDArray[np.flo
     sums: NDArray[np.float32] = adds[np.arange(width), bits].sum(axis=1)
     sums /= np.sqrt(np.float32(len(query)))
     return sums
+
+
+def as_bytes(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return unit vectors with the largest number of each as 127 or -127."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    scaled: NDArray[np.float32] = np.zeros_like(vectors)
+    np.divide(127 * vectors, largest, out=scaled, where=largest > 0)
+    return scaled.round().astype(np.int8)
+
+
+def from_bytes(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the unit vectors from the rows of ``as_bytes``; a row of zeros stays."""
+    vectors: NDArray[np.float32] = rows.astype(np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+    return vectors
 
 
 def _signs_of_bytes() -> NDArray[np.float32]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from retrieval.corpora.corpus import Corpus, Page, readable_pages
 from retrieval.errors import BadSource, IndexUnavailable
-from retrieval.index.embedded.layout import other_encoder
+from retrieval.index.errors import other_encoder, unknown_document
 from retrieval.index.interface import (
     BadPages,
     BuildProgress,
     Index,
     IndexInfo,
     ProgressListener,
-    tell_nobody,
-    unknown_document,
+    ignore_progress,
 )
 from retrieval.models.encoders.encoder import DocumentEncoder
 from tests.retrieval.index.in_memory_store import InMemoryStore
 
 
-class InMemoryIndex:
+class InMemoryIndex(Index):
     """All pages in a list, and what makes their vectors."""
 
     def __init__(self) -> None:
@@ -31,7 +31,6 @@ class InMemoryIndex:
         self._changes = 0
 
     def open(self, meets: str | None) -> InMemoryStore:
-        """See ``Index``."""
         if self._pages is None:
             raise IndexUnavailable("index_missing", "There is no index yet.", "Build one.")
         if meets is not None and self._encoder is not None and self._encoder.meets != meets:
@@ -39,15 +38,12 @@ class InMemoryIndex:
         return InMemoryStore(self._pages, self._encoder)
 
     def version(self) -> str:
-        """See ``Index``."""
         return str(self._changes)
 
-    def lacks(self, source: str) -> bool:
-        """See ``Index``."""
-        return self._pages is None
+    def needs_build(self, source: str) -> Literal["missing", "outdated"] | None:
+        return "missing" if self._pages is None else None
 
     def verify(self) -> None:
-        """See ``Index``."""
         self.open(None)
 
     def diagnose(self) -> None:
@@ -55,34 +51,29 @@ class InMemoryIndex:
         self.verify()
 
     def bad_pages(self) -> BadPages:
-        """See ``Index``."""
         self.open(None)
         return BadPages("", "")
 
     def unfinished(self) -> list[str]:
-        """See ``Index``."""
         return []
 
     def prune(self) -> list[str]:
-        """See ``Index``."""
         return []
 
     def build(
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        """See ``Index``."""
         return self._changed([], list(readable_pages(corpus)), encoder, on_progress)
 
     def add(
         self,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
-        on_progress: ProgressListener = tell_nobody,
+        on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
-        """See ``Index``."""
         before = self.open(None).info()
         name = encoder.name if encoder is not None else ""
         if before.encoder != name:
@@ -91,9 +82,8 @@ class InMemoryIndex:
         return self._changed(self._pages, list(readable_pages(corpus)), encoder, on_progress)
 
     def encode(
-        self, encoder: DocumentEncoder, on_progress: ProgressListener = tell_nobody
+        self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
-        """See ``Index``."""
         self.open(None)
         assert self._pages is not None
         count = len(self._pages)
@@ -101,7 +91,6 @@ class InMemoryIndex:
         return self._now(self._pages, encoder)
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
-        """See ``Index``."""
         self.open(None)
         assert self._pages is not None
         known = {one for page in self._pages for one in (page.id, _whole(page))}
@@ -138,6 +127,3 @@ class InMemoryIndex:
 
 def _whole(page: Page) -> str:
     return page.passage.document if page.passage else page.id
-
-
-_: type[Index] = InMemoryIndex

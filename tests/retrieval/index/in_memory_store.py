@@ -33,7 +33,7 @@ from retrieval.types import (
 K1, B = 1.2, 0.75
 
 
-class InMemoryStore:
+class InMemoryStore(DocumentStore):
     """Looks at every document for every question."""
 
     def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
@@ -103,14 +103,12 @@ class InMemoryStore:
         )
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """See ``DocumentStore``."""
         try:
             return [self._documents[document_id] for document_id in ids]
         except KeyError as error:
             raise IndexUnavailable("index_damaged", f"No document is {error}.", "") from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        """See ``DocumentStore``."""
         matches = []
         for name in dict.fromkeys(names):
             found: dict[str, TitleMatch] = {}
@@ -128,7 +126,6 @@ class InMemoryStore:
         return matches
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
-        """See ``DocumentStore``."""
         return [self._holding(search) for search in searches]
 
     def _holding(self, search: PhraseSearch) -> list[PhraseMatch]:
@@ -153,7 +150,6 @@ class InMemoryStore:
         return [PhraseMatch(document_id, score) for document_id, score in ranked[: search.limit]]
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
-        """See ``DocumentStore``."""
         texts = [set(_words(document.text)) for document in self._documents.values()]
         wanted, *more = _words(word) or [""]
         if more or any(wanted in words for words in texts):
@@ -164,7 +160,6 @@ class InMemoryStore:
     def similarities(
         self, ids: Sequence[str], queries: NDArray[np.float32]
     ) -> NDArray[np.float32] | None:
-        """See ``DocumentStore``."""
         documents = self.documents(ids)
         if not self._encoder:
             return None
@@ -178,7 +173,6 @@ class InMemoryStore:
         without: Collection[str] = (),
         among: Collection[str] | None = None,
     ) -> list[list[SentenceMatch]]:
-        """See ``DocumentStore``."""
         found = []
         for query in queries:
             matches = [
@@ -191,11 +185,9 @@ class InMemoryStore:
         return found
 
     def titles(self) -> TitleTrie:
-        """See ``DocumentStore``."""
         return self._trie
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        """See ``DocumentStore``."""
         return iter(self._titled)
 
 
@@ -212,6 +204,3 @@ def _words(text: str) -> list[str]:
 def _occurrences(words: Sequence[str], phrase: tuple[str, ...]) -> int:
     length = len(phrase)
     return sum(tuple(words[i : i + length]) == phrase for i in range(len(words) - length + 1))
-
-
-_: type[DocumentStore] = InMemoryStore

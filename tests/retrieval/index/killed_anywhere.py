@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from retrieval.corpora.corpus import Page
-from retrieval.index.embedded.building import unfinished
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.work import unfinished
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.support.encoders import WordEncoder
 

@@ -22,11 +22,13 @@ from retrieval.corpora.corpus import Page
 from retrieval.corpora.records.jsonl import JsonlCorpus
 from retrieval.corpora.records.records import USUAL
 from retrieval.errors import IndexUnavailable
+from retrieval.index.building import Plan
 from retrieval.index.embedded import documents, embedded_store
-from retrieval.index.embedded.building import IndexNotBuilt, changing, unfinished
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.embedded_store import EmbeddedStore
-from retrieval.index.formats.versions import outdated_source
+from retrieval.index.embedded.meta import needs_build
+from retrieval.index.embedded.work import changing, unfinished
+from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.recipes.config import RetrievalConfig
@@ -215,7 +217,7 @@ def test_what_is_left_over_is_removed_where_there_is_no_index_yet(tmp_path: Path
 def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
     build(tmp_path)
     with changing(tmp_path) as begin:
-        begun = begin({"source": "another"})
+        begun = begin(Plan("a build of another", {}))
         with pytest.raises(IndexNotBuilt, match="is running"):
             EmbeddedIndex(tmp_path).prune()
         assert begun.folder.exists()
@@ -248,7 +250,8 @@ def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Pat
     link.symlink_to("large disk")
     build(link)
     EmbeddedIndex(link).remove(["Zoe"])
-    assert EmbeddedStore.open(link, "words").find("Zoe") is None
+    with pytest.raises(IndexUnavailable):
+        EmbeddedStore.open(link, "words").documents(["Zoe"])
     assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
 
 
@@ -259,7 +262,7 @@ def test_an_index_that_was_changed_is_not_replaced_by_what_its_source_alone_give
     EmbeddedIndex(tmp_path).remove(["Zoe"])
     path = tmp_path / "current" / "meta.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
-    assert outdated_source(tmp_path) is None
+    assert needs_build(tmp_path, "list") is None
     with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
         EmbeddedStore.open(tmp_path, "words")
     assert "add and remove again what was added and removed since: " in refused.value.hint
@@ -381,17 +384,17 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
     with pytest.raises(IndexUnavailable, match="another version of ESOTERIC"):
         EmbeddedStore.open(tmp_path, "words")
-    assert outdated_source(tmp_path) == "list"
+    assert needs_build(tmp_path, "list") == "outdated"
 
 
 def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
     tmp_path: Path,
 ) -> None:
-    assert outdated_source(tmp_path) is None
+    assert needs_build(tmp_path, "list") == "missing"
     build(tmp_path)
-    assert outdated_source(tmp_path) is None
+    assert needs_build(tmp_path, "list") is None
     (tmp_path / "current" / "meta.json").write_text("[]")
-    assert outdated_source(tmp_path) is None
+    assert needs_build(tmp_path, "list") is None
 
 
 def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:

@@ -563,7 +563,7 @@ def test_a_source_without_pages_leaves_the_index_that_stood_before(index: Index)
 
 
 def test_an_index_that_is_not_there_lacks_and_cannot_be_verified(index: Index) -> None:
-    assert index.lacks("list")
+    assert index.needs_build("list") == "missing"
     assert index.unfinished() == []
     assert index.prune() == []
     with pytest.raises(IndexUnavailable):
@@ -575,8 +575,8 @@ def test_an_index_that_is_not_there_lacks_and_cannot_be_verified(index: Index) -
 def test_an_index_that_was_built_is_whole_and_has_nothing_left_over(index: Index) -> None:
     index.build(ListCorpus(), WordEncoder())
     index.verify()
-    assert not index.lacks("list")
-    assert not index.lacks("another source")
+    assert index.needs_build("list") is None
+    assert index.needs_build("another source") is None
     assert index.bad_pages() == BadPages("", "")
     assert index.unfinished() == []
     assert index.prune() == []

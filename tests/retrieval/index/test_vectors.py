@@ -7,9 +7,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from retrieval.index.formats import vectors as searched
-from retrieval.index.formats.codes import codes, rotation, signs
-from retrieval.index.formats.vectors import EncodedDocuments, NewVectors, Vectors, as_bytes
+from retrieval.index.embedded import vectors as searched
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, Vectors
+from retrieval.index.formats.codes import as_bytes, codes, rotation, signs
 from tests.retrieval.index.test_codes import units
 
 COUNT = 10_000

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page, Passage
 from retrieval.errors import IndexUnavailable
-from retrieval.index.elastic import elastic_index, new_version
+from retrieval.index.elastic import elastic_index, elastic_version
 from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.embedded.building import IndexNotBuilt
+from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import BuildProgress
 from retrieval.models.encoders.encoder import EncodableDocument
 from tests.retrieval.index.elastic.building import MANY
@@ -254,7 +254,7 @@ def test_an_interrupted_update_is_continued_where_it_stopped(
                     raise KeyboardInterrupt
                 yield chunk
 
-    monkeypatch.setattr(new_version, "_SAVED_EVERY", timedelta(0))
+    monkeypatch.setattr(elastic_version, "_SAVED_EVERY", timedelta(0))
     index.build(ListCorpus(OLD_MANY), WordEncoder())
     with pytest.raises(KeyboardInterrupt):
         index.build(Ending(MANY, content="2"), WordEncoder())

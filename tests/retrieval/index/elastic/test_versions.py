@@ -15,14 +15,14 @@ from elasticsearch import Elasticsearch
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import EsotericError, IndexUnavailable
-from retrieval.index.elastic import change_lock, elastic_store, entries, new_version
+from retrieval.index.elastic import change_lock, elastic_store, elastic_version, entries
 from retrieval.index.elastic.change_lock import ChangeLock
 from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.elastic_index import ElasticIndex
+from retrieval.index.elastic.elastic_version import ElasticVersion
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.elastic.meta import all_versions
-from retrieval.index.elastic.new_version import NewVersion
-from retrieval.index.embedded.building import IndexNotBuilt
+from retrieval.index.errors import IndexNotBuilt
 from tests.retrieval.index.elastic.node import shared_url, store_url
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.support.encoders import WordEncoder
@@ -53,7 +53,7 @@ def begin(index: ElasticIndex, corpus: ListCorpus, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(NewVersion, "publish", end)
+        patch.setattr(ElasticVersion, "publish", end)
         with pytest.raises(KeyboardInterrupt):
             index.build(corpus, WordEncoder())
 
@@ -67,7 +67,7 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
     with ChangeLock(client, f"{name}-2"):
         assert other.unfinished() == []  # somebody may be going on with it
     assert one.unfinished() == []
-    assert one.lacks("list")
+    assert one.needs_build("list")
     one.build(ListCorpus(MORE, content="2"), WordEncoder())
     assert one.open("words").info().documents == 1
     assert one.prune() == []
@@ -78,7 +78,7 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
 def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_version, "_KEPT_FOR", timedelta(0))
+    monkeypatch.setattr(elastic_version, "_KEPT_FOR", timedelta(0))
     begin(index, ListCorpus(PAGES), monkeypatch)
     index.build(ListCorpus(MORE, content="2"), WordEncoder())
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
@@ -157,7 +157,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
 
-    def overtaken(self: NewVersion) -> None:
+    def overtaken(self: ElasticVersion) -> None:
         """Another process publishes a page before this one does."""
         monkeypatch.undo()
         for lock in list(client.indices.get(index="*-lock")):
@@ -165,7 +165,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
         index.add(ListCorpus(MORE, content="3"), WordEncoder())
         self._swap_in()
 
-    monkeypatch.setattr(NewVersion, "_swap_in", overtaken)
+    monkeypatch.setattr(ElasticVersion, "_swap_in", overtaken)
     page = Page("Late", "Late", None, "It comes too late.")
     with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
         index.add(ListCorpus((page,), content="2"), WordEncoder())
@@ -177,16 +177,16 @@ def test_a_change_whose_builder_ended_after_the_swap_is_settled_by_the_next(
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     first = index.version()
-    save, saved = NewVersion.save, list[str]()
+    save, saved = ElasticVersion.save, list[str]()
 
-    def end(self: NewVersion) -> None:
+    def end(self: ElasticVersion) -> None:
         if self.meta.state == "ready":
             raise KeyboardInterrupt
         saved.append(self.meta.version)
         save(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(NewVersion, "save", end)
+        patch.setattr(ElasticVersion, "save", end)
         with pytest.raises(KeyboardInterrupt):
             index.add(ListCorpus(MORE, content="2"), WordEncoder())
     assert index.version() == saved[-1]
@@ -250,7 +250,7 @@ def test_an_interrupted_removal_is_continued(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(NewVersion, "publish", end)
+        patch.setattr(ElasticVersion, "publish", end)
         with pytest.raises(KeyboardInterrupt):
             index.remove(["Zoe", "Savage"])
     assert index.open("words").info().documents == len(PAGES)
@@ -266,14 +266,14 @@ def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
         lambda: index.encode(WordEncoder()),
     ]
     monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
-    assert index.lacks("list")
-    assert not index.lacks("another source")
+    assert index.needs_build("list")
+    assert not index.needs_build("another source")
     monkeypatch.undo()
     for change in changed:
         change()
         with monkeypatch.context() as patch:
             patch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
-            assert not index.lacks("list")
+            assert not index.needs_build("list")
 
 
 def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
@@ -317,7 +317,7 @@ def test_codes_that_left_the_cache_are_read_again(
 
 def test_a_damaged_snapshot_of_the_titles_is_made_anew(index: ElasticIndex, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
-    (tokens,) = tmp_path.rglob("tokens.npy")
+    (tokens,) = tmp_path.rglob("title_tokens.npy")
     tokens.write_bytes(b"")
     trie = index.open("words").titles()
     assert len(trie.children(trie.root()))

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
-from retrieval.index.formats.vectors import as_bytes, from_bytes
+from retrieval.index.formats.codes import as_bytes, from_bytes
 from retrieval.models.encoders.dpr_encoder import LONGEST, DprDocumentEncoder, DprQuestionEncoder
 from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument, TextEncoder
 from retrieval.models.encoders.mpnet_encoder import MPNetEncoder

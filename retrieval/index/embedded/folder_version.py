@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.corpora.corpus import BadPage, Corpus
-from retrieval.errors import BadSource
-from retrieval.index.embedded import documents
+from retrieval.corpora.corpus import Corpus
+from retrieval.index.embedded import documents, vectors
+from retrieval.index.embedded.database import append
+from retrieval.index.embedded.digests import DIGESTS
 from retrieval.index.embedded.documents import (
     Documents,
     NewDocuments,
@@ -28,28 +29,29 @@ from retrieval.index.embedded.documents import (
 from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.index.embedded.encoding import encode
 from retrieval.index.embedded.layout import (
+    BAD_PAGES,
     DATABASES,
-    DIGESTS,
     DOCUMENTS,
     GONE,
     LEXICAL,
+    META,
     REMOVED,
     ROTATION,
     SIGNS,
     VECTORS,
-    Meta,
-    Stored,
-    read_meta,
+    current_version,
+    swap_in,
+    sweep,
 )
 from retrieval.index.embedded.lexical import LexicalWriter
+from retrieval.index.embedded.meta import EmbeddedMeta, Stored, read_meta, write_meta
 from retrieval.index.embedded.packaged_vectors import packaged_vectors
-from retrieval.index.embedded.title_files import add_titles
-from retrieval.index.formats import vectors
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
+from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
-from retrieval.index.formats.database import append
-from retrieval.index.formats.vectors import NewVectors
-from retrieval.index.formats.versions import BAD_PAGES, META, current_version, swap_in, sweep
+from retrieval.index.formats.title_files import NAMES, read_titles, run_of, write_titles
 from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.generators.title_trie import joined
 from retrieval.system.files import digest_of, write_array, write_whole
 
 SAVED = "saved.json"
@@ -57,14 +59,16 @@ _PASSING = (SAVED, META)  # not of the version, or written after what describes 
 _TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
 
 
-class NewVersion:
+class FolderVersion:
     """A version in the folder of unfinished work; it is not used before ``publish``.
 
     Until then, the rows that it adds to the databases of the version before are in separate ones.
     """
 
-    def __init__(self, building: Path, before: str, meta: Meta, removed: NDArray[np.bool_]) -> None:
-        """Begin with what ``meta`` describes; use ``empty``, ``of`` or ``saved``.
+    def __init__(
+        self, building: Path, before: str, meta: EmbeddedMeta, removed: NDArray[np.bool_]
+    ) -> None:
+        """Begin with what ``meta`` describes; use ``begun`` or ``saved``.
 
         ``before`` names the version that it began with, if any.
         """
@@ -77,37 +81,34 @@ class NewVersion:
         self._lexical = LexicalWriter(self._folder / LEXICAL)
 
     @classmethod
-    def empty(cls, building: Path, corpus: Corpus) -> NewVersion:
-        """Return a version without documents, for those of a corpus."""
-        shutil.rmtree(building / "version", ignore_errors=True)
-        (building / "version" / LEXICAL).mkdir(parents=True)
-        meta = Meta(corpus.name, corpus.source, date=corpus.date)
-        return cls(building, "", meta, np.zeros(0, dtype=np.bool_))
-
-    @classmethod
-    def of(cls, building: Path, before: Path, corpus: Corpus | None = None) -> NewVersion:
-        """Return a version with all that another has; its files are linked and not copied.
+    def begun(
+        cls, building: Path, before: Path | None, corpus: Corpus | None = None
+    ) -> FolderVersion:
+        """Return a version with all that another has, if any; its files are linked and not copied.
 
         ``corpus``: what it becomes an index of, if that changes.
         """
-        shutil.rmtree(building / "version", ignore_errors=True)
-        (building / "version" / LEXICAL).mkdir(parents=True)
-        for name in _files(before):
-            os.link(before / name, building / "version" / name)
-        meta = read_meta(building.parent, before)
+        folder = building / "version"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / LEXICAL).mkdir(parents=True)
+        meta, removed = EmbeddedMeta(name="", source=""), np.zeros(0, dtype=np.bool_)
+        if before is not None:
+            for name in _files(before):
+                os.link(before / name, folder / name)
+            meta, removed = read_meta(building.parent, before), np.load(before / REMOVED)
         if corpus is not None:
             meta = replace(meta, name=corpus.name, source=corpus.source, date=corpus.date)
-        return cls(building, before.name, meta, np.load(before / REMOVED))
+        return cls(building, before.name if before else "", meta, removed)
 
     @classmethod
-    def saved(cls, building: Path, before: str) -> NewVersion | None:
+    def saved(cls, building: Path, before: str) -> FolderVersion | None:
         """Return what an earlier try saved, if it began with this version."""
         try:
             content = json.loads((building / "version" / SAVED).read_text(encoding="utf-8"))
             if content["before"] != before:
                 return None
             removed = np.load(building / "version" / REMOVED)
-            return cls(building, before, Meta.from_json(content["meta"]), removed)
+            return cls(building, before, EmbeddedMeta.from_json(content["meta"]), removed)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
@@ -137,10 +138,7 @@ class NewVersion:
             kept = new.kept(older, first) if older and all_of else None
             replaced = new.replaced(older, first) if older and not all_of else []
             if new.end > first:
-                add_titles(self._folder, new.titles())
-        if new.end == first and not (kept and kept.mask.any()):
-            self._abandon()
-            raise _empty(self._meta.source, bad)
+                self._add_titles(new.titles())
         if kept:
             replaced = np.flatnonzero(~self._removed & ~kept.mask).tolist()
             superseded += kept.earlier
@@ -159,16 +157,19 @@ class NewVersion:
             self._remove(path, superseded)
         if older:
             self._remove(older, replaced)
-        if not self._meta.sentences:
-            self._abandon()
-            raise _empty(self._meta.source, bad)
+        if not self._meta.sentences or (new.end == first and not all_of):
+            self._lexical.commit()  # until then its threads write into the folder
+            shutil.rmtree(self._building)
+            raise source_empty(self._meta.source, bad)
         lines = (f"{page.message} {page.hint}\n" for page in bad)
         write_whole(self._folder / BAD_PAGES, "".join(lines).encode("utf-8", "replace"))
         self.save()
 
-    def _abandon(self) -> None:
-        self._lexical.commit()  # until then its threads write into the folder
-        shutil.rmtree(self._building)
+    def _add_titles(self, titled: Iterator[tuple[int, str]]) -> None:
+        run = run_of(titled)
+        if (self._folder / NAMES[0]).exists():
+            run = joined(read_titles(self._folder), run)
+        write_titles(self._folder, run)
 
     def remove(self, ids: Sequence[str]) -> str | None:
         """Remove the documents with these ids; return one that no document has, if any."""
@@ -236,10 +237,11 @@ class NewVersion:
         # Those of a whole corpus.
         packaged = packaged_vectors(encoder.name, digest) if new.first == 0 else None
         if packaged:
+            turn = packaged.pop("turn")
             if new.end == 0:
-                new.add(packaged.encoded(sentence_counts(path, range(last))))
+                new.add(EncodedDocuments(**packaged, counts=sentence_counts(path, range(last))))
             on_progress(last, last)
-            return packaged.turn
+            return turn
         known = self._folder / ROTATION
         turn = np.load(known) if new.first else rotation(encoder.dimension)
         encode(path, last, new, encoder, turn, processes, lambda end: on_progress(end, last))
@@ -271,7 +273,7 @@ class NewVersion:
             stored=stored,
             files=self._described(),
         )
-        write_whole(self._folder / META, meta.to_json())
+        write_meta(self._folder, meta)
         # Before the old one goes.
         EmbeddedStore.open_version(self._index, self._folder, meta.meets)
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
@@ -300,7 +302,7 @@ class NewVersion:
         return int(here.sum())
 
     def _described(self) -> dict[str, tuple[int, str]]:
-        """Return ``Meta.files``; what is shared with the version before is not read again."""
+        """Return ``EmbeddedMeta.files``; what the version before has too is not read again."""
         before = self._index / "versions" / self._before
         files = {}
         for name in _files(self._folder):
@@ -354,17 +356,10 @@ def clean_up(building: Path) -> None:
 
 
 def _files(version: Path) -> list[str]:
-    """Return the files that ``Meta.files`` describes, by their paths in a version's folder."""
+    """Return the paths in a version's folder of what ``EmbeddedMeta.files`` describes."""
     names = (
         path.relative_to(version).as_posix()
         for path in version.rglob("*")
         if path.is_file() and path.suffix != ".lock"
     )
     return sorted(name for name in names if name not in _PASSING)
-
-
-def _empty(source: str, bad: Sequence[BadPage]) -> BadSource:
-    message = f"{source} holds no page with a sentence"
-    if bad:
-        return BadSource("source_empty", f"{message}: {bad[0].message}", bad[0].hint)
-    return BadSource("source_empty", f"{message}.", "Name a source that holds some.")

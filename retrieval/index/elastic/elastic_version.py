@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,18 @@ from retrieval.index.elastic.change_lock import ChangeLock
 from retrieval.index.elastic.cluster import Cluster, read_only
 from retrieval.index.elastic.elastic_store import ElasticStore
 from retrieval.index.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
-from retrieval.index.elastic.entry_maker import EntryMaker, Item, MadeEntries
-from retrieval.index.elastic.meta import Meta, all_versions, new_version, serving_version_or_none
+from retrieval.index.elastic.entry_maker import EntryMaker, MadeEntries
+from retrieval.index.elastic.meta import (
+    ElasticMeta,
+    all_versions,
+    new_version,
+    serving_version_or_none,
+)
 from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.unchanged import Before
+from retrieval.index.elastic.unchanged import OldVersion
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.networks import runtime
-from retrieval.system.on_all_cores import in_order
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +47,7 @@ _KEPT_FOR = timedelta(hours=1)
 _KEPT_VERSIONS = 20
 
 
-class NewVersion:
+class ElasticVersion:
     """A version that is being written. Documents that are sent twice are stored once."""
 
     def __init__(
@@ -52,7 +55,7 @@ class NewVersion:
         cluster: Cluster,
         lock: ChangeLock,
         snapshots: Path,
-        meta: Meta,
+        meta: ElasticMeta,
         replaces: str | None,
     ) -> None:
         """Continue the version that ``meta`` names; to create one, call ``resume_or_start``.
@@ -73,9 +76,9 @@ class NewVersion:
         cluster: Cluster,
         lock: ChangeLock,
         snapshots: Path,
-        meta: Meta,
+        meta: ElasticMeta,
         copy_of: str | None = None,
-    ) -> NewVersion:
+    ) -> ElasticVersion:
         """Continue unfinished work with the same plan, or begin it.
 
         ``copy_of``: the version to copy first, for a change of some of the documents.
@@ -121,24 +124,20 @@ class NewVersion:
         self._client.indices.put_mapping(index=self.meta.version, meta=self.meta.to_mapping())
         self._saved_at = datetime.now(UTC)
 
-    def write(
-        self,
-        items: Iterable[Item],
-        encoder: DocumentEncoder | None,
-        processes: int,
-        before: Before | None = None,
-    ) -> Iterator[int]:
-        """Write the entries of the items that are not written yet; yield each item's number.
+    def maker(
+        self, encoder: DocumentEncoder | None, processes: int, before: OldVersion | None = None
+    ) -> Callable[[], EntryMaker]:
+        """Return what makes the function, in each process, that makes entries of this version.
 
         ``before``: the version that unchanged documents are taken from.
         """
-        done, networks = self.meta.items, runtime.kept_folder()
-        make = partial(EntryMaker, encoder, self.meta.plan, processes, networks, before)
-        rest = islice(iter(items), done, None)
-        for number, made in enumerate(in_order(make, rest, processes), start=done):
-            self._send({"_id": key_of(e["id"]), "_source": e} for e in made.entries)
-            self._count(made)
-            yield number
+        networks = runtime.kept_folder()
+        return partial(EntryMaker, encoder, self.meta.plan, processes, networks, before)
+
+    def add(self, made: MadeEntries) -> None:
+        """Write the entries of the next item."""
+        self._send({"_id": key_of(e["id"]), "_source": e} for e in made.entries)
+        self._count(made)
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents; those that an earlier try removed are no error."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.index.batches import batched
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleRun, build_run, joined
+from retrieval.models.generators.title_trie import TitleRun, build_run
 from retrieval.system.files import write_array
 
 NAMES = ("title_tokens.npy", "title_starts.npy", "title_documents.npy")
@@ -29,18 +29,20 @@ def read_titles(folder: Path) -> TitleRun:
     return TitleRun(tokens, starts, documents)
 
 
-def add_titles(folder: Path, titled: Iterable[tuple[int, str]]) -> None:
-    """Add titles, with the numbers of their documents, to those in a folder, if there are some.
+def write_titles(folder: Path, run: TitleRun) -> None:
+    """Write titles into a folder.
 
     Raises:
         OSError: the folder cannot be written.
     """
-    run = build_run(_tokens(titled))
-    if (folder / NAMES[0]).exists():
-        run = joined(read_titles(folder), run)
     arrays: list[NDArray[Any]] = [run.tokens, run.starts, run.documents]
     for name, array in zip(NAMES, arrays, strict=True):
         write_array(folder / name, array)
+
+
+def run_of(titled: Iterable[tuple[int, str]]) -> TitleRun:
+    """Return the prefix tree of titles, each with the number of its document."""
+    return build_run(_tokens(titled))
 
 
 def _tokens(titled: Iterable[tuple[int, str]]) -> Iterator[tuple[Sequence[int], int]]:

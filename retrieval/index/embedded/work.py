@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from retrieval.errors import EsotericError
+from retrieval.index.building import Plan
 from retrieval.index.embedded.layout import BUILDING, GONE, LOCK
+from retrieval.index.embedded.meta import FORMAT
+from retrieval.index.errors import IndexNotBuilt
 from retrieval.system.files import write_whole
 
 _PLAN = "plan.json"
-_NAME = "name"
-
-
-class IndexNotBuilt(EsotericError):
-    """The index could not be built or changed; the previous one is unchanged."""
+_NAME, _WORK = "name", "work"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """The unfinished work of a plan.
+class Work:
+    """The work on a plan that has begun.
 
     Attributes:
         folder: its folder.
-        before: whether an earlier, interrupted run has left it.
         name: unique; if the same plan is done again after it was finished, it has another name.
     """
 
     folder: Path
-    before: bool
     name: str
 
 
 @contextmanager
-def changing(folder: Path) -> Iterator[Callable[[Mapping[str, object]], Begun]]:
+def changing(folder: Path) -> Iterator[Callable[[Plan], Work]]:
     """Lock the index in a folder for one change; yield a function that starts or resumes a plan.
 
     Raises:
@@ -53,7 +48,7 @@ def changing(folder: Path) -> Iterator[Callable[[Mapping[str, object]], Begun]]:
         _refuse_other_things(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
-            yield partial(_begun, folder)
+            yield partial(_begin, folder)
     except OSError as error:
         raise _not_built(error, folder) from error
 
@@ -77,7 +72,8 @@ def unfinished(folder: Path) -> list[Unfinished]:
     found = []
     for building in sorted(folder.glob(f"{BUILDING}*")):
         size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
-        found.append(Unfinished(building, _in_words(_plan_in(building)), size))
+        what = str(_plan_in(building).get(_WORK, "an unknown change"))
+        found.append(Unfinished(building, what, size))
     return found
 
 
@@ -101,15 +97,6 @@ def remove_unfinished(folder: Path) -> list[str]:
 def _remove_gone(folder: Path) -> None:
     for gone in folder.glob(f"{GONE}*"):
         shutil.rmtree(gone)
-
-
-def _in_words(plan: Mapping[str, object]) -> str:
-    if "encode" in plan:
-        return f"vectors of {plan['encode']}"
-    if "without" in plan:
-        return "a removal"
-    done = "an addition of" if "add" in plan else "a build of"
-    return f"{done} {plan.get('source', 'an unknown source')}"
 
 
 def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
@@ -150,20 +137,19 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _begun(folder: Path, plan: Mapping[str, object]) -> Begun:
+def _begin(folder: Path, plan: Plan) -> Work:
     """Start or resume a plan; unfinished work of other plans is kept."""
     _remove_gone(folder)
-    content = json.dumps(plan, sort_keys=True).encode("utf-8")
-    building = folder / f"{BUILDING}{hashlib.sha256(content).hexdigest()[:16]}"
+    building = folder / f"{BUILDING}{plan.digest(format=FORMAT)}"
     building.mkdir(exist_ok=True)
     name = _plan_in(building).get(_NAME)
-    before = isinstance(name, str)
     if not isinstance(name, str):
         name = uuid.uuid4().hex
-        write_whole(building / _PLAN, json.dumps({**plan, _NAME: name}).encode("utf-8"))
+        content = json.dumps({**plan.content, _WORK: plan.work, _NAME: name})
+        write_whole(building / _PLAN, content.encode("utf-8"))
     for leftover in building.rglob("*.partial"):
         leftover.unlink()
-    return Begun(building, before, name)
+    return Work(building, name)
 
 
 def _plan_in(building: Path) -> dict[str, object]:

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.formats.codes import along, products, signs
-from retrieval.index.formats.database import as_the_system_says, connected, rows_of
+from retrieval.index.embedded.database import as_the_system_says, connected, rows_of
+from retrieval.index.formats.codes import along, from_bytes, products, signs
 
 TABLES = ("vectors",)
 
@@ -224,19 +224,3 @@ def digest_of_vectors(path: Path, first: int, last: int) -> str:
         for number, *blobs in connection.execute(question, [first, last]):
             digest.update(number.to_bytes(8, "big") + b"".join(blobs))
     return digest.hexdigest()
-
-
-def as_bytes(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Return unit vectors with the largest number of each as 127 or -127."""
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    scaled: NDArray[np.float32] = np.zeros_like(vectors)
-    np.divide(127 * vectors, largest, out=scaled, where=largest > 0)
-    return scaled.round().astype(np.int8)
-
-
-def from_bytes(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the unit vectors from the rows of ``as_bytes``; a row of zeros stays."""
-    vectors: NDArray[np.float32] = rows.astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.divide(vectors, lengths, out=vectors, where=lengths > 0)
-    return vectors
