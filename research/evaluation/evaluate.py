@@ -119,7 +119,7 @@ def evaluate(
         )
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
-        "models": _readers(shown, evaluation.folders, own),
+        "models": _models_of(shown, evaluation.folders, own),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -139,7 +139,9 @@ def _shown(
     ]
 
 
-def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Recipe]) -> list[str]:
+def _models_of(
+    systems: Sequence[str], models: ModelFolders, own: Mapping[str, Recipe]
+) -> list[str]:
     """Return the names of all models that choose or label a system's evidence.
 
     Of the recipe ``report`` these are all models of the report, as the lock has them.
@@ -182,13 +184,13 @@ def indexed(
         BadSource: the pages cannot be read.
     """
     try:
-        store = index.open(encoder.meets)
+        store = index.open(encoder.query_encoder)
     except IndexUnavailable:
         index.build(corpus, encoder, on_pages)
-        return index.open(encoder.meets)
+        return index.open(encoder.query_encoder)
     if store.info().encoder != encoder.name:
         index.encode(encoder, on_pages)
-        return index.open(encoder.meets)
+        return index.open(encoder.query_encoder)
     return store
 
 

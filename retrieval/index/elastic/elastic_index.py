@@ -362,7 +362,7 @@ def _meta_of(name: str, source: str, date: str, encoder: DocumentEncoder | None)
         source=source,
         date=date,
         encoder=_name(encoder),
-        meets=encoder.meets if encoder is not None else "",
+        meets=encoder.query_encoder if encoder is not None else "",
         dimension=dimension,
         rotation=_rotation_numbers(dimension),
     )

@@ -33,7 +33,7 @@ class UtilityModel(TrainedModel):
         super().__init__(folder, MiniLM())
         self._relevance_model = relevance_model
         self._of_relevance_model = read_config(relevance_model)["sha256"]
-        if self._config["reader"] != self._of_relevance_model:
+        if self._config["relevance_model"] != self._of_relevance_model:
             raise ModelUnavailable(
                 "model_damaged",
                 f"The model in {folder} belongs to another relevance model than {relevance_model}.",

@@ -45,7 +45,7 @@ class DprDocumentEncoder:
         """
         self._network = VectorNetwork(models, DPR_CONTEXTS)
         self.name = self._network.version
-        self.meets = DprQuestionEncoder(models).name
+        self.query_encoder = DprQuestionEncoder(models).name
         self.dimension: int = self._network.config["hidden_size"] + _SPREAD
 
     def encode_documents(

@@ -25,7 +25,7 @@ class MiniLMEncoder:
     """Sentence-transformers' 384-dimensional MiniLM, on the CPU."""
 
     name = "all-MiniLM-L6-v2"
-    meets = name
+    query_encoder = name
     dimension = 384
 
     def warm_up(self) -> None:

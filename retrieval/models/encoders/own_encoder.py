@@ -28,7 +28,7 @@ class OwnEncoder:
             ModelUnavailable: the model cannot be had.
         """
         self._named = model
-        self.name = self.meets = f"{prefix}{model.version()}"
+        self.name = self.query_encoder = f"{prefix}{model.version()}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs, which is not the loaded model."""

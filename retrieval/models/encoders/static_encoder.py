@@ -44,7 +44,7 @@ class StaticEncoder:
     """Sums of token vectors, on the CPU."""
 
     dimension = MiniLMEncoder.dimension
-    meets = MiniLMEncoder.name
+    query_encoder = MiniLMEncoder.name
 
     def __init__(self, folder: Path) -> None:
         """Read the folder's configuration; no weights are loaded yet.

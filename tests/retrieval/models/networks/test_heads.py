@@ -70,7 +70,7 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
     return probabilities
 
 
-def test_the_reader_classifies_as_a_distilbert_does() -> None:
+def test_the_relevance_model_classifies_as_a_distilbert_does() -> None:
     module, model = trained_classifier(RELEVANCE_MODEL), relevance_model()
     inputs = pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
