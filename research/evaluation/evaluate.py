@@ -38,7 +38,7 @@ from retrieval.index.interface import BuildProgress, IndexInfo
 from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks.mpnet_weights import mpnet_folder
+from retrieval.models.networks.mpnet import mpnet_folder
 from retrieval.models.report.models import REPORT_MODELS, present_models
 from retrieval.models.report.networks import ReportNetwork
 from retrieval.models.shipped import RELEVANCE_MODEL, VERIFIER, judge_name, reading_models

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
 from retrieval.models.delta import read_difference, trained_body
+from retrieval.models.networks.arrays import Array, linear, softmax
 from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.weights import Array, linear, softmax
 from retrieval.models.trained_model import TrainedModel, read_config
 from retrieval.system.fixes import restore_model
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.arrays import unit
 from retrieval.models.report.models import DPR_CONTEXTS, DPR_QUESTIONS
 from retrieval.models.report.networks import VectorNetwork
 

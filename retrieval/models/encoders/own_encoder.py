@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.query_encoder import Query
 from retrieval.models.named_model import NamedModel
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.arrays import unit
 
 _BATCH = 8  # texts in a batch; in larger ones more padding is computed
 

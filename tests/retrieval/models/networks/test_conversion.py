@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_hint(
 ) -> None:
     (tmp_path / "home").write_text("a file and no folder")
     monkeypatch.setattr(runtime, "_kept", tmp_path / "home" / "networks")
-    with pytest.raises(ModelUnavailable, match="cannot be stored in") as refused:
+    with pytest.raises(ModelUnavailable, match="cannot be written into") as refused:
         converted(TinyBase())
     assert refused.value.hint.startswith("Make that folder writable")
     assert "ESOTERIC_HOME" in refused.value.hint

@@ -12,10 +12,10 @@ import pytest
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.interface import batch
 from retrieval.models.networks.network import open_network, word_embeddings
 from retrieval.models.networks.torch_network import TorchNetwork
-from retrieval.models.networks.weights import Array
 from tests.retrieval.models.networks.tiny import PLACES, TinyBase, tiny_rows
 
 ROWS = tiny_rows(5, 9)
