@@ -97,8 +97,8 @@ def _parser(settings: Settings) -> str:
 
 def _base_weights(settings: Settings) -> str:
     from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.models.networks.minilm_weights import minilm_folder
-    from retrieval.models.networks.mpnet_weights import NAME, packaged_parts
+    from retrieval.models.networks.minilm import minilm_folder
+    from retrieval.models.networks.mpnet import NAME, packaged_parts
 
     minilm_folder()
     packaged_parts()

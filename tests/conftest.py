@@ -17,8 +17,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.networks import network, runtime
 from retrieval.models.networks.base import Base
 from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.mpnet import MPNet
-from retrieval.models.networks.mpnet_weights import mpnet_folder
+from retrieval.models.networks.mpnet import MPNet, mpnet_folder
 from retrieval.pipeline.assembly import Retriever
 from retrieval.text.english import EnglishParser
 from tests.support.islands import TEXTS, write_source

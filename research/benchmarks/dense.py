@@ -96,7 +96,7 @@ class Bench:
     def __init__(self, data: TrainingData, folder: Path) -> None:
         """Encode the sentences; ``folder`` stores vectors, opinions and checkpoints."""
         self._data, self._folder = data, folder
-        self._reader = relevance_model()
+        self._relevance_model = relevance_model()
         self._dev_vectors = pool_vectors(data.dev_pool, folder)
         self._vectors = torch.from_numpy(training_vectors(data, self._dev_vectors, folder))
         self._searches = Searches.of(data.dev, data.dev_pool)
@@ -121,7 +121,9 @@ class Bench:
     def _sets_of(self, relevant: float) -> ExampleSets:
         if relevant not in self._sets:
             data = self._data
-            ignored = likely_evidence(data.train, data.pool, self._reader, self._folder, relevant)
+            ignored = likely_evidence(
+                data.train, data.pool, self._relevance_model, self._folder, relevant
+            )
             self._sets[relevant] = ExampleSets.of(
                 data, ignored, COMPOSED // PART, FROM_PAGES // PART, RECIPE.seed
             )

@@ -55,10 +55,17 @@ def _trains(command: Callable[..., None]) -> Callable[..., None]:
     return reports_errors(checked)
 
 
-_reader = _folder("--reader", CHECKOUT / "models" / "reader", "The trained relevance model.")
+_relevance_model = _folder(
+    "--relevance", CHECKOUT / "models" / "relevance", "The trained relevance model."
+)
+_FORMER_NAMES = {"reader": "relevance"}  # of a command and of an option; scripts may use them
 
 
-@click.group("train", epilog="Example: esoteric train reader --data ../data")
+@click.group(
+    "train",
+    epilog="Example: esoteric train relevance --data ../data",
+    context_settings={"token_normalize_func": lambda name: _FORMER_NAMES.get(name, name)},
+)
 def command() -> None:
     """Train one of the shipped models. After an interruption it continues where it stopped."""
 
@@ -92,31 +99,31 @@ def calibration(data: Path) -> None:
     click.echo(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
 
 
-@command.command("reader", epilog="Example: esoteric train reader --data ../data")
+@command.command("relevance", epilog="Example: esoteric train relevance --data ../data")
 @_data
-@_out_and_run("reader")
+@_out_and_run("relevance")
 @_folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier.")
 @_trains
-def reader(data: Path, run: Path, out: Path, teacher: Path) -> None:
+def relevance(data: Path, run: Path, out: Path, teacher: Path) -> None:
     """Train the relevance model with its teacher, the verifier (90 minutes on two cores)."""
-    from research.training.reader import train_reader
+    from research.training.relevance import train_relevance
     from retrieval.models.shipped import verifier
 
     unpacked = _prepared().packaged_models
-    train_reader(data, run, out, verifier(unpacked, in_search=False, folder=teacher))
+    train_relevance(data, run, out, verifier(unpacked, in_search=False, folder=teacher))
 
 
 @command.command("path", epilog="Example: esoteric train path --data ../data")
 @_data
 @_out_and_run("path")
-@_reader
+@_relevance_model
 @_trains
-def path(data: Path, run: Path, out: Path, reader: Path) -> None:
+def path(data: Path, run: Path, out: Path, relevance: Path) -> None:
     """Train the path model (30 minutes)."""
     from research.training.path import train_path
 
     _prepared()
-    train_path(data, reader, run, out)
+    train_path(data, relevance, run, out)
 
 
 @command.command(
@@ -131,20 +138,20 @@ def path(data: Path, run: Path, out: Path, reader: Path) -> None:
     help="Folder of WordNet's database, such as Debian's wordnet-base installs.",
 )
 @_out_and_run("prover")
-@_reader
+@_relevance_model
 @_trains
-def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> None:
+def prover(data: Path, wordnet: Path, run: Path, out: Path, relevance: Path) -> None:
     """Train the prover, which makes the proof of a claim (an hour on two cores)."""
     from research.training.prover import train_prover
 
     _prepared()
-    train_prover(data, wordnet, reader, run, out)
+    train_prover(data, wordnet, relevance, run, out)
 
 
 @command.command("selector", epilog="Example: esoteric train selector --data ../data")
 @_data
 @_out_and_run("selector")
-@_reader
+@_relevance_model
 @click.option(
     "--losses",
     type=click.Choice(["both", "classification", "utility"]),
@@ -153,25 +160,25 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, reader: Path) -> Non
     help="Which of FER's losses; one alone is an ablation.",
 )
 @_trains
-def selector(data: Path, run: Path, out: Path, reader: Path, losses: Losses) -> None:
+def selector(data: Path, run: Path, out: Path, relevance: Path, losses: Losses) -> None:
     """Train the model that selects the evidence most useful for the verdict (30 minutes)."""
     from research.training.selector import train_selector
 
     _prepared()
-    train_selector(data, reader, run, out, losses)
+    train_selector(data, relevance, run, out, losses)
 
 
 @command.command("dense", epilog="Example: esoteric train dense --data ../data")
 @_data
 @_out_and_run("dense")
-@_reader
+@_relevance_model
 @_trains
-def dense(data: Path, run: Path, out: Path, reader: Path) -> None:
+def dense(data: Path, run: Path, out: Path, relevance: Path) -> None:
     """Train the encoder of claims and paths (half an hour on two cores)."""
     from research.training.dense import train_dense
 
     _prepared()
-    train_dense(data, reader, run, out)
+    train_dense(data, relevance, run, out)
 
 
 @command.command("static", epilog="Example: esoteric train static --data ../data")

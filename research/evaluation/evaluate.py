@@ -37,7 +37,7 @@ from retrieval.index.interface import BuildProgress, DocumentStore, Index, Index
 from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks.mpnet_weights import mpnet_folder
+from retrieval.models.networks.mpnet import mpnet_folder
 from retrieval.models.report.models import REPORT_MODELS, present_models
 from retrieval.models.report.networks import ReportNetwork
 from retrieval.models.shipped import RELEVANCE_MODEL, VERIFIER, judge_name, reading_models
@@ -118,7 +118,7 @@ def evaluate(
         )
     data = _described(evaluation, claims, store.info(), provenance)
     data |= {
-        "models": _readers(shown, evaluation.folders, own),
+        "models": _models_of(shown, evaluation.folders, own),
         "provenance": asdict(provenance),
         "command": evaluation.command,
     }
@@ -138,7 +138,9 @@ def _shown(
     ]
 
 
-def _readers(systems: Sequence[str], models: ModelFolders, own: Mapping[str, Recipe]) -> list[str]:
+def _models_of(
+    systems: Sequence[str], models: ModelFolders, own: Mapping[str, Recipe]
+) -> list[str]:
     """Return the names of all models that choose or label a system's evidence.
 
     Of the recipe ``report`` these are all models of the report, as the lock has them.
@@ -181,13 +183,13 @@ def indexed(
         BadSource: the pages cannot be read.
     """
     try:
-        store = index.open(encoder.meets)
+        store = index.open(encoder.query_encoder)
     except IndexUnavailable:
         index.build(corpus, encoder, on_pages)
-        return index.open(encoder.meets)
+        return index.open(encoder.query_encoder)
     if store.info().encoder != encoder.name:
         index.encode(encoder, on_pages)
-        return index.open(encoder.meets)
+        return index.open(encoder.query_encoder)
     return store
 
 

@@ -78,8 +78,9 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     data = load_data(data_folder, cache, RECIPE.seed)
     dev_vectors = pool_vectors(data.dev_pool, cache)
     vectors = training_vectors(data, dev_vectors, cache)
-    reader = minilm_classifier(relevance_model)
-    ignored = likely_evidence(data.train, data.pool, reader, run, RELEVANT)
+    ignored = likely_evidence(
+        data.train, data.pool, minilm_classifier(relevance_model), run, RELEVANT
+    )
     sets = ExampleSets.of(data, ignored, COMPOSED, FROM_PAGES, RECIPE.seed)
     examples = [*sets.claims, *sets.others]
 
@@ -236,8 +237,8 @@ def contrastive_loss(
         apart[row, list(own)] = True
     others = scores.masked_fill(apart, -torch.inf).logsumexp(dim=1)
     # -log(e^w / (e^w + sum of e^others))
-    surprise = softplus(others[rows] - scores[rows, columns])
-    return (surprise * shares).sum() / max(1, sum(1 for own in wanted if own))
+    log_loss = softplus(others[rows] - scores[rows, columns])
+    return (log_loss * shares).sum() / max(1, sum(1 for own in wanted if own))
 
 
 def likely_evidence(

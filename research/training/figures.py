@@ -217,9 +217,9 @@ def temperature_of(probability: NDArray[np.floating[Any]], labels: Sequence[int]
     logits = np.log(np.maximum(probability.astype(np.float64), 1e-9))
     rows, truth = np.arange(len(labels)), np.asarray(labels)
 
-    def surprise(temperature: float) -> float:
+    def log_loss(temperature: float) -> float:
         scaled = logits / temperature
         normaliser = np.log(np.exp(scaled - scaled.max(1, keepdims=True)).sum(1)) + scaled.max(1)
         return float((normaliser - scaled[rows, truth]).mean())
 
-    return min((0.5 + 0.05 * step for step in range(71)), key=surprise)
+    return min((0.5 + 0.05 * step for step in range(71)), key=log_loss)

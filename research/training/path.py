@@ -105,13 +105,13 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
         " the sentences of the other page, those near the claim and those near the first one."
         " first, first_five: steps whose gold sentence is ranked first, among the first five, %."
         " stance_right: steps whose gold sentence has the stance of the claim's label, %. The"
-        " relevance model (reader) reads each candidate alone.",
+        " relevance model reads each candidate alone.",
     )
     write_card(
         out,
         card,
         {"path": RECIPE},
-        {"reader": alone, "as trained": trained, "as shipped": shipped},
+        {"relevance model": alone, "as trained": trained, "as shipped": shipped},
     )
 
 

@@ -39,8 +39,8 @@ from research.training.prover_figures import (
     sufficiency_figures,
 )
 from research.training.wordnet import DATABASE
+from retrieval.models.cross_encoders.proof_model import ProofModel
 from retrieval.models.networks.tokenizer import Tokenizer
-from retrieval.proof.proof_model import ProofModel
 from retrieval.system.files import digest_of
 from retrieval.text.model_texts import evidence_set_text
 

@@ -94,11 +94,11 @@ def fitted_temperature(opinions: Sequence[Opinion], dev: DevSets) -> float:
     """Return the temperature at which ``openness`` makes the labels of the sets most likely."""
     truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
 
-    def surprise(temperature: float) -> float:
+    def log_loss(temperature: float) -> float:
         predicted = np.array([openness(scaled(opinion, temperature)) for opinion in opinions])
         return float(-np.log(np.clip(np.where(truth, predicted, 1 - predicted), 1e-6, 1)).mean())
 
-    return min(_TEMPERATURES, key=surprise)
+    return min(_TEMPERATURES, key=log_loss)
 
 
 def fitted_cutoff(opinions: Sequence[Opinion], dev: DevSets) -> float:

@@ -97,7 +97,9 @@ def train_selector(
     start = JointReader(trained_classifier(relevance_model))
     digest = save_delta(network, start, out / "delta.safetensors", RANK)
     begun_with = read_config(relevance_model)["sha256"]
-    write_config(out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, reader=begun_with)
+    write_config(
+        out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, relevance_model=begun_with
+    )
     card = Card(
         name="Selector",
         purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
@@ -105,7 +107,7 @@ def train_selector(
         architecture="FER's fine-grained retriever"
         " (`retrieval/models/cross_encoders/joint_reading.py`): one sequence with a [CLS] before"
         " each sentence; the head reads the mean vector of each sentence, and its output is added"
-        " to the log-odds of the sentence's relevance. The relevance model (`models/reader`; it"
+        " to the log-odds of the sentence's relevance. The relevance model (`models/relevance`; it"
         f" cannot be used with another one) plus a difference of rank {RANK}; the embeddings are"
         " unchanged.",
         data=f"{data.described}. {len(examples)} of these claims that have annotated sentences,"

@@ -34,7 +34,7 @@ from retrieval.models.generators.inputs import (
     PADDING,
     input_tokens,
 )
-from retrieval.models.generators.minilm import POSITIONS, MiniLMTitleModel
+from retrieval.models.generators.title_generator import POSITIONS, MiniLMTitleModel
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig

@@ -35,8 +35,8 @@ def evidence_classification(
     gold = pad_sequence(
         [torch.tensor(example.gold, dtype=torch.long) for example in examples], batch_first=True
     )
-    surprise = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
-    return (surprise * present).sum(dim=1).mean()
+    log_loss = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
+    return (log_loss * present).sum(dim=1).mean()
 
 
 def utility_divergence(

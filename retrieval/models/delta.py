@@ -9,17 +9,16 @@ Older files contain the thin matrices in float16, without scales.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load
+from safetensors.numpy import load_file
 
-from retrieval.errors import ModelUnavailable
-from retrieval.models.networks.weights import Array
+from retrieval.models.networks.arrays import Array
+from retrieval.models.weights import checked, damaged
 from retrieval.system.fixes import restore_model
 
 LEFT, RIGHT, SCALE = "@left", "@right", "@scale"
@@ -32,20 +31,8 @@ def read_difference(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
     Raises:
         ModelUnavailable: the file is missing, or its digest is not the expected one.
     """
-    path = folder / "delta.safetensors"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelUnavailable(
-            "model_missing", f"The model file {path} is missing.", restore_model(folder)
-        ) from error
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise ModelUnavailable(
-            "model_damaged",
-            f"The model file {path} is not the expected one.",
-            restore_model(folder),
-        )
-    arrays: dict[str, NDArray[Any]] = load(content)
+    path = checked(folder / "delta.safetensors", sha256, restore_model(folder))
+    arrays: dict[str, NDArray[Any]] = load_file(path)
     return arrays
 
 
@@ -74,11 +61,8 @@ def trained_body(
         if not name.startswith(BODIES) or part in (RIGHT[1:], SCALE[1:]):
             continue
         if plain not in trained:
-            raise ModelUnavailable(
-                "model_damaged",
-                f"The model in {folder} belongs to other base weights.",
-                restore_model(folder),
-            )
+            what = f"The model in {folder} belongs to other base weights."
+            raise damaged(what, restore_model(folder))
         change = array.astype(np.float32)
         if part:
             scale = np.asarray(difference.get(plain + SCALE, 1), np.float32)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
+from retrieval.models.weights import named_on_hub
 from retrieval.system.files import digest_of
 from retrieval.system.optional import require_models
 
@@ -84,16 +85,7 @@ class NamedModel:
             if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
                 raise self.unavailable("has neither modules.json nor config.json")
             return folder
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
-
-        patterns = list(_FILES)
-        try:
-            try:  # what is in the cache is used without a request
-                return Path(
-                    snapshot_download(self.name, allow_patterns=patterns, local_files_only=True)
-                )
-            except LocalEntryNotFoundError:
-                return Path(snapshot_download(self.name, allow_patterns=patterns))
-        except Exception as error:  # no network, no such model, no space, ...
-            raise self.unavailable("is no folder, and cannot be had from the hub") from error
+        found = named_on_hub(self.name, _FILES)
+        if found is None:
+            raise self.unavailable("is no folder, and cannot be had from the hub")
+        return found

@@ -19,7 +19,7 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.system.files import digest_of
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
-RELEVANCE_MODEL, VERIFIER = MODELS / "reader", MODELS / "verifier"
+RELEVANCE_MODEL, VERIFIER = MODELS / "relevance", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 STATIC = MODELS / "static"

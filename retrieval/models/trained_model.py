@@ -11,11 +11,11 @@ from typing import Any
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.delta import heads, read_difference, trained_body
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.base import Base
 from retrieval.models.networks.interface import Network
 from retrieval.models.networks.network import open_network
 from retrieval.models.networks.tokenizer import Tokenizer
-from retrieval.models.networks.weights import Array
 from retrieval.system.fixes import restore_model
 
 

@@ -10,6 +10,7 @@ from retrieval.errors import UnknownRecipe
 from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders.proof_model import ProofModel
 from retrieval.models.cross_encoders.reranker import Reranker
 from retrieval.models.cross_encoders.utility_model import UtilityModel
 from retrieval.models.encoders.dpr_encoder import DprQuestionEncoder
@@ -18,7 +19,7 @@ from retrieval.models.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder, QueryEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.generators.bart import BartTitleModel
-from retrieval.models.generators.minilm import MiniLMTitleModel
+from retrieval.models.generators.title_generator import MiniLMTitleModel
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.models.report.answers import AnswerExtractor
 from retrieval.models.report.models import present_models
@@ -32,7 +33,6 @@ from retrieval.models.shipped import (
     path_model,
     relevance_model,
 )
-from retrieval.proof.proof_model import ProofModel
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipes import Recipe
 from retrieval.stages.decide.bridge import BridgeReader

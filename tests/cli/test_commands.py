@@ -13,7 +13,9 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from click.testing import CliRunner
 
+from research.commands import train
 from retrieval.index.building import Plan
 from retrieval.index.embedded.work import changing
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
@@ -231,7 +233,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["train"],
         ["train", "verifier"],
         ["train", "calibration"],
-        ["train", "reader"],
+        ["train", "relevance"],
         ["train", "path"],
         ["train", "prover"],
         ["train", "selector"],
@@ -249,6 +251,15 @@ def test_the_help_of_every_command_has_an_example(home: Path, command: list[str]
     run = esoteric(home, *command, "--help")
     assert run.returncode == 0
     assert "Example: esoteric" in run.stdout
+
+
+def test_the_relevance_model_is_trained_by_its_former_name_too() -> None:
+    def usage(*arguments: str) -> str:
+        return CliRunner().invoke(train.command, [*arguments, "--help"]).output
+
+    assert usage("reader") == usage("relevance")
+    assert usage("path", "--reader", "models") == usage("path", "--relevance", "models")
+    assert "reader" not in usage() + usage("path")
 
 
 def test_recipes_are_listed_one_a_line(home: Path) -> None:

@@ -15,7 +15,7 @@ class WordEncoder:
     """Counts words in hashed buckets: texts are similar where they share words."""
 
     name = "words"
-    meets = name
+    query_encoder = name
     dimension = 384
 
     def warm_up(self) -> None:

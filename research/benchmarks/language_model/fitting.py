@@ -21,7 +21,7 @@ def fitted(models: Sequence[Opinions], truth: NDArray[np.intp]) -> Pool:
     """
     rows = np.arange(len(truth))
 
-    def surprise(parameters: NDArray[np.float64]) -> float:
+    def log_loss(parameters: NDArray[np.float64]) -> float:
         logits = _pool(parameters, len(models)).logits(models)
         of_labels = logits[rows, truth]
         loss = (np.logaddexp.reduce(logits, axis=1) - of_labels).mean()
@@ -30,7 +30,7 @@ def fitted(models: Sequence[Opinions], truth: NDArray[np.intp]) -> Pool:
     start = np.array([1 / len(models)] * len(models) + [0.0] * len(LABELS))
     # No weight is negative: each model is right more often than wrong.
     bounds = [(0, None)] * len(models) + [(None, None)] * len(LABELS)
-    found = minimize(surprise, start, method="L-BFGS-B", bounds=bounds).x
+    found = minimize(log_loss, start, method="L-BFGS-B", bounds=bounds).x
     return _pool(found, len(models))
 
 

@@ -14,8 +14,7 @@ from transformers import (
 )
 
 from research.training.networks.delta import add_delta
-from retrieval.models.networks.minilm import MiniLM, distilbert_config
-from retrieval.models.networks.minilm_weights import minilm_folder
+from retrieval.models.networks.minilm import MiniLM, distilbert_config, minilm_folder
 from retrieval.models.networks.tokenizer import Tokenizer
 from retrieval.models.trained_model import read_config
 

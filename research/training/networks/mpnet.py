@@ -10,8 +10,7 @@ import torch
 from torch import nn
 from transformers import AutoTokenizer, MPNetModel, PreTrainedTokenizerBase
 
-from retrieval.models.networks.mpnet import MPNet
-from retrieval.models.networks.mpnet_weights import mpnet_folder
+from retrieval.models.networks.mpnet import MPNet, mpnet_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The network that generates titles; see ``retrieval.models.generators.minilm``."""
+"""The network that generates titles; see ``retrieval.models.generators.title_generator``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transformers import DistilBertModel
 from research.training.networks.batches import padded
 from research.training.networks.minilm import packaged_body
 from retrieval.models.generators.inputs import FIRST, PADDING, identifiers_in
-from retrieval.models.generators.minilm import HEADS, LAYERS, POSITIONS
+from retrieval.models.generators.title_generator import HEADS, LAYERS, POSITIONS
 
 FEED_FORWARD = 1024
 

@@ -90,7 +90,7 @@ class Calibration:
         supports, refutes, undecided = self._of(np.array([opinion]), np.array([several]))[0]
         return float(supports), float(refutes), float(undecided)
 
-    def surprise(self, searches: _Searches) -> float:
+    def log_loss(self, searches: _Searches) -> float:
         """Return minus the mean log probability of the labels.
 
         Labels that the shown evidence contradicts are not removed first: their probability would be
@@ -234,7 +234,7 @@ def fitted(collections: Sequence[Sequence[Search]]) -> Calibration:
         for bias in BIASES
         for of_several in OF_SEVERAL
     ]
-    return min(candidates, key=lambda fit: sum(fit.surprise(searches) for searches in searched))
+    return min(candidates, key=lambda fit: sum(fit.log_loss(searches) for searches in searched))
 
 
 def _verdicts(

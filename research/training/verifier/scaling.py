@@ -26,12 +26,12 @@ def fitted_scaling(
     truth = np.array([LABELS.index(label) for label in labels])
     undecided = np.array([label == NOT_ENOUGH_INFO for label in LABELS], dtype=np.float64)
 
-    def surprise(candidate: tuple[float, float]) -> float:
+    def log_loss(candidate: tuple[float, float]) -> float:
         temperature, bias = candidate
         scaled = logits / temperature + bias * undecided
         of_labels = scaled[np.arange(len(truth)), truth]
         return float((np.logaddexp.reduce(scaled, axis=1) - of_labels).mean())
 
-    temperature, bias = min(((t, b) for t in TEMPERATURES for b in BIASES), key=surprise)
+    temperature, bias = min(((t, b) for t in TEMPERATURES for b in BIASES), key=log_loss)
     biases = tuple(round(bias, 2) if label == NOT_ENOUGH_INFO else 0.0 for label in LABELS)
     return round(temperature, 2), biases

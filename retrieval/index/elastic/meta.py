@@ -105,7 +105,7 @@ def vectors_of(encoder: DocumentEncoder | None) -> dict[str, Any]:
     dimension = encoder.dimension if encoder is not None else 0
     return {
         "encoder": name_of(encoder),
-        "meets": encoder.meets if encoder is not None else "",
+        "meets": encoder.query_encoder if encoder is not None else "",
         "dimension": dimension,
         "rotation": rotation_numbers(dimension),
     }

@@ -205,7 +205,7 @@ class FolderVersion:
         if self._meta.encoder != encoder.name:
             stored = {**self._meta.stored, VECTORS: Stored()}
             self._meta = replace(
-                self._meta, encoder=encoder.name, meets=encoder.meets, stored=stored
+                self._meta, encoder=encoder.name, meets=encoder.query_encoder, stored=stored
             )
         first, last = len(self._meta.stored[VECTORS]), len(self._removed)
         digest = self._meta.stored[DOCUMENTS].parts[-1][1]

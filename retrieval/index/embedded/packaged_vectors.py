@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.embedded.meta import FORMAT
-from retrieval.models.networks.minilm_weights import SHA256
+from retrieval.models.networks.minilm import SHA256
 from retrieval.system.files import digest_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"

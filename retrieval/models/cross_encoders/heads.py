@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from retrieval.models.networks.arrays import Array, linear
 from retrieval.models.networks.interface import States
-from retrieval.models.networks.weights import Array, linear
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.tokenizer import Row, Tokenizer
-from retrieval.models.networks.weights import Array
 from retrieval.text.model_texts import evidence_text
 
 USEFUL = 1  # of the two classes: 0 is not useful

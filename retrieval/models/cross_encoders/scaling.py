@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.models.networks.weights import Array, softmax
+from retrieval.models.networks.arrays import Array, softmax
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from retrieval.models.cross_encoders.classifier_files import (
 )
 from retrieval.models.cross_encoders.scaling import Scaling
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.memory import is_out_of_memory, too_little_memory
-from retrieval.models.networks.weights import Array
 from retrieval.text.model_texts import SEPARATOR, evidence_text
 from retrieval.types import LABELS
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
 from retrieval.models.delta import read_difference, trained_body
+from retrieval.models.networks.arrays import Array, linear, softmax
 from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.weights import Array, linear, softmax
 from retrieval.models.trained_model import TrainedModel, read_config
 from retrieval.system.fixes import restore_model
 
@@ -33,7 +33,7 @@ class UtilityModel(TrainedModel):
         super().__init__(folder, MiniLM())
         self._relevance_model = relevance_model
         self._of_relevance_model = read_config(relevance_model)["sha256"]
-        if self._config["reader"] != self._of_relevance_model:
+        if self._config["relevance_model"] != self._of_relevance_model:
             raise ModelUnavailable(
                 "model_damaged",
                 f"The model in {folder} belongs to another relevance model than {relevance_model}.",

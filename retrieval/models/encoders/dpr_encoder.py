@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.arrays import unit
 from retrieval.models.report.models import DPR_CONTEXTS, DPR_QUESTIONS
 from retrieval.models.report.networks import VectorNetwork
 
@@ -45,7 +45,7 @@ class DprDocumentEncoder:
         """
         self._network = VectorNetwork(models, DPR_CONTEXTS)
         self.name = self._network.version
-        self.meets = DprQuestionEncoder(models).name
+        self.query_encoder = DprQuestionEncoder(models).name
         self.dimension: int = self._network.config["hidden_size"] + _SPREAD
 
     def encode_documents(

@@ -41,11 +41,11 @@ class TextEncoder(Protocol):
 class DocumentEncoder(Protocol):
     """Turns documents into unit vectors; it must pickle.
 
-    ``meets`` names the text encoder whose vectors its own are compared with.
+    ``query_encoder`` names the text encoder whose vectors its own are compared with.
     """
 
     name: str
-    meets: str
+    query_encoder: str
 
     @property
     def dimension(self) -> int:

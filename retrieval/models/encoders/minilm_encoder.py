@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.late_chunking import Window, windows
+from retrieval.models.networks.arrays import unit
 from retrieval.models.networks.interface import Network
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.network import open_network
 from retrieval.models.networks.tokenizer import Tokenizer
-from retrieval.models.networks.weights import unit
 
 _BATCH = 8  # texts in a batch; in larger ones more padding is computed
 _WINDOWS = 4  # of a batch: the states of more do not fit into the processor's caches
@@ -25,7 +25,7 @@ class MiniLMEncoder:
     """Sentence-transformers' 384-dimensional MiniLM, on the CPU."""
 
     name = "all-MiniLM-L6-v2"
-    meets = name
+    query_encoder = name
     dimension = 384
 
     def warm_up(self) -> None:

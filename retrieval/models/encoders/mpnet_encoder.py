@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.arrays import unit
 from retrieval.models.report.models import SIMILARITY
 from retrieval.models.report.networks import VectorNetwork
 

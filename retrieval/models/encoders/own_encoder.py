@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.query_encoder import Query
 from retrieval.models.named_model import NamedModel
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.arrays import unit
 
 _BATCH = 8  # texts in a batch; in larger ones more padding is computed
 
@@ -28,7 +28,7 @@ class OwnEncoder:
             ModelUnavailable: the model cannot be had.
         """
         self._named = model
-        self.name = self.meets = f"{prefix}{model.version()}"
+        self.name = self.query_encoder = f"{prefix}{model.version()}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs, which is not the loaded model."""

@@ -16,9 +16,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.models.networks.arrays import unit
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.tokenizer import Row, Tokenizer
-from retrieval.models.networks.weights import unit
 from retrieval.models.trained_model import TrainedModel
 from retrieval.text.model_texts import evidence_set_text
 

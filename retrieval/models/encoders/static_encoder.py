@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import ModelUnavailable
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import unit
 from retrieval.models.networks.kept_file import kept_file
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.minilm_weights import minilm_folder
-from retrieval.models.networks.weights import unit
+from retrieval.models.networks.minilm import MiniLM, minilm_folder
 from retrieval.models.trained_model import read_config, version_of
-from retrieval.system.files import digest_of
+from retrieval.models.weights import checked
 from retrieval.system.fixes import restore_model
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ class StaticEncoder:
     """Sums of token vectors, on the CPU."""
 
     dimension = MiniLMEncoder.dimension
-    meets = MiniLMEncoder.name
+    query_encoder = MiniLMEncoder.name
 
     def __init__(self, folder: Path) -> None:
         """Read the folder's configuration; no weights are loaded yet.
@@ -105,18 +103,8 @@ class StaticEncoder:
         """Return the vectors of all tokens as a safetensors file; this takes up to a minute."""
         from safetensors.torch import load_file, save
 
-        path = self._folder / WEIGHTS
-        try:
-            whole = digest_of(path) == self._config["sha256"]
-        except OSError:
-            whole = False
-        if not whole:
-            raise ModelUnavailable(
-                "model_damaged",
-                f"The model in {self._folder} is missing or damaged.",
-                restore_model(self._folder),
-            )
-        fitted = load_file(path)
+        fix = restore_model(self._folder)
+        fitted = load_file(checked(self._folder / WEIGHTS, self._config["sha256"], fix))
         table = token_vectors() @ fitted["map"].float()
         table *= fitted["weights"].float()[:, None]
         return save({_TABLE: table})

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from tokenizers import Tokenizer
 
-from retrieval.models.networks.minilm_weights import minilm_folder
+from retrieval.models.networks.minilm import minilm_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from retrieval.models.networks.weights import Array, Body
+from retrieval.models.networks.arrays import Array, Body
 
 if TYPE_CHECKING:
     from torch import nn

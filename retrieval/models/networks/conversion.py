@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.base import Base
 from retrieval.models.networks.kept_file import kept_file
-from retrieval.models.networks.weights import Array
 
 _FORMAT = 1  # raised when ``graph`` changes what it computes
 

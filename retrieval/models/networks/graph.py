@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from retrieval.models.networks.weights import Body, Layer, Linear, Norm
+from retrieval.models.networks.arrays import Body, Layer, Linear, Norm
 
 VECTORS, MASK, STATES = "vectors", "mask", "states"
 LARGEST_WEIGHT = 63

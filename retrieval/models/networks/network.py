@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.base import Base
 from retrieval.models.networks.conversion import converted_layers, converted_words
 from retrieval.models.networks.interface import Network, RuntimeFailed
-from retrieval.models.networks.weights import Array
 from retrieval.system.optional import require_models
 
 if TYPE_CHECKING:

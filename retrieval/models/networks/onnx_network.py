@@ -10,10 +10,10 @@ import numpy as np
 import onnxruntime
 
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.graph import MASK, STATES, VECTORS
 from retrieval.models.networks.interface import RuntimeFailed, States, batch
 from retrieval.models.networks.tokenizer import Row
-from retrieval.models.networks.weights import Array
 
 
 class OnnxNetwork:

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.interface import States, batch
 from retrieval.models.networks.tokenizer import Row
-from retrieval.models.networks.weights import Array
 
 
 class TorchNetwork:

@@ -8,9 +8,7 @@ fetch and every load requires the same commit and the same files.
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable
@@ -25,6 +23,7 @@ from retrieval.models.report.pinned_files import (
     verify,
     write_lock,
 )
+from retrieval.models.weights import fetch_from_hub, hub_commit
 
 _BY_HAND = (
     "Check the connection, or copy the folders from a computer that can reach it"
@@ -80,11 +79,11 @@ def bring(models: Path, published: PublishedModel) -> None:
             verify(models, name)
             return
     if locked is None or not locked.revision:
-        commit = _commit_of(published)
+        commit = hub_commit(published.repository, published.branch, _BY_HAND)
         files = {} if locked is None else locked.files
         locked = LockedModel(published.repository, commit, files)
         _record(models, name, locked)
-    _download(folder, published, locked.revision)
+    fetch_from_hub(published.repository, locked.revision, folder, FETCHED, _BY_HAND)
     found = files_of(folder)
     if WEIGHTS not in found:
         if not locked.files:  # so that files which are put there later count as placed by hand
@@ -112,46 +111,3 @@ def record_own(models: Path, published: PublishedModel) -> None:
 def _record(models: Path, name: str, entry: LockedModel) -> None:
     entries: Mapping[str, LockedModel] = read_lock(models / LOCK)
     write_lock(models / LOCK, {**entries, name: entry})
-
-
-def _commit_of(published: PublishedModel) -> str:
-    """Return the commit that the branch is at now."""
-    import huggingface_hub
-
-    with _reaching(published):
-        found = huggingface_hub.HfApi().model_info(published.repository, revision=published.branch)
-    return str(found.sha)
-
-
-def _download(folder: Path, published: PublishedModel, commit: str) -> None:
-    """Fetch the files that are missing."""
-    import huggingface_hub
-
-    with _reaching(published):
-        huggingface_hub.snapshot_download(
-            published.repository, revision=commit, local_dir=folder, allow_patterns=list(FETCHED)
-        )
-
-
-@contextmanager
-def _reaching(published: PublishedModel) -> Iterator[None]:
-    """Turn the errors of the hub's client in this block into one."""
-    import httpx2
-    from huggingface_hub import constants
-    from huggingface_hub.utils import logging
-    from huggingface_hub.utils.tqdm import disable_progress_bars
-
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    if not sys.stderr.isatty():
-        disable_progress_bars()
-    try:
-        yield
-    except (httpx2.HTTPError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
-            raise
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ModelUnavailable(
-            "hub_unreachable",
-            f"{published.repository} cannot be fetched from {constants.ENDPOINT} ({reason}).",
-            _BY_HAND,
-        ) from error

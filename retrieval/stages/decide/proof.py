@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
 from retrieval.proof.automaton import label_of
 from retrieval.proof.claim_cutter import cut
-from retrieval.proof.proof_model import ProofModel, ProofReading
 from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text, evidence_text

@@ -96,7 +96,7 @@ def test_sentences_that_come_with_a_claim_follow_each_other_gold_ones_first(
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [0, 1, 2]
 
 
-class Reader:
+class Relevance:
     """Takes sentences about a storm for relevant, and says so of so many pairs."""
 
     digest = "0" * 64
@@ -111,19 +111,19 @@ class Reader:
         return np.array([(0.3, 0.2, 0.5) if "storm" in e else (0.2, 0.2, 0.6) for _, e in pairs])
 
 
-def test_sentences_near_a_claim_that_the_reader_takes_for_relevant_are_likely_evidence(
+def test_sentences_near_a_claim_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
     tmp_path: Path,
 ) -> None:
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
-    reader = Reader()
+    model = Relevance()
     storm = pool.position["Elm_Pier", 1]
-    assert likely_evidence(claims, pool, reader, tmp_path, 0.5) == {decided.text: [storm]}
-    assert reader.read == 3
+    assert likely_evidence(claims, pool, model, tmp_path, 0.5) == {decided.text: [storm]}
+    assert model.read == 3
     # Its opinions are kept: it says .5 of the storm.
-    assert likely_evidence(claims, pool, reader, tmp_path, 0.6) == {decided.text: []}
-    assert reader.read == 3
+    assert likely_evidence(claims, pool, model, tmp_path, 0.6) == {decided.text: []}
+    assert model.read == 3
 
 
 @pytest.mark.models

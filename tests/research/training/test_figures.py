@@ -28,7 +28,7 @@ DEV = DevClaims(
     [[0, 1], [0, 1], [2]],
     cast(SentencePool, SimpleNamespace(sentences=SENTENCES)),
 )
-# What a reader might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
+# What a model might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
 OPINIONS = {
     ("The pier is long.", "Pier : It is long."): (0.9, 0.0, 0.1),
     ("The pier is long.", "Pier : It is made of wood."): (0.1, 0.0, 0.9),

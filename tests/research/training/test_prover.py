@@ -37,7 +37,7 @@ from settings import CHECKOUT
 
 pytestmark = pytest.mark.models
 
-RELEVANCE_MODEL = CHECKOUT / "models" / "reader"
+RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
 RECIPE = Recipe(
     epochs=4,
     batch_size=2,
@@ -69,7 +69,7 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     assert after < before - 0.3
 
 
-def test_it_starts_with_what_the_reader_learnt_and_leaves_words_as_they_are() -> None:
+def test_it_starts_with_what_the_relevance_model_learnt_and_leaves_words_as_they_are() -> None:
     network, packaged = network_from_relevance_model(RELEVANCE_MODEL), packaged_proof_network()
     started, base = dict(network.named_parameters()), dict(packaged.named_parameters())
     layer = "distilbert.transformer.layer.5.ffn.lin1.weight"

@@ -24,7 +24,7 @@ from research.training.titles import (
 )
 from retrieval.models.generators.decoding import Reading
 from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.models.generators.minilm import POSITIONS
+from retrieval.models.generators.title_generator import POSITIONS
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.types import SUPPORTS

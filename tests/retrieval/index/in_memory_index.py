@@ -33,7 +33,7 @@ class InMemoryIndex(Index):
     def open(self, meets: str | None) -> InMemoryStore:
         if self._pages is None:
             raise IndexUnavailable("index_missing", "There is no index yet.", "Build one.")
-        if meets is not None and self._encoder is not None and self._encoder.meets != meets:
+        if meets is not None and self._encoder is not None and self._encoder.query_encoder != meets:
             raise other_encoder(self._encoder.name, meets)
         return InMemoryStore(self._pages, self._encoder)
 

@@ -27,7 +27,7 @@ EIGHT_BITS = {
 
 
 def test_matrices_change_by_the_product_of_two_thin_ones_and_vectors_by_what_is_kept() -> None:
-    trained = trained_body(BASE, EIGHT_BITS, Path("models/reader"))
+    trained = trained_body(BASE, EIGHT_BITS, Path("models/relevance"))
     # 1 + 0.5 * (1, 2, -4) * (10, 20)
     assert trained[MATRIX].tolist() == [[6, 11], [11, 21], [-19, -39]]
     assert trained[VECTOR].tolist() == [1.5, 1, 0]
@@ -40,7 +40,7 @@ def test_thin_matrices_without_a_scale_are_multiplied_as_they_are() -> None:
         f"{MATRIX}@left": np.array([[1], [2], [-4]], np.float16),
         f"{MATRIX}@right": np.array([[0.5, 1]], np.float16),
     }
-    trained = trained_body(BASE, before, Path("models/reader"))
+    trained = trained_body(BASE, before, Path("models/relevance"))
     assert trained[MATRIX].tolist() == [[1.5, 2], [2, 3], [-1, -3]]
 
 
@@ -60,10 +60,10 @@ def test_a_difference_is_read_if_it_is_the_one_that_was_trained(tmp_path: Path) 
     with pytest.raises(ModelUnavailable, match="not the expected one"):
         read_difference(tmp_path, "0" * 64)
     with pytest.raises(ModelUnavailable, match="is missing"):
-        read_difference(tmp_path / "reader", "0" * 64)
+        read_difference(tmp_path / "relevance", "0" * 64)
 
 
 def test_a_difference_of_other_base_weights_is_refused() -> None:
     other = {"distilbert.transformer.layer.9.ffn.lin1.bias": np.zeros(3, np.float16)}
     with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
-        trained_body(BASE, other, Path("models/reader"))
+        trained_body(BASE, other, Path("models/relevance"))

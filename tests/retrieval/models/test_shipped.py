@@ -35,9 +35,9 @@ def test_results_of_other_models_have_another_digest(
         (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
         return models_digest(ModelFolders(tmp_path))
 
-    one, two, other = ship("reader", "aa"), ship("path", "aa"), ship("reader", "bb")
+    one, two, other = ship("relevance", "aa"), ship("path", "aa"), ship("relevance", "bb")
     assert len({one, two, other}) == 3
-    assert ship("reader", "aa") == two
+    assert ship("relevance", "aa") == two
 
     bart = tmp_path / "bart"
     bart.mkdir()

@@ -67,7 +67,7 @@ def test_a_head_of_any_name_is_kept_whole_and_the_embeddings_never(tmp_path: Pat
 
 
 def test_a_damaged_difference_is_refused_with_the_mend(tmp_path: Path) -> None:
-    path = tmp_path / "reader" / "delta.safetensors"
+    path = tmp_path / "relevance" / "delta.safetensors"
     digest = save_delta(changed(small_model(0)), small_model(0), path, rank=1)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ModelUnavailable, match="see: esoteric train"):

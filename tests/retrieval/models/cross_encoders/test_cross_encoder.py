@@ -69,7 +69,7 @@ def test_a_pair_longer_than_the_window_does_not_fit(model: CrossEncoder) -> None
 def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_read(
     model: CrossEncoder, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "reader"
+    folder = tmp_path / "relevance"
     shutil.copytree(RELEVANCE_MODEL, folder)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     before = config.get("bias", [0.0, 0.0, 0.0])

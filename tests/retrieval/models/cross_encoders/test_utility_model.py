@@ -30,11 +30,16 @@ TALL = ("Skerrow Light", "It is tall.")
 CITY = ("Dundee", "It is a city in Scotland.")
 
 
-def write_model(folder: Path, network: JointReader, reader: str) -> Path:
+def write_model(folder: Path, network: JointReader, relevance_model: str) -> Path:
     """Write what training ships."""
     begun = JointReader(trained_classifier(RELEVANCE_MODEL))
     digest = save_delta(network, begun, folder / "delta.safetensors", 4)
-    config = {"name": "Selector", "version": "1", "max_tokens": 512, "reader": reader}
+    config = {
+        "name": "Selector",
+        "version": "1",
+        "max_tokens": 512,
+        "relevance_model": relevance_model,
+    }
     (folder / "config.json").write_text(json.dumps(config | {"sha256": digest}))
     return folder
 
@@ -61,8 +66,8 @@ def test_a_sentence_is_judged_in_sight_of_the_others(tmp_path: Path) -> None:
     assert abs(beside_one[0] - beside_other[0]) > 0.01
 
 
-def test_a_model_of_another_reader_is_refused(tmp_path: Path) -> None:
-    config = {"name": "Selector", "version": "1", "reader": "0", "sha256": "0"}
+def test_a_model_of_another_relevance_model_is_refused(tmp_path: Path) -> None:
+    config = {"name": "Selector", "version": "1", "relevance_model": "0", "sha256": "0"}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
         UtilityModel(tmp_path, RELEVANCE_MODEL)

@@ -87,7 +87,7 @@ def test_an_encoder_is_named_by_its_weights_and_documents_meet_their_questions(
     tiny_models: Path,
 ) -> None:
     documents, questions = DprDocumentEncoder(tiny_models), DprQuestionEncoder(tiny_models)
-    assert documents.meets == questions.name
+    assert documents.query_encoder == questions.name
     assert documents.name.startswith("dpr-ctx_encoder-single-nq-base ")
     assert len({documents.name.split()[1], questions.name.split()[1]}) == 2
     assert documents.dimension == questions.dimension == HIDDEN + 8

@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.networks.minilm_weights import minilm_folder
+from retrieval.models.networks.minilm import minilm_folder
 from retrieval.models.networks.onnx_network import OnnxNetwork
 from retrieval.models.networks.torch_network import TorchNetwork
 

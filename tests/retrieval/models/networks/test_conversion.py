@@ -26,7 +26,7 @@ from retrieval.models.networks.conversion import converted_layers
 from tests.retrieval.models.networks.tiny import PLACES, TinyBase
 runtime.keep_in(Path(sys.argv[1]))
 base = TinyBase()
-print(converted_layers("reader", base, base.weights, "1", PLACES, first_only=False))
+print(converted_layers("relevance", base, base.weights, "1", PLACES, first_only=False))
 """
 
 
@@ -37,7 +37,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def converted(base: TinyBase, name: str = "reader", key: str = "1") -> Path:
+def converted(base: TinyBase, name: str = "relevance", key: str = "1") -> Path:
     return converted_layers(name, base, base.weights, key, PLACES, first_only=False)
 
 
@@ -98,7 +98,7 @@ def test_of_other_base_weights_places_or_states_it_is_another_network(
     kept: Path, base: TinyBase, places: int, first_only: bool
 ) -> None:
     before = converted(TinyBase())
-    after = converted_layers("reader", base, base.weights, "1", places, first_only)
+    after = converted_layers("relevance", base, base.weights, "1", places, first_only)
     assert sorted(kept.glob("*.onnx")) == sorted([before, after])
     assert before != after
 
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_hint(
 ) -> None:
     (tmp_path / "home").write_text("a file and no folder")
     monkeypatch.setattr(runtime, "_kept", tmp_path / "home" / "networks")
-    with pytest.raises(ModelUnavailable, match="cannot be stored in") as refused:
+    with pytest.raises(ModelUnavailable, match="cannot be written into") as refused:
         converted(TinyBase())
     assert refused.value.hint.startswith("Make that folder writable")
     assert "ESOTERIC_HOME" in refused.value.hint
@@ -143,4 +143,4 @@ def test_a_full_disk_is_named_with_a_hint(kept: Path, monkeypatch: pytest.Monkey
     with pytest.raises(ModelUnavailable, match="No space left on device") as refused:
         converted(TinyBase())
     assert refused.value.hint.startswith("Make room")
-    assert [path.name for path in kept.iterdir()] == ["reader.lock"]
+    assert [path.name for path in kept.iterdir()] == ["relevance.lock"]

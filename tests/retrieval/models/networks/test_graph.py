@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from retrieval.models.networks.arrays import Array, Body
 from retrieval.models.networks.graph import body_graph
 from retrieval.models.networks.interface import States
 from retrieval.models.networks.minilm import MiniLM
@@ -16,7 +17,6 @@ from retrieval.models.networks.network import open_network
 from retrieval.models.networks.onnx_network import OnnxNetwork
 from retrieval.models.networks.tokenizer import Tokenizer
 from retrieval.models.networks.torch_network import TorchNetwork
-from retrieval.models.networks.weights import Array, Body
 from tests.retrieval.models.networks.tiny import HEADS, PLACES, TinyBase, tiny_rows
 
 TEXTS = [

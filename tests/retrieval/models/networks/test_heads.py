@@ -18,13 +18,14 @@ from research.training.networks.proof import packaged_proof_network, proof_input
 from research.training.networks.query import encoded, packaged_query_network
 from research.training.networks.titles import NetworkReading, packaged_title_network
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders.proof_model import ProofModel
 from retrieval.models.cross_encoders.utility_model import UtilityModel
 from retrieval.models.encoders.query_encoder import QueryEncoder
 from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.models.generators.minilm import POSITIONS, MiniLMTitleModel
+from retrieval.models.generators.title_generator import POSITIONS, MiniLMTitleModel
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.torch_network import TorchNetwork
-from retrieval.models.networks.weights import Array
 from retrieval.models.shipped import (
     DENSE,
     PROVER,
@@ -36,7 +37,6 @@ from retrieval.models.shipped import (
     verifier,
 )
 from retrieval.models.trained_model import TrainedModel, read_config
-from retrieval.proof.proof_model import ProofModel
 from retrieval.types import LABELS
 
 pytestmark = pytest.mark.models
@@ -70,7 +70,7 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
     return probabilities
 
 
-def test_the_reader_classifies_as_a_distilbert_does() -> None:
+def test_the_relevance_model_classifies_as_a_distilbert_does() -> None:
     module, model = trained_classifier(RELEVANCE_MODEL), relevance_model()
     inputs = pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False

@@ -12,10 +12,10 @@ import pytest
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.networks import runtime
+from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.interface import batch
 from retrieval.models.networks.network import open_network, word_embeddings
 from retrieval.models.networks.torch_network import TorchNetwork
-from retrieval.models.networks.weights import Array
 from tests.retrieval.models.networks.tiny import PLACES, TinyBase, tiny_rows
 
 ROWS = tiny_rows(5, 9)
@@ -34,13 +34,13 @@ def test_where_onnx_runtime_fails_pytorch_computes_and_a_warning_says_so(
         raise RuntimeError("this processor is unknown")
 
     base = TinyBase()
-    ours = open_network("reader", base, base.weights, "1", PLACES).states(ROWS)
+    ours = open_network("relevance", base, base.weights, "1", PLACES).states(ROWS)
     with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
         patched.setattr(onnxruntime, "InferenceSession", fail)
-        fallback = open_network("reader", base, base.weights, "1", PLACES)
+        fallback = open_network("relevance", base, base.weights, "1", PLACES)
     assert isinstance(fallback, TorchNetwork)
     (record,) = caplog.records
-    assert "reader" in record.message
+    assert "relevance" in record.message
     assert "this processor is unknown" in record.message
     theirs = fallback.states(ROWS)
     assert np.array_equal(ours.mask, theirs.mask)
@@ -54,7 +54,7 @@ def test_weights_that_are_missing_are_not_looked_for_by_pytorch() -> None:
         raise ModelUnavailable("model_missing", "The package is missing.", "Install it.")
 
     with pytest.raises(ModelUnavailable, match="The package is missing"):
-        open_network("reader", TinyBase(), missing, "1", PLACES)
+        open_network("relevance", TinyBase(), missing, "1", PLACES)
 
 
 def test_word_embeddings_are_those_of_the_base_and_no_copy() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from research.evaluation.evaluate import _readers
+from research.evaluation.evaluate import _models_of
 from research.evaluation.systems import folders_used
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import IndexUnavailable, ModelUnavailable
@@ -187,7 +187,7 @@ def test_the_report_of_an_evaluation_names_the_models_of_the_report(
     tmp_path: Path, tiny_models: Path
 ) -> None:
     folders = ModelFolders(tmp_path, report=tiny_models)
-    names = _readers(["report", "bm25"], folders, {})
+    names = _models_of(["report", "bm25"], folders, {})
     assert names[0] == judge_name(folders)
     assert [name.split()[0] for name in names[1:]] == [model.name for model in REPORT_MODELS]
-    assert NAMES.name not in " ".join(_readers(["esoteric"], folders, {}))
+    assert NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))

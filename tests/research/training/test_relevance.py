@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from research.training.loop import labelled
-from research.training.reader import distilled
+from research.training.relevance import distilled
 from retrieval.types import REFUTES
 
 

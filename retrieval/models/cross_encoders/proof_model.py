@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.models.cross_encoders.proof_row import proof_row
+from retrieval.models.networks.arrays import Array, gelu, linear, softmax
 from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.weights import Array, gelu, linear, softmax
 from retrieval.models.trained_model import TrainedModel
-from retrieval.proof.proof_row import proof_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from research.training.networks.titles import NetworkReading, TitleNetwork, pack
 from retrieval.errors import ModelUnavailable
 from retrieval.models.generators.decoding import documents_alone, generate
 from retrieval.models.generators.inputs import MARKUP, input_tokens
-from retrieval.models.generators.minilm import MiniLMTitleModel
+from retrieval.models.generators.title_generator import MiniLMTitleModel
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
 

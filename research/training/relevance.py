@@ -1,4 +1,4 @@
-"""``esoteric train reader``: the relevance model, which reads a claim with a sentence.
+"""``esoteric train relevance``: the relevance model, which reads a claim with a sentence.
 
 First it learns relevance and stance from many labelled sentences. Then it learns from the teacher's
 probabilities for fewer and harder readings, also of sets of sentences (distillation, Hinton et al.
@@ -60,7 +60,7 @@ VERSION = "2"  # of the shipped model; the results of two versions are never mix
 RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
-def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder) -> None:
+def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder) -> None:
     """Train the relevance model, write it to ``out`` and its logs and checkpoints to ``run``.
 
     Raises:
@@ -113,7 +113,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
     digest = save_delta(model, packaged_classifier(LABELS), out / "delta.safetensors", RANK)
     write_config(
         out,
-        "MiniLM reader",
+        "MiniLM relevance model",
         VERSION,
         DISTILLED.max_tokens,
         digest,
@@ -137,7 +137,7 @@ def train_reader(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder)
         digests=data.digests,
         commands=(
             "esoteric train verifier --data DATA",
-            "esoteric train reader --data DATA",
+            "esoteric train relevance --data DATA",
         ),
         definitions=f"{figure_definitions(len(dev.claims), len(data.dev), OTHERS)}"
         f" exchanges_right: {len(contrasts)} contrast claims made from all dev claims and their"
