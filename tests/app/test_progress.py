@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from app.progress import hops, progress_page
 from retrieval.recipes.recipes import RECIPES
-from worker.jobs import AskedModel, Event, Job, State
+from worker.jobs import Event, Job, State
+from worker.reports import AskedModel
 
 FIRST = ("spans", "titles", "dense")
 PER_HOP = ("sentences", "paths", "proof", "verdict", "next")

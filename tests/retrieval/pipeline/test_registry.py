@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from app import wording
 from research.evaluation.systems import ABLATIONS, VARIANTS
+from retrieval import words
 from retrieval.pipeline.registry import EXPANDERS, STAGES
 from retrieval.recipes.recipes import RECIPES, stage_of
 from settings import CHECKOUT
@@ -28,7 +28,7 @@ def test_the_documentation_lists_every_stage() -> None:
 
 
 def test_the_progress_page_has_words_for_every_stage() -> None:
-    assert set(map(stage_of, STAGES)) | {"next", "explain"} <= set(wording.STAGES)
+    assert set(map(stage_of, STAGES)) | {"next", "explain"} <= set(words.STAGES)
 
 
 def test_the_stage_of_the_documentation_drops_short_sentences() -> None:
