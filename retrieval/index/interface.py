@@ -203,10 +203,10 @@ class Index(ABC):
     """
 
     @abstractmethod
-    def open(self, meets: str | None) -> DocumentStore:
+    def open(self, query_encoder: str | None) -> DocumentStore:
         """Return a view of the current version.
 
-        ``meets`` names the text encoder whose vectors will be compared with the stored
+        ``query_encoder`` names the text encoder whose vectors will be compared with the stored
         ones; None if none will.
 
         Raises:

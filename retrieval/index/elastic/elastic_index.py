@@ -87,10 +87,10 @@ class ElasticIndex(Index):
         self._processes = processes
         self._cluster = Cluster(location)
 
-    def open(self, meets: str | None) -> ElasticStore:
+    def open(self, query_encoder: str | None) -> ElasticStore:
         self._cluster.check_version()
         meta = read_meta(self._cluster, self.version())
-        meta.must_meet(meets)
+        meta.check_query_encoder(query_encoder)
         if not meta.turns_alike():
             raise IndexUnavailable(
                 "index_rotation",

@@ -51,8 +51,8 @@ class EmbeddedIndex(Index):
         self._folder = folder
         self._processes = processes
 
-    def open(self, meets: str | None) -> EmbeddedStore:
-        return EmbeddedStore.open(self._folder, meets)
+    def open(self, query_encoder: str | None) -> EmbeddedStore:
+        return EmbeddedStore.open(self._folder, query_encoder)
 
     def version(self) -> str:
         return current_version(self._folder).name

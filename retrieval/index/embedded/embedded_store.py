@@ -69,10 +69,10 @@ class EmbeddedStore(DocumentStore):
             self._vectors = Vectors(databases[VECTORS], rotation, signs)
 
     @classmethod
-    def open(cls, folder: Path, meets: str | None) -> EmbeddedStore:
+    def open(cls, folder: Path, query_encoder: str | None) -> EmbeddedStore:
         """Open the current index below ``folder``.
 
-        ``meets`` names the text encoder whose vectors will be compared with the stored
+        ``query_encoder`` names the text encoder whose vectors will be compared with the stored
         ones; None if none will.
 
         Raises:
@@ -82,17 +82,17 @@ class EmbeddedStore(DocumentStore):
         while True:
             version = current_version(folder)
             try:
-                return cls.open_version(folder, version, meets)
+                return cls.open_version(folder, version, query_encoder)
             except IndexUnavailable:
                 # What was replaced meanwhile is removed at once.
                 if current_version(folder) == version:
                     raise
 
     @classmethod
-    def open_version(cls, folder: Path, version: Path, meets: str | None) -> EmbeddedStore:
+    def open_version(cls, folder: Path, version: Path, query_encoder: str | None) -> EmbeddedStore:
         """Open one version of the index below ``folder``; raises what ``open`` raises."""
         meta = read_meta(folder, version)
-        meta.must_meet(meets)
+        meta.check_query_encoder(query_encoder)
         try:
             return cls(folder, version, meta)
         except (OSError, ValueError) as error:

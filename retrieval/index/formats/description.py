@@ -15,7 +15,8 @@ class Description:
     """What all stores say of a version; see ``IndexInfo`` for the names that both have.
 
     Attributes:
-        meets: the text encoder whose vectors those of ``encoder`` are compared with.
+        meets: the query encoder, whose vectors those of ``encoder`` are compared with (the name in
+            the files of existing indexes).
         changed: whether pages were added or removed, which its source alone does not bring back.
     """
 
@@ -52,7 +53,7 @@ class Description:
         """Return the hint with the command that builds such an index again."""
         return rebuild(self.source, self.encoder, self.changed)
 
-    def must_meet(self, encoder: str | None) -> None:
+    def check_query_encoder(self, encoder: str | None) -> None:
         """Check that the vectors, if there are some, can be compared with a text encoder's.
 
         Raises:

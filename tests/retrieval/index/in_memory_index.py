@@ -30,11 +30,15 @@ class InMemoryIndex(Index):
         self._encoder: DocumentEncoder | None = None
         self._changes = 0
 
-    def open(self, meets: str | None) -> InMemoryStore:
+    def open(self, query_encoder: str | None) -> InMemoryStore:
         if self._pages is None:
             raise IndexUnavailable("index_missing", "There is no index yet.", "Build one.")
-        if meets is not None and self._encoder is not None and self._encoder.query_encoder != meets:
-            raise other_encoder(self._encoder.name, meets)
+        if (
+            query_encoder is not None
+            and self._encoder is not None
+            and self._encoder.query_encoder != query_encoder
+        ):
+            raise other_encoder(self._encoder.name, query_encoder)
         return InMemoryStore(self._pages, self._encoder)
 
     def version(self) -> str:
