@@ -16,7 +16,7 @@ from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
-from app.openapi import description
+from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from retrieval.recipes.recipe_files import recipes_with
@@ -70,5 +70,5 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
-        app.extensions["openapi"] = description.spec
+        app.extensions["openapi"] = document(recipes)
     return app

@@ -10,8 +10,8 @@ from settings import Settings
 
 @click.command(
     "mcp",
-    epilog='Example: esoteric mcp, which a client starts with {"mcpServers": {"esoteric": {"command":'
-    ' "/path/to/.venv/bin/esoteric", "args": ["mcp"]}}}',
+    epilog='Example: esoteric mcp, which a client starts with {"mcpServers": {"esoteric":'
+    ' {"command": "/path/to/.venv/bin/esoteric", "args": ["mcp"]}}}',
 )
 @reports_errors
 def command() -> None:

@@ -25,7 +25,7 @@ from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import recipe_named
 from retrieval.result import ClaimResult, CorpusInfo, Evidence, claim_result
 from retrieval.types import Document, Label, Progress, ProgressListener, SentenceMatch
-from retrieval.wording import Level, balance_words, level_of, verdict_words
+from retrieval.words import Level, balance_words, level_of, verdict_words
 from settings import Settings
 from worker.jobs import JobStore
 
@@ -277,12 +277,12 @@ def _verdict_lines(result: ClaimResult) -> list[str]:
     sure = f" ({result.certainty})" if result.certainty else ""
     balance = [balance_words(result.balance)] if selected else []
     dated = f"text of {corpus.text_date}" if corpus.text_date else "text of an unknown date"
+    searched = f"{result.corpus_title}, {corpus.documents} documents, {dated}"
     return [
         f"{words}{sure}: {result.claim}",
         *balance,
         *(_evidence_line(item) for item in selected[:_SENTENCES_IN_TEXT]),
-        f"Searched: {result.corpus_title}, {corpus.documents} documents, {dated};"
-        f" recipe {result.recipe}.",
+        f"Searched: {searched}; recipe {result.recipe}.",
     ]
 
 
