@@ -35,7 +35,7 @@ description = SpecTree(
 
 def document(recipes: Iterable[str]) -> dict[str, Any]:
     """Return the description of all routes, with the names of the recipes that are known here."""
-    described = deepcopy(description.spec)
+    described: dict[str, Any] = deepcopy(description.spec)
     submission = described["components"]["schemas"]["Submission"]
     submission["properties"]["recipe"]["enum"] = [*recipes, None]
     return described

@@ -25,7 +25,7 @@ from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import recipe_named
 from retrieval.result import ClaimResult, CorpusInfo, Evidence, claim_result
 from retrieval.types import Document, Label, Progress, ProgressListener, SentenceMatch
-from retrieval.words import Level, balance_words, level_of, verdict_words
+from retrieval.words import Level, balance_words
 from settings import Settings
 from worker.jobs import JobStore
 
@@ -257,7 +257,7 @@ def _checked(job_id: str | None, result: ClaimResult) -> CallToolResult:
         claim=result.claim,
         recipe=result.recipe,
         verdict=verdict.label,
-        level=level_of(verdict.label, verdict.confidence, verdict.leans),
+        level=verdict.level,
         leans=verdict.leans,
         confidence=verdict.confidence,
         rationale=verdict.rationale,
@@ -272,14 +272,13 @@ def _checked(job_id: str | None, result: ClaimResult) -> CallToolResult:
 
 
 def _verdict_lines(result: ClaimResult) -> list[str]:
-    verdict, selected, corpus = result.verdict, result.selected, result.corpus
-    words = verdict_words(verdict.label, verdict.confidence, verdict.leans)
+    selected, corpus = result.selected, result.corpus
     sure = f" ({result.certainty})" if result.certainty else ""
     balance = [balance_words(result.balance)] if selected else []
     dated = f"text of {corpus.text_date}" if corpus.text_date else "text of an unknown date"
     searched = f"{result.corpus_title}, {corpus.documents} documents, {dated}"
     return [
-        f"{words}{sure}: {result.claim}",
+        f"{result.verdict.words}{sure}: {result.claim}",
         *balance,
         *(_evidence_line(item) for item in selected[:_SENTENCES_IN_TEXT]),
         f"Searched: {searched}; recipe {result.recipe}.",
