@@ -27,7 +27,8 @@ from retrieval.result import ClaimResult, CorpusInfo, Evidence, claim_result
 from retrieval.types import Document, Label, Progress, ProgressListener, SentenceMatch
 from retrieval.words import Level, balance_words
 from settings import Settings
-from worker.jobs import JobStore
+from worker.database import Database
+from worker.job_store import JobStore
 
 MOST_EVIDENCE = 10
 MOST_SENTENCES = 50
@@ -128,7 +129,7 @@ def mcp_server(settings: Settings) -> MCPServer[Any]:
     """
     recipes = recipes_with(settings.recipes)
     here = _Here(settings)
-    store = JobStore(settings.database_url)
+    store = JobStore(Database(settings.database_url))
     receiver = _receiver(settings)
     sent = f" Claims and the sentences that are found are sent to {receiver}." if receiver else ""
     server: MCPServer[Any] = MCPServer(

@@ -22,6 +22,7 @@ from settings import CHECKOUT
 from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
+from worker.worker_store import WorkerStore
 
 pytestmark = pytest.mark.server
 
@@ -100,7 +101,7 @@ def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
     tmp_path: Path,
 ) -> None:
     web = WebProcess(tmp_path)
-    web.store.beat("by-hand", datetime.now(UTC), "ready")
+    WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
 
     def work() -> None:
         while not (jobs := web.store.recent(1)):
