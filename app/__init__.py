@@ -1,7 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints. ``app.contexts``
-defines the data that each template gets, ``app.filters`` how templates show it.
+``app.pages``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints.
+``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, files, health, pages
+from app import api, api_page, files, health, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
 from app.metrics import Metrics
-from app.openapi import description
+from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from retrieval.recipes.recipe_files import recipes_with
@@ -66,9 +66,10 @@ def create_app(settings: Settings) -> Flask:
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(api_page.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
-        app.extensions["openapi"] = description.spec
+        app.extensions["openapi"] = document(recipes)
     return app

@@ -9,12 +9,17 @@ from flask import Blueprint, Response, current_app, jsonify, request, url_for
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from app.corpus import listed_corpora
 from app.errors import RequestRefused
 from app.export import EXPORTS, export
+from app.history import listed_claims
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.schema import (
     Accepted,
+    Claims,
+    ClaimSearch,
+    Corpora,
     Error,
     ExportFormat,
     Forget,
@@ -50,6 +55,28 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     recipe = recipe_to_run(asked.recipe)
     job = Accepted.model_validate(services().queue.submit(asked.claim, recipe, asked.anyway))
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
+
+
+@blueprint.get("/claims")
+@describe(
+    query=ClaimSearch,
+    HTTP_200=(Claims, "The page"),
+    HTTP_400=(Error, "'page' or 'limit' is out of range"),
+)
+def claims() -> Response:
+    """List the claims that contain the words ``q``, newest first, page by page."""
+    try:
+        asked = ClaimSearch.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "bad_page",
+                "'page' or 'limit' is not a number that can be listed.",
+                "Pages count from 1; a page has 1 to 100 claims.",
+            ),
+        ) from error
+    return answer(listed_claims(asked))
 
 
 @blueprint.get("/claims/<job_id>")
@@ -161,6 +188,13 @@ def export_claim(job_id: str) -> Response:
 def recipes() -> Response:
     """List the recipes: which of them can run here, and why others cannot."""
     return answer(listed_recipes())
+
+
+@blueprint.get("/corpora")
+@describe(HTTP_200=(Corpora, "All corpora"))
+def corpora() -> Response:
+    """List the corpora that claims are checked against, or say why there is none."""
+    return answer(listed_corpora())
 
 
 @blueprint.get("/openapi.json")

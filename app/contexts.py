@@ -164,6 +164,32 @@ class HistoryPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One thing that the API does; ``name`` is its anchor, ``call`` its method and path."""
+
+    name: str
+    call: str
+    does: str
+    curl: str
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPage:
+    """What programs can ask, at ``address``; ``most_kib`` is the size of the largest request.
+
+    ``keep_days``: how long claims are kept, 0 where that is until they are deleted.
+    """
+
+    template: ClassVar[str] = "api.html"
+    address: str
+    endpoints: tuple[Endpoint, ...]
+    most_characters: int
+    most_kib: int
+    keep_days: int
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -172,7 +198,9 @@ class ErrorPage:
     problem: Problem
 
 
-Page: TypeAlias = HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ErrorPage
+Page: TypeAlias = (
+    HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ApiPage | ErrorPage
+)
 
 
 def render(page: Page) -> str:

@@ -13,7 +13,8 @@ from dataclasses import astuple
 from pathlib import Path
 
 from app.contexts import Corpus
-from app.services import Services
+from app.schema import Corpora, CorpusItem
+from app.services import Services, services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
 from retrieval.pipeline.runnable import runnable
@@ -67,6 +68,27 @@ def read_corpus(index: Path, report: Path | None, recipes: Mapping[str, Recipe])
         found.date,
         runnable(recipes, found.encoder, report),
     )
+
+
+def listed_corpora() -> Corpora:
+    """Return the corpora that can be searched here, or why there is none.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    try:
+        corpus = searched_corpus(services())
+    except IndexUnavailable as error:
+        problem = services().paths.hidden_in_problem(error.problem)
+        return Corpora(corpora=(), problem=problem)
+    item = CorpusItem(
+        name=corpus.name,
+        title=corpus_item(corpus).title,
+        documents=corpus.documents,
+        built_at=corpus.built_at,
+        text_date=corpus.text_date or None,
+    )
+    return Corpora(corpora=(item,), problem=None)
 
 
 def corpus_item(corpus: SearchedCorpus) -> Corpus:

@@ -5,7 +5,8 @@ The first paragraph of a view's docstring is its summary.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
@@ -30,6 +31,14 @@ description = SpecTree(
     # Spectree adds an answer with this status to every route; 503 is described above already.
     validation_error_status=503,
 )
+
+
+def document(recipes: Iterable[str]) -> dict[str, Any]:
+    """Return the description of all routes, with the names of the recipes that are known here."""
+    described: dict[str, Any] = deepcopy(description.spec)
+    submission = described["components"]["schemas"]["Submission"]
+    submission["properties"]["recipe"]["enum"] = [*recipes, None]
+    return described
 
 
 def describe(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -22,6 +21,7 @@ from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents import document_items
 from app.errors import RequestRefused, status_of
 from app.files import file_links
+from app.history import as_stored
 from app.hops import hop_items
 from app.openapi import describe
 from app.progress import progress_page
@@ -139,8 +139,7 @@ def delete(job_id: str) -> BaseResponse:
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
     """Show all claims so far, newest first."""
-    # Claims are stored in NFC, so the query is brought into NFC too.
-    query = unicodedata.normalize("NFC", request.args.get("q", "").strip()[:LONGEST])
+    query = as_stored(request.args.get("q", ""))
     asked = request.args.get("page", "1")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
     number = max(1, number)

@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.export import EXPORTS
 from retrieval.errors import Problem
-from retrieval.recipes.recipes import RECIPES, Ending, Vectors
-from retrieval.result import Whole
-from worker.jobs import Event, Links, State
+from retrieval.recipes.recipes import Ending, Vectors
+from retrieval.result import CorpusInfo, Whole
+from retrieval.types import Label
+from retrieval.words import Level
+from worker.jobs import Event, Links, Moment, State
 
 
 class _Model(BaseModel):
@@ -25,7 +27,7 @@ class Submission(_Model):
 
     claim: str
     """The claim, at most 500 characters."""
-    recipe: Annotated[str | None, Field(examples=list(RECIPES))] = None
+    recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
     anyway: bool = False
     """Whether to check also a link, a text in another language, or a question that yes or no does
@@ -79,6 +81,22 @@ class Recipes(_Model):
     """The recipes, in the order in which pages list them."""
 
 
+class CorpusItem(CorpusInfo):
+    """A corpus that claims are checked against."""
+
+    title: str
+    """What people call it."""
+
+
+class Corpora(_Model):
+    """The corpora that can be searched here."""
+
+    corpora: tuple[CorpusItem, ...]
+    """The corpora; none while there is no index."""
+    problem: Problem | None
+    """Why there is none, null if there is one."""
+
+
 class Follow(_Model):
     """How to show a claim's page."""
 
@@ -101,6 +119,59 @@ class HistorySearch(_Model):
     """Words of the claim."""
     page: Whole = 1
     """Number of the page, from 1."""
+
+
+class ClaimSearch(HistorySearch):
+    """Which claims to list."""
+
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    """How many claims a page has."""
+
+
+class ListedVerdict(_Model):
+    """A verdict in a list; the claim's own document has all of it."""
+
+    label: Label
+    """The verdict."""
+    level: Level
+    """How sure it is."""
+    confidence: float | None
+    """Its probability, null in results of older versions."""
+    leans: Label | None
+    """The likelier label where the level is `leans`, else null."""
+
+
+class ClaimItem(_Model):
+    """A claim in a list."""
+
+    id: str
+    """Id of the claim."""
+    claim: str
+    """The claim."""
+    recipe: str
+    """Name of the recipe that checks it."""
+    state: State
+    """Its state."""
+    created_at: Moment
+    """When it was submitted."""
+    verdict: ListedVerdict | None
+    """The verdict, null unless the state is done."""
+    links: Links
+    """Addresses of the claim."""
+
+
+class Claims(_Model):
+    """One page of the claims, newest first."""
+
+    claims: tuple[ClaimItem, ...]
+    """The claims of the page; none after the last page."""
+    total: Whole
+    """How many claims were found."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
 
 
 class Since(_Model):

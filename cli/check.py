@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
+
+if TYPE_CHECKING:
+    from retrieval.pipeline.assembly import Retriever
 
 
 @click.command(
@@ -65,17 +68,23 @@ def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None
 def _checked_here(
     settings: Settings, claim: str, recipe: Recipe | None, on_progress: ProgressListener
 ) -> dict[str, Any]:
-    from retrieval.pipeline.assembly import Retriever
     from retrieval.result import claim_result
 
-    folders = settings.model_folders
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    retriever = opened_retriever(settings)
+    report = retriever.follow(recipe or retriever.usual(), claim, on_progress)
+    return claim_result(report).document()
+
+
+def opened_retriever(settings: Settings) -> Retriever:
+    """Return what checks claims in this process; nothing is loaded before it is first used."""
+    from retrieval.pipeline.assembly import Retriever
+
+    folders = settings.model_folders
     explains = explainer_with_kept_answers(
         settings.llm, settings.database_url, settings.packaged_models
     )
-    retriever = Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
-    report = retriever.follow(recipe or retriever.usual(), claim, on_progress)
-    return claim_result(report).document()
+    return Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
 
 
 def _ignore(progress: Progress) -> None:

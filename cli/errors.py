@@ -36,7 +36,7 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
         except BrokenPipeError:
             raise  # the reader of the output closed it; click ends without a message
         except OSError as error:
-            _fail(_os_error(error), FAILED)
+            _fail(os_error(error), FAILED)
         except KeyboardInterrupt:
             click.echo("\nesoteric: Interrupted.", err=True)
             raise SystemExit(INTERRUPTED) from None
@@ -63,7 +63,8 @@ class WrongUsage(click.ClickException):
         _print(self.message)
 
 
-def _os_error(error: OSError) -> str:
+def os_error(error: OSError) -> str:
+    """Return what went wrong with a file, why, and what to do."""
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"The disk is full{where}. Make room and run the command again."

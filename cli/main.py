@@ -19,6 +19,7 @@ _COMMANDS = {
     "up": "start the web pages and the worker",
     "check": "check one claim",
     "batch": "check many claims",
+    "mcp": "offer checks to a program that speaks the Model Context Protocol",
     "index": "build an index, or describe it",
     "models": "fetch models that are not shipped",
     "recipes": "list the recipes",

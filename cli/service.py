@@ -49,7 +49,14 @@ class Service:
     def check(
         self, claim: str, recipe: str | None, on_progress: ProgressListener, anyway: bool = False
     ) -> dict[str, Any]:
-        """Submit a claim, wait until it is done and return the claim document.
+        """Return the claim document of ``checked``."""
+        result: dict[str, Any] = self.checked(claim, recipe, on_progress, anyway)["result"]
+        return result
+
+    def checked(
+        self, claim: str, recipe: str | None, on_progress: ProgressListener, anyway: bool = False
+    ) -> dict[str, Any]:
+        """Submit a claim, wait until it is done and return it as the API does, with its result.
 
         ``recipe``: ``None`` for the one that the service chooses. ``anyway``: also a link, a text
         in another language or a question.
@@ -70,8 +77,7 @@ class Service:
             raise ServiceFailed(
                 "cancelled", "The claim was cancelled in the service.", "Check it again."
             )
-        result: dict[str, Any] = job["result"]
-        return result
+        return job
 
     def _wait(self, progress: str, on_progress: ProgressListener) -> None:
         since = 0

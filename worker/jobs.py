@@ -56,6 +56,17 @@ class Links(_Model):
     export: str
     page: str
 
+    @classmethod
+    def of(cls, job_id: str) -> Links:
+        """Return the addresses of the claim with this id."""
+        address = f"/api/v1/claims/{job_id}"
+        return cls(
+            self=address,
+            progress=f"{address}/progress",
+            export=f"{address}/export",
+            page=f"/claims/{job_id}",
+        )
+
 
 class Job(_Model):
     """A submitted claim, as the API shows it."""
@@ -85,13 +96,7 @@ class Job(_Model):
     @property
     def links(self) -> Links:
         """Addresses of the claim."""
-        address = f"/api/v1/claims/{self.id}"
-        return Links(
-            self=address,
-            progress=f"{address}/progress",
-            export=f"{address}/export",
-            page=f"/claims/{self.id}",
-        )
+        return Links.of(self.id)
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,7 @@ class ListedJob:
 
     id: str
     claim: str
+    recipe: str
     state: State
     label: Label | None
     confidence: float | None

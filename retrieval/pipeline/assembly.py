@@ -18,7 +18,7 @@ from retrieval.models.report.models import present_models
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.leave_out_torch import leave_out_torch
-from retrieval.types import ProgressListener, Report
+from retrieval.types import Document, ProgressListener, Report, SentenceMatch
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
@@ -140,6 +140,20 @@ class Retriever:
         Raises what ``warm_up`` and ``Pipeline.check`` raise.
         """
         return self._opened(recipe).check(claim, on_progress)
+
+    def nearest(self, query: str, limit: int) -> list[tuple[SentenceMatch, Document]]:
+        """Return the ``limit`` sentences nearest to a query, best first, with their documents.
+
+        Nothing is read or judged. An index without vectors finds none.
+
+        Raises what ``warm_up`` raises.
+        """
+        resources = self._resources_with(self.usual().vectors)
+        dpr = self.usual().vectors == "dpr"
+        vectors = resources.dpr.encode([query]) if dpr else resources.queries.encode([(query, [])])
+        (found,) = resources.store.nearest_sentences(vectors, limit)
+        documents = resources.store.documents([match.key.document_id for match in found])
+        return list(zip(found, documents, strict=True))
 
     def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
         """Return a view of the index, and the encoder that compares texts."""

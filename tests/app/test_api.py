@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from retrieval.errors import EsotericError
+from settings import Settings
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 from worker.job_store import JobStore
@@ -230,3 +232,63 @@ def test_unusual_claims_are_returned_unchanged(client: FlaskClient, claim: str) 
     job = client.get(f"/api/v1/claims/{submit(client, claim, anyway=True)}").json
     assert job is not None
     assert job["claim"] == claim
+
+
+def test_claims_are_listed_newest_first_page_by_page_with_their_verdicts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    ids = [store.submit(f"Pier {n} is made of oak.", "esoteric")[0].id for n in range(3)]
+    worker.finish(store.get(ids[0]), claim_document("Pier 0 is made of oak."))
+    first = client.get("/api/v1/claims?limit=2").json
+    assert first is not None
+    assert (first["total"], first["page"], first["pages"]) == (3, 1, 2)
+    assert [claim["id"] for claim in first["claims"]] == [ids[2], ids[1]]
+    assert first["claims"][0] == {
+        "id": ids[2],
+        "claim": "Pier 2 is made of oak.",
+        "recipe": "esoteric",
+        "state": "queued",
+        "created_at": client.get(f"/api/v1/claims/{ids[2]}").json["created_at"],  # type: ignore[index]
+        "verdict": None,
+        "links": client.get(f"/api/v1/claims/{ids[2]}").json["links"],  # type: ignore[index]
+    }
+    second = client.get("/api/v1/claims?limit=2&page=2").json
+    assert second is not None
+    (last,) = second["claims"]
+    assert last["verdict"]["label"] == "SUPPORTS"
+    assert last["verdict"]["level"] in ("settled", "probably")
+    after = client.get("/api/v1/claims?limit=2&page=3").json
+    assert after is not None
+    assert (after["claims"], after["total"]) == ([], 3)
+
+
+def test_claims_are_found_by_their_words(client: FlaskClient, store: JobStore) -> None:
+    store.submit("The café in Varnby has a terrace.", "esoteric")
+    store.submit("Varnby has a harbour.", "esoteric")
+    found = client.get("/api/v1/claims", query_string={"q": " CAFE\N{COMBINING ACUTE ACCENT} "})
+    assert found.json is not None
+    assert [claim["claim"] for claim in found.json["claims"]] == [
+        "The café in Varnby has a terrace."
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["page=0", "page=x", "limit=0", "limit=101", "page=1000000"])
+def test_a_page_that_cannot_be_listed_is_refused(client: FlaskClient, wrong: str) -> None:
+    assert_error(client.get(f"/api/v1/claims?{wrong}"), 400, "bad_page")
+
+
+def test_the_corpus_is_listed_or_why_there_is_none(
+    client: FlaskClient, settings: Settings, tmp_path: Path
+) -> None:
+    found = client.get("/api/v1/corpora").json
+    assert found is not None
+    (corpus,) = found["corpora"]
+    assert set(corpus) == {"name", "title", "documents", "built_at", "text_date"}
+    assert found["problem"] is None
+    assert isinstance(settings.store, Path)
+    (settings.store / "current" / "meta.json").unlink()
+    none = client.get("/api/v1/corpora")
+    assert none.json is not None
+    assert none.json["corpora"] == []
+    assert none.json["problem"]["code"] == "index_missing"
+    assert str(tmp_path) not in none.text

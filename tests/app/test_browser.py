@@ -278,7 +278,7 @@ def test_no_page_is_wider_than_its_window(
     run = worker.start(jobs["e"])
     worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
     resize(browser, width)
-    pages = ["/", "/claims", f"/claims?q={LONG}x", "/nothing"]
+    pages = ["/", "/api", "/claims", f"/claims?q={LONG}x", "/nothing"]
     for path in [*pages, *(f"/claims/{job.id}" for job in jobs.values())]:
         browser.get(web.address + path)
         # Collapsed parts count too.
@@ -294,7 +294,8 @@ def test_what_can_be_pressed_is_large_enough(
     worker.finish(job, document_with_a_long_proof())
     worker.finish(passages, document_with_passages())
     resize(browser, 320)
-    for path in ("/", "/claims", f"/claims/{job.id}", f"/claims/{passages.id}", "/nothing"):
+    claims = [f"/claims/{one.id}" for one in (job, passages)]
+    for path in ("/", "/api", "/claims", *claims, "/nothing"):
         browser.get(web.address + path)
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
@@ -324,7 +325,7 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
     worker.finish(done, document_with_a_long_proof())
     worker.finish(passages, document_with_passages())
     claims = [f"/claims/{job.id}" for job in (done, passages, pending)]
-    for path in ("/", "/claims", *claims, "/nothing"):
+    for path in ("/", "/api", "/claims", *claims, "/nothing"):
         browser.get(web.address + path)
         levels = browser.execute_script(
             "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"

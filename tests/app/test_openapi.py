@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -14,6 +16,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from retrieval.errors import EsotericError
+from retrieval.recipes.recipe_files import as_yaml
+from retrieval.recipes.recipes import RECIPES
 from settings import Settings
 from tests.app.documents import (
     claim_document,
@@ -98,6 +102,29 @@ def test_a_claim_in_every_state_is_as_described(
 
 def test_the_recipes_are_as_described(client: FlaskClient, check: Check) -> None:
     check("Recipes", client.get("/api/v1/recipes").json)
+
+
+def test_the_lists_of_claims_and_corpora_are_as_described(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, check: Check
+) -> None:
+    job = store.submit("Varnby has a harbour.", "esoteric")[0]
+    check("Claims", client.get("/api/v1/claims").json)
+    worker.finish(job, claim_document(job.claim))
+    check("Claims", client.get("/api/v1/claims").json)
+    check("Corpora", client.get("/api/v1/corpora").json)
+
+
+def test_the_names_of_the_recipes_are_in_the_description_also_those_of_a_folder(
+    tmp_path: Path,
+) -> None:
+    mine = replace(RECIPES["m3"], name="mine")
+    (tmp_path / "mine.yaml").write_text(as_yaml(mine))
+    environment = {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_RECIPES": str(tmp_path)}
+    client = create_app(Settings.from_environment(environment)).test_client()
+    described = client.get("/api/v1/openapi.json").json
+    assert described is not None
+    recipe = described["components"]["schemas"]["Submission"]["properties"]["recipe"]
+    assert recipe["enum"] == [*RECIPES, "mine", None]
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,7 @@ def test_wrong_usage_exits_with_two(home: Path) -> None:
         ["check"],
         ["batch"],
         ["evaluate"],
+        ["mcp"],
         ["index"],
         ["index", "build"],
         ["index", "add"],

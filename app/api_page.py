@@ -1,0 +1,120 @@
+"""The page about the API: what each endpoint does, with a line for the shell and one in Python."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from app.contexts import ApiPage, Endpoint, render
+from app.guard import MOST_BYTES
+from app.openapi import describe
+from app.services import services
+from retrieval.claim import LONGEST
+from settings import CHECKOUT
+
+blueprint = Blueprint("api_page", __name__)
+
+# ADDRESS and ID stand for those of the reader. The Python lines use examples/esoteric_client.py.
+ENDPOINTS = (
+    Endpoint(
+        "submit",
+        "POST /api/v1/claims",
+        "Submits a claim and answers at once, with its id, its state and its addresses. A recipe"
+        " may be named. With “anyway”, also a link, a text in another language, or a question"
+        " that yes or no does not answer is checked.",
+        "curl -s ADDRESS/api/v1/claims -H 'Content-Type: application/json' -d '{\"claim\":"
+        ' "Sputnik 1 was launched by the United States.", "recipe": "esoteric"}\'',
+        'job = service.submit("Sputnik 1 was launched by the United States.", "esoteric")',
+    ),
+    Endpoint(
+        "progress",
+        "GET /api/v1/claims/ID/progress",
+        "The state, and the events after number “since”: each names a stage and what it found."
+        " Send the “next” of one answer as the “since” of the following request.",
+        "curl -s 'ADDRESS/api/v1/claims/ID/progress?since=0'",
+        'for event in service.progress("ID"):\n    print(event["stage"], event["message"])',
+    ),
+    Endpoint(
+        "claim",
+        "GET /api/v1/claims/ID",
+        "The claim. Its state is queued, running, done, failed or cancelled. Once it is done, the"
+        " result has the verdict, the evidence and the documents.",
+        "curl -s ADDRESS/api/v1/claims/ID",
+        'print(service.claim("ID")["state"])\nprint(service.result("ID")["verdict"])  # waits',
+    ),
+    Endpoint(
+        "export",
+        "GET /api/v1/claims/ID/export",
+        "The result as a file; the format is json, md, csv or claimreview. “confirmed_by” names"
+        " who has read the evidence, the author of a claimreview.",
+        "curl -s 'ADDRESS/api/v1/claims/ID/export?format=md'",
+        'print(service.export("ID", "md").decode())',
+    ),
+    Endpoint(
+        "claims",
+        "GET /api/v1/claims",
+        "The claims that contain the words “q”, or all of them, newest first, with their verdicts."
+        " A page has 20, or as many as “limit” says, at most 100.",
+        "curl -s 'ADDRESS/api/v1/claims?q=sputnik&page=1&limit=20'",
+        'for claim in service.claims("sputnik")["claims"]:\n    print(claim["claim"],'
+        ' claim["verdict"])',
+    ),
+    Endpoint(
+        "cancel",
+        "DELETE /api/v1/claims/ID",
+        "Cancels a claim that is pending; a finished one stays as it is. With “forget=1” the claim"
+        " is deleted, with its events and its result.",
+        "curl -s -X DELETE ADDRESS/api/v1/claims/ID\n"
+        "curl -s -X DELETE 'ADDRESS/api/v1/claims/ID?forget=1'",
+        'service.cancel("ID")\nservice.delete("ID")',
+    ),
+    Endpoint(
+        "recipes",
+        "GET /api/v1/recipes",
+        "The recipes with their stages: which is the default one, which can run here, and why"
+        " others cannot.",
+        "curl -s ADDRESS/api/v1/recipes",
+        'print([recipe["name"] for recipe in service.recipes() if recipe["can_run"]])',
+    ),
+    Endpoint(
+        "corpora",
+        "GET /api/v1/corpora",
+        "What claims are checked against: how many documents, of which date; or why nothing can be"
+        " searched.",
+        "curl -s ADDRESS/api/v1/corpora",
+        'print([corpus["title"] for corpus in service.corpora()])',
+    ),
+    Endpoint(
+        "openapi",
+        "GET /api/v1/openapi.json",
+        "The whole description of the API, as OpenAPI 3.1: every field, every status, the names of"
+        " the recipes.",
+        "curl -s ADDRESS/api/v1/openapi.json",
+        'import json, urllib.request\nwith urllib.request.urlopen("ADDRESS/api/v1/openapi.json")'
+        " as answer:\n    description = json.load(answer)",
+    ),
+)
+
+
+@blueprint.get("/api")
+@describe(HTTP_200=(None, "The page"))
+def api() -> str:
+    """Show what programs can ask."""
+    keep_for = services().settings.keep_for
+    return render(
+        ApiPage(
+            address=request.host_url.rstrip("/"),
+            endpoints=ENDPOINTS,
+            most_characters=LONGEST,
+            most_kib=MOST_BYTES // 1024,
+            keep_days=0 if keep_for is None else keep_for.days,
+        )
+    )
+
+
+@blueprint.get("/api/esoteric_client.py")
+@describe(HTTP_200=(None, "The file"))
+def client() -> Response:
+    """Return the client in Python, which needs nothing else."""
+    file = CHECKOUT / "examples" / "esoteric_client.py"
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.read_bytes(), mimetype="text/x-python", headers=headers)

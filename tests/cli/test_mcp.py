@@ -1,0 +1,159 @@
+"""``esoteric mcp``, with the SDK's own client over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.types import CallToolResult
+
+from cli.home_lock import running
+from settings import CHECKOUT
+from tests.app.documents import claim_document
+from tests.app.web_process import WebProcess
+from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
+from worker.worker_store import WorkerStore
+
+pytestmark = pytest.mark.server
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def session(home: Path, talk: Callable[[Client], Awaitable[None]]) -> None:
+    """Start the server as a client does, and talk to it."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "cli", "mcp"],
+        cwd=CHECKOUT,
+        env={"ESOTERIC_HOME": str(home)},
+    )
+
+    async def whole() -> None:
+        async with Client(server) as client:
+            await talk(client)
+
+    asyncio.run(whole())
+
+
+def text_of(answer: CallToolResult) -> str:
+    (content,) = answer.content
+    assert content.type == "text"
+    return content.text
+
+
+def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index: Path) -> None:
+    steps: list[tuple[float, str]] = []
+
+    async def on_progress(done: float, _of: float | None, message: str | None) -> None:
+        steps.append((done, str(message).partition(":")[0]))
+
+    async def talk(client: Client) -> None:
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == ["check_claim", "search_evidence", "get_result"]
+
+        claim = {"claim": "Skerrow Light was designed by Ann Lee.", "recipe": "esoteric"}
+        checked = await client.call_tool("check_claim", claim, progress_callback=on_progress)
+        assert not checked.is_error
+        found = checked.structured_content
+        assert found is not None
+        assert (found["id"], found["verdict"], found["recipe"]) == (None, "SUPPORTS", "esoteric")
+        assert found["evidence"][0]["selected"]
+        assert "It was designed by Ann Lee" in found["evidence"][0]["sentence"]
+        assert found["evidence"][0]["title"] == "Skerrow Light"
+        said = text_of(checked).splitlines()
+        assert "upported" in said[0]
+        assert said[0].endswith(": Skerrow Light was designed by Ann Lee.")
+
+        near = await client.call_tool("search_evidence", {"query": "Who keeps sheep?", "limit": 2})
+        assert near.structured_content is not None
+        first, _second = near.structured_content["sentences"]
+        assert (first["sentence"], first["title"]) == ("Most of them keep sheep.", "Skerrow")
+        assert "verdict" not in first
+
+        for name, wrong, message in (
+            ("check_claim", {"claim": "?!"}, "The claim contains no words. Try something like"),
+            ("check_claim", {**claim, "recipe": "x"}, "There is no recipe named 'x'. Use one of"),
+            ("search_evidence", {"query": "sheep", "limit": 51}, "less than or equal to 50"),
+            ("get_result", {"id": "none"}, "There is no claim with this id."),
+        ):
+            answer = await client.call_tool(name, wrong)
+            assert answer.is_error
+            assert message in text_of(answer)
+
+    session(index.parent, talk)
+    numbers, stages = [n for n, _ in steps], [stage for _, stage in steps]
+    assert numbers == sorted(set(numbers))
+    assert stages[:2] == ["start", "spans"]
+    assert stages[-1] == "done"
+
+
+def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
+    tmp_path: Path,
+) -> None:
+    web = WebProcess(tmp_path)
+    WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
+
+    def work() -> None:
+        while not (jobs := web.store.recent(1)):
+            time.sleep(0.01)
+        WorkerByHand(web.store).finish(web.store.get(jobs[0].id), claim_document(CLAIM))
+
+    async def talk(client: Client) -> None:
+        checked = await client.call_tool("check_claim", {"claim": CLAIM})
+        assert checked.structured_content is not None
+        number = checked.structured_content["id"]
+        assert number == web.store.recent(1)[0].id
+        again = await client.call_tool("get_result", {"id": number})
+        assert again.structured_content == checked.structured_content
+        assert text_of(again) == text_of(checked)
+
+        pending = web.store.submit("Varnby has a harbour.", "esoteric")[0]
+        WorkerByHand(web.store).record(WorkerByHand(web.store).start(pending), FIRST_HOP)
+        waiting = await client.call_tool("get_result", {"id": pending.id})
+        assert waiting.is_error
+        assert "This claim has no result: it is running." in text_of(waiting)
+
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        with running(tmp_path, os.getpid(), "127.0.0.1", web.port):
+            session(tmp_path, talk)
+    finally:
+        worker.join(10)
+        web.close()
+
+
+def test_without_an_index_the_tools_say_how_to_build_one(tmp_path: Path) -> None:
+    async def talk(client: Client) -> None:
+        for name, given in (("check_claim", {"claim": CLAIM}), ("search_evidence", {"query": "x"})):
+            answer = await client.call_tool(name, given)
+            assert answer.is_error
+            assert "index build --source vital" in text_of(answer)
+
+    session(tmp_path, talk)
+
+
+def test_it_ends_with_its_input_and_prints_nothing_of_its_own(tmp_path: Path) -> None:
+    environment = {**os.environ, "ESOTERIC_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "cli", "mcp"]
+    run = subprocess.run(
+        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    environment["ESOTERIC_THREADS"] = "many"
+    wrong = subprocess.run(
+        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
+    )
+    assert wrong.returncode == 2
+    assert wrong.stdout == ""
+    assert wrong.stderr.startswith("esoteric: ESOTERIC_THREADS")
