@@ -1,0 +1,188 @@
+"""The service under test: ``esoteric up`` with a home of its own, and Redis if the queue is there.
+
+Where mounting is allowed, the home is a small disk of its own, so that it can be full.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from research.benchmarks.faults.corpus import write_recipe, write_source
+from research.benchmarks.row import free_port
+from settings import CHECKOUT, Settings
+
+DISK = "64m"
+START_SECONDS = 180.0
+_END_SECONDS = 30.0
+
+
+class Redis:
+    """A Redis server that keeps its messages in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it with the messages of its file."""
+        self._folder.mkdir(exist_ok=True)
+        self.process = subprocess.Popen(
+            [
+                *("redis-server", "--port", str(self._port), "--bind", "127.0.0.1"),
+                *("--dir", str(self._folder), "--save", "", "--appendonly", "yes"),
+            ],
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def kill(self, with_file: bool = False) -> None:
+        """End it at once; ``with_file``: its messages are lost too."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        if with_file:
+            shutil.rmtree(self._folder)
+
+
+class Service:
+    """A running ``esoteric up`` with all that it started."""
+
+    def __init__(self, folder: Path, queue: str) -> None:
+        """``folder``: an empty one; ``queue``: "folder" or "redis"."""
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.has_disk = _mounted("-t", "tmpfs", "-o", f"size={DISK}", "none", str(self.home))
+        self.redis = Redis(folder / "redis") if queue == "redis" else None
+        self.port = free_port()
+        recipes = folder / "recipes"
+        recipes.mkdir()
+        write_recipe(recipes)
+        write_source(folder / "corpus.jsonl")
+        models = Settings.from_environment().home / "models"
+        models.mkdir(parents=True, exist_ok=True)
+        (self.home / "models").symlink_to(models.resolve())
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("ESOTERIC_")}
+        self._environment = {
+            **kept,
+            "HOST": "127.0.0.1",
+            "PORT": str(self.port),
+            "ESOTERIC_HOME": str(self.home),
+            "ESOTERIC_RECIPES": str(recipes),
+            "ESOTERIC_THREADS": "1",
+            "ESOTERIC_BROKER_URL": self.redis.url if self.redis else "",
+        }
+        self._output = folder / "up.log"
+        self._up: subprocess.Popen[bytes] | None = None
+        self._cli("index", "build", "--source", f"jsonl:{folder / 'corpus.jsonl'}").wait()
+
+    def start(self) -> None:
+        """Start everything that does not run, and return before it is ready."""
+        if self.redis is not None:
+            self.redis.start()
+        self._up = self._cli("up")
+
+    def said(self) -> str:
+        """Return what the commands have printed."""
+        return self._output.read_text(encoding="utf-8")
+
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> bool:
+        """Return whether ``/readyz`` says within this time that claims are checked."""
+        give_up = time.monotonic() + seconds
+        while time.monotonic() < give_up:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                if self.ask("GET", "/readyz")[0] == 200:
+                    return True
+            time.sleep(0.2)
+        return False
+
+    def ask(
+        self, method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        """Return status, Location and body of an answer.
+
+        Raises:
+            OSError, HTTPException: there is none within ten seconds.
+        """
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, body or None, dict(headers or {}))
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Location") or "", answer.read().decode()
+        finally:
+            connection.close()
+
+    def processes(self) -> dict[str, int]:
+        """Return the processes by name: up, web server, worker, worker's child."""
+        if self._up is None:
+            return {}
+        listed = subprocess.run(
+            ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        ).stdout
+        rows = [line.split(maxsplit=2) for line in listed.splitlines()]
+        children = [(int(pid), int(parent), args) for pid, parent, args in rows]
+        found = {"up": self._up.pid}
+        for pid, parent, args in children:
+            if parent == self._up.pid and args.endswith("run_with_parent app"):
+                found["web server"] = pid
+            if parent == self._up.pid and args.endswith("run_with_parent worker"):
+                found["worker"] = pid
+        for pid, parent, _ in children:
+            if parent == found.get("worker"):
+                found["worker's child"] = pid
+        return found
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to the process of this name, if it runs."""
+        pid = self.processes().get(name)
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def kill(self) -> None:
+        """End everything at once, Redis too."""
+        for pid in self.processes().values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self._up is not None:
+            self._up.wait()
+        if self.redis is not None:
+            self.redis.kill()
+
+    def end(self) -> None:
+        """End everything as Ctrl-C does; what does not end is killed."""
+        if self._up is not None:
+            self._up.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._up.wait(_END_SECONDS)
+        self.kill()
+
+    def remove_disk(self) -> None:
+        """Give the disk of the home back; what was in the home is gone."""
+        if self.has_disk:
+            subprocess.run(["umount", "--lazy", str(self.home)], check=True)
+
+    def _cli(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with self._output.open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "cli", *arguments],
+                cwd=CHECKOUT,
+                env=self._environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+
+def _mounted(*arguments: str) -> bool:
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
