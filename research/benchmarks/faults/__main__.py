@@ -1,16 +1,19 @@
 """Breaks a running service again and again, and counts what becomes of its claims.
 
-python -m research.benchmarks.faults --rounds N [--queue folder|redis] [--seed N] --out FOLDER
+python -m research.benchmarks.faults --rounds N --out FOLDER [--queue folder|redis]
+    [--store embedded|elasticsearch] [--seed N]
 
-The service has a home, a port and a Redis of its own, and searches a few invented texts; models are
+The service has a home, a port and servers of its own, and searches a few invented texts; models are
 those of ESOTERIC_HOME. Each round does one fault at a random moment: processes are killed or
-paused, Redis too, the database is locked or read-only, the disk is full, messages are lost. FOLDER
-gets faults.md and faults.json, and the logs if something was found.
+paused, servers too, the database is locked or read-only, the disk is full, messages are lost.
+FOLDER gets faults.md and faults.json, and the logs if something was found. Elasticsearch is started
+from the folder that ESOTERIC_TEST_ELASTICSEARCH names.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -21,19 +24,23 @@ import click
 
 from research.benchmarks import processor
 from research.benchmarks.faults import campaign, report
+from research.benchmarks.faults.servers import ELASTICSEARCH
 from research.benchmarks.faults.service import Service
 
 
 @click.command()
 @click.option("--rounds", type=click.IntRange(min=1), required=True, help="Number of faults.")
 @click.option("--queue", type=click.Choice(["folder", "redis"]), default="folder")
+@click.option("--store", type=click.Choice(["embedded", "elasticsearch"]), default="embedded")
 @click.option("--seed", type=int, default=0, help="Of the first round; each next one has one more.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-def main(rounds: int, queue: str, seed: int, out: Path) -> None:
+def main(rounds: int, queue: str, store: str, seed: int, out: Path) -> None:
     """Run the campaign; the status is 1 if something was found."""
+    if store == "elasticsearch" and ELASTICSEARCH not in os.environ:
+        raise click.UsageError(f"Set {ELASTICSEARCH} to a folder with bin/elasticsearch.")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        service = Service(Path(folder), queue)
+        service = Service(Path(folder), queue, store)
         try:
             played = campaign.run(service, rounds, seed, click.echo)
             found = report.findings(played)

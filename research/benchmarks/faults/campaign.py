@@ -43,14 +43,15 @@ class Campaign:
 
 
 def run(service: Service, rounds: int, seed: int, say: Callable[[str], None]) -> Campaign:
-    """Run this many rounds with a service that is not started yet; it is ended.
+    """Build the index, start the service, run this many rounds, and end the service.
 
     Raises:
-        RuntimeError: the service does not start.
+        RuntimeError: one of the first two fails.
     """
     ledger, stop = Ledger(), Event()
     clients = [Client(service, ledger, stop, by_form=number == 0) for number in range(CLIENTS)]
     try:
+        service.build()
         service.start()
         if not service.wait_until_ready():
             raise RuntimeError(f"The service did not start: {service.said()[-1000:]}")

@@ -37,13 +37,12 @@ def kinds(service: Service) -> dict[str, Fault]:
         "database read-only": _read_only,
         "disk full": _fill_disk,
     }
-    if service.redis is None:
-        return found | {"messages lost": _lose_messages}
-    return found | {
-        "Redis killed": partial(_kill_redis, False),
-        "Redis killed, file lost": partial(_kill_redis, True),
-        "Redis paused": _pause_redis,
-    }
+    for name in service.servers:
+        found[f"{name} killed"] = partial(_kill_server, name, False)
+        found[f"{name} paused"] = partial(_pause_server, name)
+    if "Redis" in service.servers:
+        return found | {"Redis killed, file lost": partial(_kill_server, "Redis", True)}
+    return found | {"messages lost": _lose_messages}
 
 
 def _wait(random: Random) -> None:
@@ -148,13 +147,14 @@ def _lose_messages(service: Service, _random: Random) -> None:
         message.unlink(missing_ok=True)
 
 
-def _kill_redis(with_file: bool, service: Service, random: Random) -> None:
-    if service.redis is not None:
-        service.redis.kill(with_file)
-        _wait(random)
-        service.redis.start()
+def _kill_server(name: str, with_data: bool, service: Service, random: Random) -> None:
+    server = service.servers[name]
+    server.kill(with_data)
+    _wait(random)
+    server.start()
 
 
-def _pause_redis(service: Service, random: Random) -> None:
-    if service.redis is not None and service.redis.process is not None:
-        _paused(service.redis.process.pid, random)
+def _pause_server(name: str, service: Service, random: Random) -> None:
+    process = service.servers[name].process
+    if process is not None:
+        _paused(process.pid, random)

@@ -1,4 +1,4 @@
-"""The service under test: ``esoteric up`` with a home of its own, and Redis if the queue is there.
+"""The service under test: ``esoteric up`` with a home of its own, and the servers that it needs.
 
 Where mounting is allowed, the home is a small disk of its own, so that it can be full.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from research.benchmarks.faults.corpus import write_recipe, write_source
+from research.benchmarks.faults.servers import Server, elasticsearch, redis
 from research.benchmarks.row import free_port
 from settings import CHECKOUT, Settings
 
@@ -25,45 +25,19 @@ START_SECONDS = 180.0
 _END_SECONDS = 30.0
 
 
-class Redis:
-    """A Redis server that keeps its messages in a file."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._port = free_port()
-        self.url = f"redis://127.0.0.1:{self._port}/0"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it with the messages of its file."""
-        self._folder.mkdir(exist_ok=True)
-        self.process = subprocess.Popen(
-            [
-                *("redis-server", "--port", str(self._port), "--bind", "127.0.0.1"),
-                *("--dir", str(self._folder), "--save", "", "--appendonly", "yes"),
-            ],
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def kill(self, with_file: bool = False) -> None:
-        """End it at once; ``with_file``: its messages are lost too."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-        if with_file:
-            shutil.rmtree(self._folder)
-
-
 class Service:
     """A running ``esoteric up`` with all that it started."""
 
-    def __init__(self, folder: Path, queue: str) -> None:
-        """``folder``: an empty one; ``queue``: "folder" or "redis"."""
+    def __init__(self, folder: Path, queue: str, store: str) -> None:
+        """Nothing runs yet. ``folder``: an empty one; ``queue``, ``store``: as in the command."""
         self.home = folder / "home"
         self.home.mkdir()
+        self.servers: dict[str, Server] = {}
+        if queue == "redis":
+            self.servers["Redis"] = redis(folder / "redis")
+        if store == "elasticsearch":
+            self.servers["Elasticsearch"] = elasticsearch(folder / "elasticsearch")
         self.has_disk = _mounted("-t", "tmpfs", "-o", f"size={DISK}", "none", str(self.home))
-        self.redis = Redis(folder / "redis") if queue == "redis" else None
         self.port = free_port()
         recipes = folder / "recipes"
         recipes.mkdir()
@@ -80,17 +54,37 @@ class Service:
             "ESOTERIC_HOME": str(self.home),
             "ESOTERIC_RECIPES": str(recipes),
             "ESOTERIC_THREADS": "1",
-            "ESOTERIC_BROKER_URL": self.redis.url if self.redis else "",
+            "ESOTERIC_BROKER_URL": self._url("Redis"),
+            "ESOTERIC_STORE": self._url("Elasticsearch"),
         }
         self._output = folder / "up.log"
         self._up: subprocess.Popen[bytes] | None = None
-        self._cli("index", "build", "--source", f"jsonl:{folder / 'corpus.jsonl'}").wait()
+
+    def build(self) -> None:
+        """Build the index.
+
+        Raises:
+            RuntimeError: it cannot be built.
+        """
+        self._start_servers()
+        source = f"jsonl:{self._output.with_name('corpus.jsonl')}"
+        give_up = time.monotonic() + START_SECONDS
+        while self._cli("index", "build", "--source", source).wait() != 0:
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"The index cannot be built: {self.said()[-1000:]}")
 
     def start(self) -> None:
-        """Start everything that does not run, and return before it is ready."""
-        if self.redis is not None:
-            self.redis.start()
+        """Start everything after ``kill`` or ``end``, and return before it is ready."""
+        self._start_servers()
         self._up = self._cli("up")
+
+    def _start_servers(self) -> None:
+        for server in self.servers.values():
+            if server.process is None:
+                server.start()
+
+    def _url(self, name: str) -> str:
+        return self.servers[name].url if name in self.servers else ""
 
     def said(self) -> str:
         """Return what the commands have printed."""
@@ -150,14 +144,14 @@ class Service:
                 os.kill(pid, number)
 
     def kill(self) -> None:
-        """End everything at once, Redis too."""
+        """End everything at once, the servers too."""
         for pid in self.processes().values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if self._up is not None:
             self._up.wait()
-        if self.redis is not None:
-            self.redis.kill()
+        for server in self.servers.values():
+            server.kill()
 
     def end(self) -> None:
         """End everything as Ctrl-C does; what does not end is killed."""
