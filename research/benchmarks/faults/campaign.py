@@ -10,7 +10,7 @@ from threading import Event
 
 from research.benchmarks.faults.clients import CLIENTS, Client, Ledger
 from research.benchmarks.faults.counting import Outcome, count
-from research.benchmarks.faults.kinds import kinds
+from research.benchmarks.faults.kinds import drawn, kinds
 from research.benchmarks.faults.service import Service
 
 LATEST_END_SECONDS = 60.0
@@ -85,11 +85,10 @@ def _rounds(
 
 def _round(service: Service, ledger: Ledger, seed: int) -> Round:
     random = Random(seed)
-    faults = kinds(service)
-    fault = random.choice(list(faults))
+    fault = drawn(service, random)
     time.sleep(random.uniform(0.5, _QUIET_SECONDS))
     began = time.monotonic()
-    faults[fault](service, random)
+    kinds(service)[fault](service, random)
     over = time.monotonic()
     ready = service.wait_until_ready()
     waiting, give_up = ledger.open(), time.monotonic() + LATEST_END_SECONDS

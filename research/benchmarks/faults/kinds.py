@@ -11,7 +11,6 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
@@ -43,6 +42,14 @@ def kinds(service: Service) -> dict[str, Fault]:
     if "Redis" in service.servers:
         return found | {"Redis killed, file lost": partial(_kill_server, "Redis", True)}
     return found | {"messages lost": _lose_messages}
+
+
+def drawn(service: Service, random: Random) -> str:
+    """Return one of them by its name; the same everywhere, where it can be done."""
+    bound = service.has_disk or service.permissions_bind
+    while (name := random.choice(list(kinds(service)))) == "database read-only" and not bound:
+        pass
+    return name
 
 
 def _wait(random: Random) -> None:
@@ -89,30 +96,28 @@ def _database(service: Service) -> sqlite3.Connection:
 
 def _read_only(service: Service, random: Random) -> None:
     """Let nobody open the database for writing; who has it open is killed, to open it again."""
-    with _write_protected(service.home):
+    with _write_protected(service):
         service.signal("worker", signal.SIGKILL)
         service.signal("web server", signal.SIGKILL)
         _wait(random)
 
 
 @contextlib.contextmanager
-def _write_protected(home: Path) -> Iterator[None]:
-    # Permissions do not bind the superuser, but a mount does.
-    if os.geteuid() == 0:
+def _write_protected(service: Service) -> Iterator[None]:
+    home = service.home
+    if service.has_disk:  # the superuser, whom permissions do not bind
         _run("mount", "--bind", str(home), str(home))
         _run("mount", "-o", "remount,bind,ro", str(home))
         yield
         _run("mount", "-o", "remount,bind,rw", str(home))
         _run("umount", "--lazy", str(home))
         return
-    files = [home, *home.glob("esoteric.db*")]
-    modes = [file.stat().st_mode for file in files]
-    for file in files:
+    modes = {file: file.stat().st_mode for file in [home, *home.glob("esoteric.db*")]}
+    for file in modes:
         file.chmod(0o500 if file is home else 0o400)
     yield
-    for file, mode in zip(files, modes, strict=True):
-        with contextlib.suppress(FileNotFoundError):
-            file.chmod(mode)
+    for file, mode in modes.items():
+        file.chmod(mode)
 
 
 def _run(*command: str) -> None:

@@ -38,6 +38,9 @@ class Service:
         if store == "elasticsearch":
             self.servers["Elasticsearch"] = elasticsearch(folder / "elasticsearch")
         self.has_disk = _mounted("-t", "tmpfs", "-o", f"size={DISK}", "none", str(self.home))
+        probe = folder / "probe"
+        probe.touch(0o400)
+        self.permissions_bind = not os.access(probe, os.W_OK)
         self.port = free_port()
         recipes = folder / "recipes"
         recipes.mkdir()
