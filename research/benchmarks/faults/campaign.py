@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,10 +46,14 @@ class Campaign:
 def run(service: Service, rounds: int, seed: int, say: Callable[[str], None]) -> Campaign:
     """Build the index, start the service, run this many rounds, and end the service.
 
+    SIGINT or SIGTERM ends it after the current round.
+
     Raises:
         RuntimeError: one of the first two fails.
     """
-    ledger, stop = Ledger(), Event()
+    ledger, stop, enough = Ledger(), Event(), Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: enough.set())
     clients = [Client(service, ledger, stop, by_form=number == 0) for number in range(CLIENTS)]
     try:
         service.build()
@@ -57,7 +62,7 @@ def run(service: Service, rounds: int, seed: int, say: Callable[[str], None]) ->
             raise RuntimeError(f"The service did not start: {service.said()[-1000:]}")
         for client in clients:
             client.start()
-        played = tuple(_rounds(service, ledger, rounds, seed, say))
+        played = tuple(_rounds(service, ledger, range(rounds), seed, enough, say))
         stop.set()
         for client in clients:
             client.join(_LAST_END_SECONDS)
@@ -70,17 +75,24 @@ def run(service: Service, rounds: int, seed: int, say: Callable[[str], None]) ->
 
 
 def _rounds(
-    service: Service, ledger: Ledger, rounds: int, seed: int, say: Callable[[str], None]
+    service: Service,
+    ledger: Ledger,
+    numbers: range,
+    seed: int,
+    enough: Event,
+    say: Callable[[str], None],
 ) -> Iterator[Round]:
-    for number in range(rounds):
+    for number in numbers:
         ledger.round = number
         played = _round(service, ledger, seed + number)
         say(
-            f"{number + 1}/{rounds} {played.fault}, {played.fault_seconds:.0f} s:"
+            f"{number + 1}/{len(numbers)} {played.fault}, {played.fault_seconds:.0f} s:"
             f" {'' if played.ready else 'not '}ready, {len(played.stuck)} stuck,"
             f" {played.back_seconds:.1f} s until all had ended"
         )
         yield played
+        if enough.is_set():
+            return
 
 
 def _round(service: Service, ledger: Ledger, seed: int) -> Round:
