@@ -26,7 +26,7 @@ class Outcome:
     twice: list[str] = field(default_factory=list)
     refused_but_kept: list[str] = field(default_factory=list)
     """Claims, not ids."""
-    reasons: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, int] = field(default_factory=dict)
     """Codes of the errors of the failed claims."""
 
 
@@ -48,7 +48,8 @@ def count(
             problem = json.loads(error or "{}")
             explained = problem.get("message") and problem.get("hint")
             (outcome.failed if explained else outcome.failed_without_reason).append(job_id)
-            outcome.reasons[problem.get("code", "none")] += 1
+            code = problem.get("code", "none")
+            outcome.reasons[code] = outcome.reasons.get(code, 0) + 1
         else:
             outcome.lost.append(job_id)
     texts = Counter(claim for claim, _, _ in rows.values())
