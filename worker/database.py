@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Condition
 from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, create_engine, delete, false, inspect, text
@@ -34,8 +34,10 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._lock = Lock()
+        self._lock = Condition()
         self._engine: Engine | None = None
+        self._sessions = 0
+        self._read_only = False
 
     @property
     def folder(self) -> Path | None:
@@ -106,6 +108,9 @@ class Database:
 
     @contextmanager
     def _session(self, **options: Any) -> Iterator[Session]:
+        with self._lock:
+            self._lock.wait_for(lambda: not self._read_only, sqlite.BUSY_SECONDS)
+            self._sessions += 1
         try:
             engine = self._opened().execution_options(**options)
             with Session(engine, expire_on_commit=False) as session, session.begin():
@@ -113,9 +118,28 @@ class Database:
         except IntegrityError:
             raise  # handled by the caller: a unique value exists already
         except DBAPIError as error:
-            # Opening the file again notices that it was replaced.
-            self.close()
+            if sqlite.is_read_only(error):
+                self._read_only = True
+            else:
+                # Opening the file again notices that it was replaced.
+                self.close()
             raise self._unavailable(error) from error
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """End a session; the last one closes a file that was read-only.
+
+        What SQLite opened read-only stays so until no connection of the process has it open.
+        """
+        with self._lock:
+            self._sessions -= 1
+            reopen = self._read_only and self._sessions == 0
+        if reopen:
+            self.close()
+            with self._lock:
+                self._read_only = False
+                self._lock.notify_all()
 
     def _opened(self) -> Engine:
         with self._lock:

@@ -23,7 +23,7 @@ MOST_ATTEMPTS = 2
 # claims, because the messages are read in order. An idle worker has read all of them. A busy one
 # cannot know this, and waits for longer: another worker may just have taken the message.
 PATIENCE_WHEN_IDLE = timedelta(seconds=2)
-PATIENCE_WHEN_BUSY = timedelta(seconds=60)
+PATIENCE_WHEN_BUSY = timedelta(seconds=15)
 MOST_SENT_AT_ONCE = 100
 # Messages of cancelled claims stay in the queue. With more messages than this for a queued claim,
 # all are removed, and those of the queued claims are sent again.

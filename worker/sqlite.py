@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, event
+from sqlalchemy.exc import DBAPIError
 
 # How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10
@@ -18,6 +19,11 @@ def file_of(url: URL) -> Path | None:
     name = url.database or ":memory:"
     in_file = url.get_backend_name() == "sqlite" and not name.startswith((":memory:", "file:"))
     return Path(name) if in_file else None
+
+
+def is_read_only(error: DBAPIError) -> bool:
+    """Return whether the file could only be read."""
+    return getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY")
 
 
 def set_up(engine: Engine) -> None:

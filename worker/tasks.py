@@ -12,11 +12,14 @@ from retrieval.errors import Cancelled, EsotericError
 from retrieval.result import claim_result
 from retrieval.types import Progress
 from worker.broker import CHECK_CLAIM
-from worker.database import Database
+from worker.database import Database, StoreUnavailable
 from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
+
+# How long to wait before a claim that could not be started is tried again.
+RETRY_SECONDS = 1.0
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +41,7 @@ class ClaimChecker:
 
     def check(self, job_id: str) -> None:
         """Check the claim, unless it was started, cancelled or finished already."""
-        run = self._runs.start(job_id, self._heartbeat.worker)
+        run = self._start(job_id)
         if run is None:
             self._log_why_not(job_id)
             return
@@ -59,6 +62,20 @@ class ClaimChecker:
             deleted = self._runs.was_deleted(run, began)
             how = "deleted" if deleted else "cancelled or taken over"
             logger.info("Claim %s was %s", job_id, how)
+
+    def _start(self, job_id: str) -> Run | None:
+        """Start the claim, as soon as the database can be written.
+
+        Its message is gone when this returns or raises; without it the claim would wait for the
+        reaper.
+        """
+        while True:
+            try:
+                return self._runs.start(job_id, self._heartbeat.worker)
+            except StoreUnavailable as error:
+                logger.error("Claim %s waits until it can be started: %s", job_id, error)
+                if self._stopping.wait(RETRY_SECONDS):
+                    raise
 
     def _log_why_not(self, job_id: str) -> None:
         state = self._runs.state(job_id)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
+import tempfile
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread, Timer
 
 import pytest
+from sqlalchemy import text
 
 from worker.database import Database, StoreUnavailable
 from worker.job_store import JobStore
+
+DELETE = text("DELETE FROM claims")
 
 
 def refused(url: str) -> StoreUnavailable:
@@ -91,6 +97,49 @@ def test_a_file_that_was_damaged_while_in_use_is_named_and_works_once_it_is_move
         part.rename(tmp_path / f"broken-{part.name}")
     assert store.search("claim", 10, 0) == ([], 0)
     store.database.close()
+
+
+def test_a_file_that_was_read_only_can_be_written_as_soon_as_that_is_over() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "home"
+        left_by_a_crash(folder)
+        files = [Path(name), folder, *folder.iterdir()]
+        database = Database(f"sqlite:///{folder}/claims.db")
+        reading, read, user = Event(), Event(), os.geteuid()
+
+        def read_slowly() -> None:
+            with database.reading() as session:
+                session.execute(text("SELECT 1"))
+                reading.set()
+                read.wait(10)
+
+        for path in files:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        try:
+            os.seteuid(user or 65534)  # who may do everything tries it as one who may not
+            reader = Thread(target=read_slowly)
+            reader.start()
+            reading.wait(10)
+            with pytest.raises(StoreUnavailable, match="readonly"), database.writing() as session:
+                session.execute(DELETE)
+        finally:
+            os.seteuid(user)
+            for path in files:
+                path.chmod(0o755)
+        Timer(0.2, read.set).start()
+        with database.writing() as session:
+            session.execute(DELETE)
+        reader.join()
+        database.close()
+
+
+def left_by_a_crash(folder: Path) -> None:
+    """Make a folder with a database and the files that SQLite has while it is open."""
+    with tempfile.TemporaryDirectory() as other:
+        store = JobStore(Database(f"sqlite:///{other}/claims.db"))
+        store.submit("Tea is a drink.", "esoteric")
+        shutil.copytree(other, folder)
+        store.database.close()
 
 
 def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:

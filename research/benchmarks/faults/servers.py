@@ -1,0 +1,73 @@
+"""The servers that a queue or an index may be on: started, killed and paused by the campaign."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from research.benchmarks.row import free_port
+
+# A folder with bin/elasticsearch, which takes a version first; Java is that of ES_JAVA_HOME.
+ELASTICSEARCH = "ESOTERIC_TEST_ELASTICSEARCH"
+
+
+class Server:
+    """A server with its data in a folder."""
+
+    def __init__(
+        self, url: str, command: Sequence[str], folder: Path, variables: Mapping[str, str]
+    ) -> None:
+        """``url``: where it is, as a setting of ESOTERIC has it."""
+        self.url = url
+        self._command = command
+        self._folder = folder
+        self._variables = variables
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it with the data that it has; it may not answer yet."""
+        self._folder.mkdir(exist_ok=True)
+        self.process = subprocess.Popen(
+            self._command,
+            env={**os.environ, **self._variables},
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def kill(self, with_data: bool = False) -> None:
+        """End it at once; ``with_data``: what it has is lost too."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        if with_data:
+            shutil.rmtree(self._folder)
+
+
+def redis(folder: Path) -> Server:
+    """Return a Redis that writes each message to its file."""
+    port = str(free_port())
+    command = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", str(folder)]
+    command += ["--save", "", "--appendonly", "yes"]
+    return Server(f"redis://127.0.0.1:{port}/0", command, folder, {})
+
+
+def elasticsearch(folder: Path) -> Server:
+    """Return an Elasticsearch of one node.
+
+    Raises:
+        KeyError: the environment does not name the program.
+    """
+    port = str(free_port())
+    settings = [f"path.data={folder}", f"http.port={port}", f"transport.port={free_port()}"]
+    settings += [
+        f"cluster.routing.allocation.disk.watermark.{name}=100mb"
+        for name in ("low", "high", "flood_stage")
+    ]
+    command = [f"{os.environ[ELASTICSEARCH]}/bin/elasticsearch", "9.5"]
+    command += [part for setting in settings for part in ("-E", setting)]
+    heap = {"ES_JAVA_OPTS": "-Xms512m -Xmx512m"}
+    return Server(f"elasticsearch://127.0.0.1:{port}/faults", command, folder, heap)

@@ -1,0 +1,52 @@
+"""The task of a worker when its database fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from tests.worker.conftest import House, wait_until
+from tests.worker.fake_retriever import open_retriever
+from worker.database import Database, StoreUnavailable
+from worker.heartbeat import Heartbeat
+from worker.retriever import RetrieverSlot
+from worker.tasks import ClaimChecker
+
+
+def test_a_claim_is_checked_once_the_database_can_be_used_again(house: House) -> None:
+    stopping, database = Event(), Database(house.settings.database_url)
+    slot = RetrieverSlot(open_retriever, house.settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    file = damage(house)
+    checking = Thread(target=checker.check, args=[job.id])
+    checking.start()
+    checking.join(0.3)
+    assert checking.is_alive()
+    file.with_name("aside").replace(file)
+    wait_until(lambda: house.store.get(job.id).state == "done", "the result")
+    checking.join()
+    database.close()
+
+
+def test_a_worker_that_stops_does_not_wait_for_the_database(house: House) -> None:
+    stopping, database = Event(), Database(house.settings.database_url)
+    slot = RetrieverSlot(open_retriever, house.settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    damage(house)
+    stopping.set()
+    with pytest.raises(StoreUnavailable):
+        checker.check(job.id)
+    database.close()
+
+
+def damage(house: House) -> Path:
+    """Put another file in the place of the database, which is ``aside``; return its path."""
+    house.store.database.close()
+    file = house.home / "esoteric.db"
+    file.rename(file.with_name("aside"))
+    file.write_bytes(b"not a database at all " * 400)
+    return file
