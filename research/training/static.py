@@ -94,9 +94,10 @@ def train_static(data: Path, run: Path, out: Path) -> None:
             definitions="Of dev claims that one page decides, searched for by the trained query"
             " encoder: sentences_k, those with a gold sentence among the first k of all,"
             " documents_k, those with its page among the first k by the vectors of whole"
-            " documents, and signs_k, likewise by their signs (docs/decisions/0012), %; the"
-            " transformer's vectors beside those fitted here. The pages were not"
-            " read in training, though the default corpus has articles of the same titles.",
+            " documents, and signs_k, likewise by their signs"
+            " (docs/decisions/0012-vectors-as-bits.md), %; the transformer's vectors beside those"
+            " fitted here. The pages were not read in training, though the default corpus has"
+            " articles of the same titles.",
         ),
         {},
         {

@@ -1,4 +1,4 @@
-"""All titles of an index as a prefix tree (``titles.title_trie``), in memory-mapped files."""
+"""All titles of an index as a prefix tree (``generators.title_trie``), in memory-mapped files."""
 
 from __future__ import annotations
 

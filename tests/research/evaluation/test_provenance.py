@@ -17,10 +17,10 @@ SOURCE = "def answer():\n    return 42\n"
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     """A checkout in which everything that decides an answer is one line."""
-    for place in ("retrieval/verdict", "research/evaluation/baselines"):
+    for place in ("retrieval/stages", "research/evaluation/baselines"):
         (tmp_path / place).mkdir(parents=True)
     (tmp_path / "research" / "evaluation" / "systems.py").write_text(SOURCE)
-    (tmp_path / "retrieval" / "verdict" / "judge.py").write_text(SOURCE)
+    (tmp_path / "retrieval" / "stages" / "judge.py").write_text(SOURCE)
     return tmp_path
 
 
@@ -32,7 +32,7 @@ def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_
     code: Path,
 ) -> None:
     before = here(code)
-    judge = code / "retrieval" / "verdict" / "judge.py"
+    judge = code / "retrieval" / "stages" / "judge.py"
     judge.write_text("# The answer.\n\n\ndef answer():\n    return (42)\n")
     assert here(code) == before
     judge.write_text("def answer():\n    return 41\n")
@@ -41,7 +41,7 @@ def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_
 
 def test_the_same_code_under_another_name_is_other_code(code: Path) -> None:
     before = here(code)
-    (code / "retrieval" / "verdict" / "judge.py").rename(code / "retrieval" / "judge.py")
+    (code / "retrieval" / "stages" / "judge.py").rename(code / "retrieval" / "judge.py")
     assert here(code).code != before.code
 
 

@@ -14,14 +14,11 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.open import open_index
 from settings import CHECKOUT
 
-# Beside ``open_index``, who builds indexes that are not the user's own: FEVER's pages, and
-# the vectors of the default corpus, which come with the project.
+# The product opens an index by ``open_index`` alone. The research also builds indexes that are not
+# the user's own, and names their kind.
 NAME_A_KIND = {
-    "cli/calibrate.py",
-    "research/evaluation/evaluate.py",
     "retrieval/index/embedded/embedded_index.py",
     "retrieval/index/open.py",
-    "research/training/vital_vectors.py",
 }
 
 
@@ -54,7 +51,7 @@ def test_nothing_is_imported_before_an_index_is_opened() -> None:
 def test_which_kind_there_is_one_place_decides() -> None:
     found = {
         str(path.relative_to(CHECKOUT))
-        for package in ("app", "cli", "evaluation", "retrieval", "training", "worker")
+        for package in ("app", "cli", "retrieval", "worker")
         for path in (CHECKOUT / package).rglob("*.py")
         if "import EmbeddedIndex" in path.read_text(encoding="utf-8")
     }

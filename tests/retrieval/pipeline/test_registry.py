@@ -32,7 +32,9 @@ def test_the_progress_page_has_words_for_every_stage() -> None:
 
 
 def test_the_stage_of_the_documentation_drops_short_sentences() -> None:
-    (code,) = re.findall(r"```python\n(# retrieval/stages/length\.py\n.*?)```", DOCUMENT, re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(# retrieval/stages/read/length\.py\n.*?)```", DOCUMENT, re.DOTALL
+    )
     made: dict[str, Any] = {}
     exec(code, made)
     pier = ranked("Pier", "It is old.", "It was built in 1801.")
