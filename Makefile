@@ -34,7 +34,7 @@ lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff format .
 
 docs: $(INSTALLED_TESTS) ## write the tables of the documentation that the code knows
-	$(BIN)/python -m research.docs
+	$(BIN)/python -m research.write_doc_tables
 
 lock: $(INSTALLED) ## write the requirements files from pyproject.toml, with hashes (pins that fit stay)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9

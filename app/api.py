@@ -9,13 +9,7 @@ from flask import Blueprint, Response, current_app, jsonify, request, url_for
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from app.corpus import listed_corpora
-from app.errors import RequestRefused
-from app.export import EXPORTS, export
-from app.history import listed_claims
-from app.openapi import describe
-from app.recipes import listed_recipes, recipe_to_run
-from app.schema import (
+from app.api_models import (
     Accepted,
     Claims,
     ClaimSearch,
@@ -29,6 +23,12 @@ from app.schema import (
     Submission,
     answer,
 )
+from app.corpus import listed_corpora
+from app.errors import RequestRefused
+from app.export import EXPORTS, export
+from app.history import listed_claims
+from app.openapi import describe
+from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
 from retrieval.errors import Problem
 from worker.jobs import Job

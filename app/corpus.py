@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 
+from app.api_models import Corpora, CorpusItem
 from app.contexts import Corpus
-from app.schema import Corpora, CorpusItem
 from app.services import Services, services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of

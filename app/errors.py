@@ -13,8 +13,8 @@ from http import HTTPStatus
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from app.api_models import Error, answer
 from app.contexts import ErrorPage, render
-from app.schema import Error, answer
 from app.services import services_of
 from retrieval.errors import (
     EsotericError,

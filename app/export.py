@@ -18,7 +18,7 @@ from app.filters import safe_url
 from app.hops import hop_items
 from app.proof import proof_item
 from retrieval.result import ClaimResult, Evidence
-from retrieval.spreadsheet import safe_cell
+from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import (
     AGREE,

@@ -8,10 +8,10 @@ from pathlib import Path
 from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from app.api_models import LanguageModel, NotReady, Ready, Status, answer
 from app.corpus import read_corpus
 from app.disk import disk_problem
 from app.openapi import describe
-from app.schema import LanguageModel, NotReady, Ready, Status, answer
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from worker.broker import BrokerUnavailable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from app.schema import ClaimItem, Claims, ClaimSearch, ListedVerdict
+from app.api_models import ClaimItem, Claims, ClaimSearch, ListedVerdict
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.words import level_of

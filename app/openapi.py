@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from spectree import Response, SpecTree
 
-from app.schema import Error
+from app.api_models import Error
 
 Answer: TypeAlias = tuple[type[BaseModel] | None, str]
 

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.api_models import Follow, HistorySearch, Submission
 from app.contexts import (
     Corpus,
     HistoryPage,
@@ -27,7 +28,6 @@ from app.openapi import describe
 from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
-from app.schema import Follow, HistorySearch, Submission
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from app.api_models import RecipeItem, Recipes
 from app.corpus import searched_corpus
-from app.schema import RecipeItem, Recipes
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
 from retrieval.pipeline.runnable import Runnable

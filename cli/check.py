@@ -12,7 +12,7 @@ from cli.claim_text import WIDTH, as_text
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.recipe_option import recipe_option
-from cli.service import ready_service
+from cli.service_client import ready_service
 from retrieval.recipes.recipe_files import is_recipe_file, recipe_given, recipes_with
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult

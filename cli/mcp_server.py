@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cli.check import opened_retriever
 from cli.errors import os_error
-from cli.service import ready_service
+from cli.service_client import ready_service
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import EsotericError
 from retrieval.pipeline.assembly import Retriever

@@ -20,7 +20,7 @@ import click
 
 from cli.errors import reports_errors
 from cli.home_lock import CannotStart, running
-from cli.service import Service
+from cli.service_client import Service
 from cli.supervisor import GivenUp, Program, end_all, ending_with_parent, run, with_our_modules
 from retrieval.index.open import needs_build
 from retrieval.recipes.recipe_files import recipes_with

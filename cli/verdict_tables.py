@@ -11,7 +11,7 @@ from typing import Any
 
 from cli.claim_files import Row
 from retrieval.result import ClaimResult
-from retrieval.spreadsheet import safe_cell
+from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
 
 _COLUMNS = ("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error")

@@ -33,7 +33,7 @@ APP_IMPORTS = {
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.pipeline.runnable",
-    "retrieval.spreadsheet",
+    "retrieval.safe_cell",
     "retrieval.types",
     "retrieval.words",
 }

@@ -34,7 +34,7 @@ from research.benchmarks import (
     wiring,
 )
 from research.benchmarks.row import Row
-from research.docs import between
+from research.write_doc_tables import between
 from settings import CHECKOUT, Settings
 
 SUITES: dict[str, Callable[[], list[Row]]] = {

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from research.benchmarks.__main__ import BEGIN, README, REPORT
-from research.docs import between, pages
+from research.write_doc_tables import between, pages
 from retrieval.result import Document
 from retrieval.types import FoundBy
 from settings import CHECKOUT

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cli.home_lock import CannotStart, running
-from cli.service import Service, ServiceFailed, ready_service
+from cli.service_client import Service, ServiceFailed, ready_service
 from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
