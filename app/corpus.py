@@ -17,6 +17,7 @@ from app.contexts import Corpus
 from app.services import Services, services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
+from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
 from retrieval.words import VITAL
@@ -38,7 +39,7 @@ def searched_corpus(here: Services) -> SearchedCorpus:
     """
     settings = here.settings
     if isinstance(settings.store, Path):
-        return read_corpus(settings.store, settings.report_models, here.recipes)
+        return read_corpus(settings.store, settings.model_folders, here.recipes)
     health = worker_health(here.workers)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
@@ -51,10 +52,10 @@ def searched_corpus(here: Services) -> SearchedCorpus:
     return health.corpus
 
 
-def read_corpus(index: Path, report: Path | None, recipes: Mapping[str, Recipe]) -> SearchedCorpus:
+def read_corpus(
+    index: Path, folders: ModelFolders, recipes: Mapping[str, Recipe]
+) -> SearchedCorpus:
     """Return the corpus of the embedded index in this folder, and which recipes can run over it.
-
-    ``report``: the folder of the ESOTERIC report's models.
 
     Raises:
         IndexUnavailable: there is no index, or its description is damaged.
@@ -66,7 +67,7 @@ def read_corpus(index: Path, report: Path | None, recipes: Mapping[str, Recipe])
         found.documents,
         found.built_at,
         found.date,
-        runnable(recipes, found.encoder, report),
+        runnable(recipes, found.encoder, folders),
     )
 
 

@@ -74,7 +74,7 @@ def _problems() -> tuple[list[Problem], WorkerHealth | None]:
     problems = [] if disk is None else [disk]
     try:
         if isinstance(settings.store, Path):
-            read_corpus(settings.store, settings.report_models, services().recipes)
+            read_corpus(settings.store, settings.model_folders, services().recipes)
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:

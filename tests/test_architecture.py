@@ -32,6 +32,7 @@ APP_IMPORTS = {
     "retrieval.recipes.recipe_files",
     "retrieval.recipes.recipes",
     "retrieval.result",
+    "retrieval.models.folders",
     "retrieval.pipeline.runnable",
     "retrieval.safe_cell",
     "retrieval.types",

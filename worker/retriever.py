@@ -168,7 +168,7 @@ class RetrieverSlot:
             info.documents,
             info.built_at,
             info.date,
-            runnable(self._recipes, info.encoder, self._settings.report_models),
+            runnable(self._recipes, info.encoder, self._settings.model_folders),
         )
         self._ready()
         logger.info("Models and index are loaded")

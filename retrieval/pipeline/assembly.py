@@ -82,7 +82,7 @@ class Retriever:
         if self._folders.report is None:  # then only vectors of the default recipe can be searched
             return RECIPES[DEFAULT_RECIPE]
         info = open_index(self._location, self._snapshots).open(None).info()
-        return self._recipes[runnable(self._recipes, info.encoder, self._folders.report).usual]
+        return self._recipes[runnable(self._recipes, info.encoder, self._folders).usual]
 
     def _opened(self, recipe: Recipe) -> Pipeline:
         if recipe not in self._pipelines:

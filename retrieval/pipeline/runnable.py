@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable, Problem
-from retrieval.models.encoders.document_encoders import DPR_ENCODER, choice_of
+from retrieval.models.encoders.document_encoders import DPR_ENCODER, OWN_ENCODER, choice_of
+from retrieval.models.folders import ModelFolders
 from retrieval.models.report.models import present_models
 from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
 from retrieval.recipes.stage_names import reads_report_models
@@ -36,17 +37,16 @@ class Runnable:
     problems: Mapping[str, Problem]
 
 
-def runnable(recipes: Mapping[str, Recipe], encoder: str, report: Path | None) -> Runnable:
+def runnable(recipes: Mapping[str, Recipe], encoder: str, folders: ModelFolders) -> Runnable:
     """Return which of these recipes can run over an index.
 
-    ``encoder`` is whose vectors the index has (``IndexInfo.encoder``), ``report`` the folder of the
-    ESOTERIC report's models. The usual recipe is the default one, or the first for the vectors of
-    the index that can run.
+    ``encoder`` is whose vectors the index has (``IndexInfo.encoder``). The usual recipe is the
+    default one, or the first for the vectors of the index that can run.
     """
     problems = {
         name: problem
         for name, recipe in recipes.items()
-        if (problem := _problem(recipe, encoder, report)) is not None
+        if (problem := _problem(recipe, encoder, folders)) is not None
     }
     fitting = [name for name, recipe in recipes.items() if _fits(recipe, encoder)]
     choices = [DEFAULT_RECIPE, *(name for name in recipes if name not in problems), *fitting]
@@ -58,22 +58,36 @@ def _fits(recipe: Recipe, encoder: str) -> bool:
     return (recipe.vectors == "dpr") == (choice_of(encoder) == DPR_ENCODER)
 
 
-def _problem(recipe: Recipe, encoder: str, report: Path | None) -> Problem | None:
+def _problem(recipe: Recipe, encoder: str, folders: ModelFolders) -> Problem | None:
     if reads_report_models(recipe):
         try:
-            present_models(report)
+            present_models(folders.report)
         except ModelUnavailable as error:
-            return Problem(error.code, *_without_models(error.message, report))
-    if _fits(recipe, encoder):
-        return None
+            return Problem(error.code, *_without_models(error.message, folders.report))
     has = choice_of(encoder)
     vectors = f"vectors of {_NAMES[has]}" if has in _NAMES else "no vectors"
-    option = f" --vectors {DPR_ENCODER}" if recipe.vectors == "dpr" else ""
-    return Problem(
-        "index_encoder",
-        f"Vectors of {_NAMES[recipe.vectors]} are needed, and the index has {vectors}.",
-        f"Choose another recipe, or run `esoteric index encode{option}`.",
-    )
+    if not _fits(recipe, encoder):
+        option = f" --vectors {DPR_ENCODER}" if recipe.vectors == "dpr" else ""
+        return Problem(
+            "index_encoder",
+            f"Vectors of {_NAMES[recipe.vectors]} are needed, and the index has {vectors}.",
+            f"Choose another recipe, or run `esoteric index encode{option}`.",
+        )
+    if recipe.vectors == "dpr" or not encoder:
+        return None
+    if has == OWN_ENCODER and folders.encoder is None:
+        return Problem(
+            "index_encoder",
+            "The index has vectors of another encoder, and ESOTERIC_ENCODER names none.",
+            "Set ESOTERIC_ENCODER to the encoder of the index, or run `esoteric index encode`.",
+        )
+    if has != OWN_ENCODER and folders.encoder is not None:
+        return Problem(
+            "index_encoder",
+            f"Vectors of the encoder in ESOTERIC_ENCODER are needed, and the index has {vectors}.",
+            f"Run `esoteric index encode --vectors {OWN_ENCODER}`, or unset ESOTERIC_ENCODER.",
+        )
+    return None
 
 
 def _without_models(message: str, report: Path | None) -> tuple[str, str]:
