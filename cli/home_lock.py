@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,25 @@ def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
     Raises:
         CannotStart: another service uses it, or the folder cannot be used.
     """
+    another = f"choose another folder: {esoteric_command('up --home DIR')}"
+    with _locked(home, {"process": process, "host": host, "port": port}, another):
+        yield
+
+
+@contextmanager
+def without_service(home: Path) -> Iterator[None]:
+    """Lock the home so that no service starts meanwhile.
+
+    Raises:
+        CannotStart: a service uses it, or the folder cannot be used.
+    """
+    with _locked(home, {"process": os.getpid()}, "set ESOTERIC_HOME to another folder."):
+        yield
+
+
+@contextmanager
+def _locked(home: Path, holder: dict[str, object], another: str) -> Iterator[None]:
+    """Lock the home; ``another`` says how to use another one."""
     try:
         make_private_folder(home / "logs")
         lock = (home / _LOCK).open("a+")
@@ -55,17 +75,17 @@ def running(home: Path, process: int, host: str, port: int) -> Iterator[None]:
         raise CannotStart(
             "home",
             f"ESOTERIC_HOME {home} cannot be used: {error.strerror}.",
-            f"Make it writable, or choose another: {esoteric_command('up --home DIR')}",
+            f"Make it writable, or {another}",
         ) from error
     with lock:
-        _lock(lock, home)
+        _lock(lock, home, another)
         lock.truncate(0)
-        json.dump({"process": process, "host": host, "port": port}, lock)
+        json.dump(holder, lock)
         lock.flush()
         yield
 
 
-def _lock(lock: IO[str], home: Path) -> None:
+def _lock(lock: IO[str], home: Path, another: str) -> None:
     for _ in range(_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,5 +101,5 @@ def _lock(lock: IO[str], home: Path) -> None:
     raise CannotStart(
         "already_running",
         f"ESOTERIC is already running with the home {home} (process {process}).",
-        f"Stop it, or choose another folder: {esoteric_command('up --home DIR')}",
+        f"Stop it, or {another}",
     )

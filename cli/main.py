@@ -23,6 +23,8 @@ _COMMANDS = {
     "index": "build an index, or describe it",
     "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
+    "backup": "write all claims and results into a file",
+    "restore": "bring them back from that file",
     "doctor": "say what works here and what does not",
 }
 

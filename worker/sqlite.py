@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy.exc import DBAPIError
+
+from retrieval.system.private_files import make_private_file
 
 # How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10
@@ -24,6 +27,33 @@ def file_of(url: URL) -> Path | None:
 def is_read_only(error: DBAPIError) -> bool:
     """Return whether the file could only be read."""
     return getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY")
+
+
+def copy(file: Path, into: Path) -> None:
+    """Copy a database, as it is at one moment while others write, into one private file.
+
+    Raises:
+        sqlite3.Error: it cannot be read or written.
+    """
+    make_private_file(into)
+    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(into)) as target:
+        source.backup(target)
+    settle(into)
+
+
+def settle(file: Path) -> None:
+    """Bring the write-ahead log into the file, which is then whole without others beside it.
+
+    Raises:
+        sqlite3.Error: it cannot be written; ``is_locked``: another connection has it open.
+    """
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Return whether another connection is the reason."""
+    return error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def set_up(engine: Engine) -> None:
@@ -62,7 +92,6 @@ def _write_ahead(cursor: Any) -> None:
             cursor.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            busy = error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-            if not busy or time.monotonic() > give_up:
+            if not is_locked(error) or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)

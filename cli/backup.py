@@ -1,0 +1,73 @@
+"""``esoteric backup``: the claims, their events and results in one file."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import click
+
+from cli.backup_file import BackupFailed, database_file, read_manifest, write_backup
+from cli.errors import printable, reports_errors
+from retrieval.errors import IndexUnavailable
+from retrieval.index.errors import rebuild
+from retrieval.index.open import description_of
+from settings import Settings
+
+
+@click.command("backup", epilog="Example: esoteric backup claims-monday.zip")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@reports_errors
+def command(file: Path) -> None:
+    """Write all claims with their results into FILE, also while the service runs.
+
+    An earlier backup in FILE is replaced. The index and the unpacked models are left out: they can
+    be made again, and the command says how. esoteric restore brings FILE back.
+    """
+    settings = Settings.from_environment()
+    database = database_file(settings.database_url, "pg_dump")
+    if not database.exists():
+        raise BackupFailed(
+            "nothing_there",
+            f"There is no database {database}, so there is nothing to back up.",
+            "Set ESOTERIC_HOME to the folder that the service uses.",
+        )
+    _check_target(file)
+    try:
+        manifest = write_backup(database, _index_of(settings), file)
+    except sqlite3.Error as error:
+        raise BackupFailed(
+            "backup_failed",
+            f"The database {database} was not backed up: {error}.",
+            "Check with esoteric doctor that it works, and the space on the disk of FILE.",
+        ) from error
+    claims = "1 claim" if manifest.claims == 1 else f"{manifest.claims} claims"
+    click.echo(printable(f"{claims} in {file}, {file.stat().st_size / 1e6:.1f} MB."))
+    line = "The index and the unpacked models are not in it."
+    if manifest.index is not None:
+        line += f" To build such an index again: {rebuild(*manifest.index)}"
+    click.echo(printable(line))
+
+
+def _check_target(file: Path) -> None:
+    """Check that no file is lost other than an earlier backup."""
+    if not file.exists():
+        return
+    try:
+        read_manifest(file)
+    except BackupFailed as error:
+        raise BackupFailed(
+            "file_exists",
+            f"{file} exists and is not a backup that can be read.",
+            "Name another file, or remove it.",
+        ) from error
+
+
+def _index_of(settings: Settings) -> tuple[str, str, bool] | None:
+    if not isinstance(settings.store, Path):
+        return None
+    try:
+        found = description_of(settings.store)
+    except IndexUnavailable:
+        return None
+    return found.source, found.encoder, found.changed

@@ -1,0 +1,139 @@
+"""``esoteric restore``: the claims of a backup into a home."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from cli.backup_file import (
+    BackupFailed,
+    count_claims,
+    database_file,
+    newer,
+    read_manifest,
+    unpack_database,
+)
+from cli.errors import printable, reports_errors
+from cli.home_lock import without_service
+from retrieval.errors import IndexUnavailable
+from retrieval.index.errors import rebuild
+from retrieval.index.open import description_of
+from retrieval.system.private_files import make_private_folder
+from settings import Settings
+from worker import sqlite
+from worker.database import Database, StoreUnavailable
+from worker.run_store import RunStore
+from worker.worker_store import WorkerStore
+
+_BESIDE = ("-wal", "-shm")  # SQLite's other files of a database
+
+
+@click.command("restore", epilog="Example: esoteric restore claims-monday.zip")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Replace a database that has claims; it is kept beside the new one, under another name.",
+)
+@reports_errors
+def command(file: Path, replace: bool) -> None:
+    """Bring the claims of a backup into ESOTERIC_HOME, while no service runs there.
+
+    A backup of an older version is brought to this one. Claims that waited or were being checked
+    wait again, and are checked when the service starts.
+    """
+    settings = Settings.from_environment()
+    database = database_file(settings.database_url, "pg_restore")
+    manifest = read_manifest(file)
+    with without_service(settings.home):
+        occupied = _occupied(database)
+        if occupied and not replace:
+            raise BackupFailed(
+                "not_empty",
+                f"{database} {occupied}, so nothing was restored.",
+                "Set ESOTERIC_HOME to another folder, or use --replace, which keeps the present"
+                " database under another name.",
+            )
+        _check_unused(database)
+        make_private_folder(database.parent)
+        with TemporaryDirectory(prefix=".restore.", dir=database.parent) as folder:
+            restored = Path(folder) / database.name
+            unpack_database(file, restored)
+            _make_ready(restored, file)
+            kept = _set_aside(database) if occupied else None
+            restored.replace(database)
+    claims = "1 claim" if manifest.claims == 1 else f"{manifest.claims} claims"
+    click.echo(printable(f"{claims} of {manifest.made_at:%Y-%m-%d %H:%M} UTC in {database}."))
+    if kept is not None:
+        click.echo(printable(f"The database that was there is now {kept}."))
+    if manifest.index is not None and _lacks_index(settings):
+        click.echo(printable(f"The index is not restored. {rebuild(*manifest.index)}"))
+
+
+def _occupied(database: Path) -> str:
+    """Return what there is to lose, "" if nothing."""
+    if not database.exists():
+        return ""
+    try:
+        claims = count_claims(database)
+    except sqlite3.Error as error:
+        return f"cannot be read ({error})"
+    return f"has {claims} claim{'' if claims == 1 else 's'}" if claims else ""
+
+
+def _check_unused(database: Path) -> None:
+    """Check that nobody has the database open, for example a worker that runs by itself."""
+    try:
+        if database.exists():
+            sqlite.settle(database)
+    except sqlite3.Error as error:
+        if sqlite.is_locked(error):
+            raise BackupFailed(
+                "database_in_use",
+                f"Another program has {database} open, so nothing was restored.",
+                "Stop the web server and the workers, and run the command again.",
+            ) from error
+        # It is damaged, and set aside as it is.
+
+
+def _make_ready(restored: Path, file: Path) -> None:
+    """Bring a database to the tables of today, without the workers that it had."""
+    database = Database(f"sqlite:///{restored}")
+    try:
+        runs = RunStore(database)
+        for job in runs.running():
+            runs.give_back(job.run)
+        WorkerStore(database).forget_silent(timedelta(0))
+    except StoreUnavailable as error:
+        if error.code != "store_version":
+            raise
+        raise newer(file, "its database has tables that this one does not know") from error
+    finally:
+        database.close()
+    sqlite.settle(restored)
+
+
+def _set_aside(database: Path) -> Path:
+    """Give a database another name, and return it."""
+    names = (database.with_name(f"{database.name}.{number}") for number in count(1))
+    kept = next(name for name in names if not name.exists())
+    for end in (*_BESIDE, ""):
+        part = database.with_name(database.name + end)
+        if part.exists():
+            part.rename(kept.with_name(kept.name + end))
+    return kept
+
+
+def _lacks_index(settings: Settings) -> bool:
+    if not isinstance(settings.store, Path):
+        return False
+    try:
+        description_of(settings.store)
+    except IndexUnavailable:
+        return True
+    return False

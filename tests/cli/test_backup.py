@@ -1,0 +1,344 @@
+"""``esoteric backup`` and ``esoteric restore``: nothing lost, nothing half, nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.home_lock import running
+from cli.main import main
+from settings import Settings
+from tests.app.documents import claim_document
+from tests.app.index import describe_index
+from tests.app.worker_by_hand import WorkerByHand
+from tests.ops.up_process import Up, esoteric, wait_until
+from tests.worker.test_migrations import older, script
+from worker.database import Database
+from worker.health import worker_health
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.migrations.versions import revision_0001
+from worker.run_store import RunStore
+from worker.worker_store import WorkerStore
+
+NAMES = ["esoteric.db", "logs", "up.lock"]  # in a home after a restore
+
+
+class Home:
+    """A home folder with its claims."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "esoteric.db"
+        self.store = JobStore(Database(f"sqlite:///{self.file}"))
+        self.worker = WorkerByHand(self.store)
+
+    def run(self, *arguments: str, **environment: str) -> Result:
+        self.store.database.close()
+        return self.run_beside(*arguments, **environment)
+
+    def run_beside(self, *arguments: str, **environment: str) -> Result:
+        """Run a command while the database is open."""
+        settings = {"ESOTERIC_HOME": str(self.folder), "ESOTERIC_DATABASE_URL": ""}
+        return CliRunner().invoke(main, arguments, env={**settings, **environment})
+
+    def names(self) -> list[str]:
+        self.store.database.close()
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "home")
+    yield home
+    home.store.database.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "other")
+    yield home
+    home.store.database.close()
+
+
+@pytest.fixture
+def file(home: Home, tmp_path: Path) -> Path:
+    """A backup of a home with one claim that is done, one that runs and one that waits."""
+    done, checked, _ = (home.store.submit(f"Tea is {n}.", "esoteric")[0] for n in range(3))
+    home.worker.finish(done, claim_document(done.claim))
+    home.worker.start(checked)
+    file = tmp_path / "backup.zip"
+    assert home.run("backup", str(file)).exit_code == 0
+    return file
+
+
+def jobs(home: Home) -> dict[str, Job]:
+    return {listed.claim: home.store.get(listed.id) for listed in home.store.recent(9)}
+
+
+def refused(run: Result, *said: str) -> None:
+    """Check that a command failed with one line that says this."""
+    assert run.exit_code == 1, run.output
+    assert run.stdout == ""
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("esoteric: ")
+    for part in said:
+        assert part in line
+
+
+def test_a_restored_home_has_the_same_claims_results_and_events(
+    home: Home, other: Home, file: Path
+) -> None:
+    run = other.run("restore", str(file))
+    assert run.exit_code == 0, run.stderr
+    assert run.stdout.startswith("3 claims of 20")
+    assert other.names() == NAMES
+    before, after = jobs(home)["Tea is 0."], jobs(other)["Tea is 0."]
+    assert after == before
+    assert after.result is not None
+    assert other.store.events(after.id, 0) == home.store.events(before.id, 0)
+
+
+def test_a_claim_that_was_being_checked_waits_again_as_if_it_had_not_been_begun(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    job, _ = home.store.submit("Tea is hot.", "esoteric")
+    runs = RunStore(home.store.database)
+    home.worker.start(job)
+    assert runs.take_back(runs.running()[0])  # its worker is lost once
+    home.worker.start(job)
+    home.run("backup", str(tmp_path / "b.zip"))
+    other.run("restore", str(tmp_path / "b.zip"))
+    restored = other.store.get(job.id)
+    assert (restored.state, restored.started_at) == ("queued", None)
+    # Otherwise the reaper would find a claim that lost its worker twice, and fail it.
+    run = RunStore(other.store.database).start(job.id, "new")
+    assert run is not None
+    assert run.attempt == 2
+    assert RunStore(other.store.database).start(job.id, "another") is None
+
+
+def test_the_workers_of_the_time_of_the_backup_do_not_count_as_alive(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    workers = WorkerStore(home.store.database)
+    workers.beat("old", home.store.submit("Tea is hot.", "esoteric")[0].created_at, "ready")
+    assert worker_health(workers).ready
+    home.run("backup", str(tmp_path / "b.zip"))
+    other.run("restore", str(tmp_path / "b.zip"))
+    assert worker_health(WorkerStore(other.store.database)).workers == 0
+
+
+def test_a_backup_is_of_one_moment_while_others_write(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    home.store.submit("Tea is hot.", "esoteric")
+    with home.store.database.writing() as session:
+        session.connection().exec_driver_sql("DELETE FROM claims")
+        run = home.run_beside("backup", str(tmp_path / "b.zip"))
+        assert run.stdout.startswith("1 claim in "), run.stderr
+    assert home.store.recent(9) == []
+    other.run("restore", str(tmp_path / "b.zip"))
+    assert list(jobs(other)) == ["Tea is hot."]
+
+
+def test_a_backup_is_one_private_file_with_a_manifest(home: Home, file: Path) -> None:
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in file.parent.iterdir()) == ["backup.zip", "home"]
+    with zipfile.ZipFile(file) as pack:
+        manifest = json.loads(pack.read("manifest.json"))
+        assert sorted(pack.namelist()) == ["esoteric.db", "manifest.json"]
+    assert (manifest["format"], manifest["claims"], manifest["index"]) == (1, 3, None)
+    assert manifest["revision"] == revision_0001.revision
+
+
+def test_the_commands_say_how_to_build_the_index_that_is_left_out(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    describe_index(home.folder, source="folder:/our files", encoder="")
+    home.store.submit("Tea is hot.", "esoteric")
+    build = "index build --source 'folder:/our files'"
+    assert build in home.run("backup", str(tmp_path / "b.zip")).stdout
+    assert build in other.run("restore", str(tmp_path / "b.zip")).stdout
+    describe_index(other.folder)
+    assert build not in other.run("restore", "--replace", str(tmp_path / "b.zip")).stdout
+
+
+def test_a_backup_replaces_an_earlier_one_and_no_other_file(home: Home, file: Path) -> None:
+    home.store.submit("Tea is black.", "esoteric")
+    assert home.run("backup", str(file)).stdout.startswith("4 claims in ")
+    before = home.file.read_bytes()
+    refused(home.run("backup", str(home.file)), "is not a backup", "Name another file")
+    assert home.file.read_bytes() == before
+
+
+def test_a_home_without_a_database_has_nothing_to_back_up(home: Home, tmp_path: Path) -> None:
+    refused(home.run("backup", str(tmp_path / "b.zip")), "no database", "Set ESOTERIC_HOME")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_database_is_not_backed_up(home: Home, tmp_path: Path) -> None:
+    home.store.submit("Tea is hot.", "esoteric")
+    home.store.database.close()
+    content = bytearray(home.file.read_bytes())
+    content[5000:9000] = b"\xff" * 4000
+    home.file.write_bytes(content)
+    refused(home.run("backup", str(tmp_path / "b.zip")), "was not backed up", "esoteric doctor")
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_a_database_on_a_server_has_its_own_tool(home: Home, file: Path, command: str) -> None:
+    url = "postgresql+psycopg://me:secret@host/claims"
+    run = home.run(command, str(file), ESOTERIC_DATABASE_URL=url)
+    refused(run, "no file of SQLite", "pg_dump" if command == "backup" else "pg_restore")
+    assert "secret" not in run.output
+
+
+def test_what_is_no_backup_or_damaged_is_refused_and_changes_nothing(
+    other: Home, file: Path
+) -> None:
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    for content in (b"", b"Tea is hot.", whole[:-1], whole[:middle], flipped):
+        file.write_bytes(content)
+        refused(other.run("restore", str(file)), "or it is damaged", "Name a whole file")
+        assert "esoteric.db" not in (other.names() if other.folder.exists() else [])
+    with zipfile.ZipFile(file, "w") as pack:
+        pack.writestr("manifest.json", "[]")
+    refused(other.run("restore", str(file)), "or it is damaged")
+
+
+def changed(file: Path, **changes: Any) -> None:
+    """Write the backup again with another manifest."""
+    with zipfile.ZipFile(file) as pack:
+        parts = {name: pack.read(name) for name in pack.namelist()}
+    parts["manifest.json"] = json.dumps(json.loads(parts["manifest.json"]) | changes).encode()
+    with zipfile.ZipFile(file, "w") as pack:
+        for name, content in parts.items():
+            pack.writestr(name, content)
+
+
+def test_a_newer_format_is_refused(other: Home, file: Path) -> None:
+    changed(file, format=2, claims="many")
+    refused(other.run("restore", str(file)), "format 2; this one reads format 1", "newer one")
+
+
+def test_a_newer_database_is_refused(home: Home, other: Home, file: Path) -> None:
+    script(home.file, "UPDATE alembic_version SET version_num = '9999'")
+    assert home.run("backup", str(file)).exit_code == 0
+    refused(other.run("restore", str(file)), "tables that this one does not know", "newer one")
+    assert other.names() == ["logs", "up.lock"]
+
+
+@pytest.mark.parametrize("version", [2, 7])
+def test_an_older_database_is_backed_up_as_it_is_and_brought_to_today(
+    home: Home, other: Home, tmp_path: Path, version: int
+) -> None:
+    home.folder.mkdir()
+    older(home.file, version)
+    assert home.run("backup", str(tmp_path / "b.zip")).exit_code == 0
+    with closing(sqlite3.connect(home.file)) as connection:
+        assert connection.execute("SELECT version FROM schema").fetchone() == (version,)
+    assert other.run("restore", str(tmp_path / "b.zip")).exit_code == 0
+    assert other.store.get("c1").claim == "Tea is hot."
+
+
+def test_a_home_with_claims_is_replaced_only_when_asked_and_then_kept(
+    other: Home, file: Path
+) -> None:
+    other.store.submit("Coffee is cold.", "esoteric")
+    refused(other.run("restore", str(file)), "has 1 claim", "--replace")
+    assert list(jobs(other)) == ["Coffee is cold."]
+    for number in (1, 2):
+        run = other.run("restore", str(file), "--replace")
+        assert f"is now {other.file}.{number}." in run.stdout
+        assert len(jobs(other)) == 3
+    assert other.names() == ["esoteric.db", "esoteric.db.1", "esoteric.db.2", "logs", "up.lock"]
+    kept = JobStore(Database(f"sqlite:///{other.file}.1"))
+    assert [listed.claim for listed in kept.recent(9)] == ["Coffee is cold."]
+    kept.database.close()
+
+
+def test_a_home_without_claims_is_filled(other: Home, file: Path) -> None:
+    assert other.store.recent(9) == []
+    assert other.run("restore", str(file)).exit_code == 0
+    assert other.names() == NAMES
+    assert len(jobs(other)) == 3
+
+
+def test_a_damaged_database_is_replaced_only_when_asked_and_then_kept(
+    other: Home, file: Path
+) -> None:
+    other.folder.mkdir()
+    for end in ("", "-wal"):
+        other.file.with_name(f"esoteric.db{end}").write_bytes(b"no database" * 1000)
+    refused(other.run("restore", str(file)), "cannot be read", "--replace")
+    assert other.run("restore", str(file), "--replace").exit_code == 0
+    assert len(jobs(other)) == 3
+    assert other.file.with_name("esoteric.db.1").read_bytes() == b"no database" * 1000
+
+
+def test_a_home_where_a_service_or_a_worker_runs_is_refused(other: Home, file: Path) -> None:
+    with running(other.folder, 4711, "127.0.0.1", 8000):
+        refused(other.run("restore", str(file)), "already running", "(process 4711)", "Stop it")
+    assert other.store.recent(9) == []
+    refused(other.run_beside("restore", str(file)), "Another program has", "Stop the web server")
+    assert other.run("restore", str(file)).exit_code == 0
+
+
+@pytest.mark.server
+@pytest.mark.models
+def test_what_is_backed_up_while_claims_run_goes_on_in_another_home(
+    index: Path, tmp_path: Path
+) -> None:
+    homes, file = [tmp_path / "one", tmp_path / "two"], tmp_path / "backup.zip"
+    for home in homes:
+        home.mkdir()
+        (home / "models").symlink_to(index.parent / "models")
+        (home / "index").symlink_to(index)
+    with ExitStack() as ends:
+        up = Up(homes[0])
+        ends.callback(up.close)
+        up.wait_until_ready()
+        first = up.ask("/api/v1/claims", {"claim": "Skerrow Light was designed by Ann Lee."})
+        address = f"/api/v1/claims/{first['id']}"
+        wait_until(lambda: up.ask(address)["state"] == "done", "the result")
+        for number in range(20):
+            up.ask("/api/v1/claims", {"claim": f"Skerrow Light has {number} lamps."})
+        backed_up = esoteric("backup", str(file), home=homes[0])
+        assert backed_up.stdout.startswith("21 claims in "), backed_up.stderr
+        document, page = up.ask(address), _page(up, f"/claims/{first['id']}")
+    restored = esoteric("restore", str(file), home=homes[1])
+    assert restored.stdout.startswith("21 claims of "), restored.stderr
+    settings = Settings.from_environment({"ESOTERIC_HOME": str(homes[1])})
+    store = JobStore(Database(settings.database_url))
+    waited = [listed.id for listed in store.recent(99) if listed.state == "queued"]
+    assert waited
+    with ExitStack() as ends:
+        ends.callback(store.database.close)
+        up = Up(homes[1])
+        ends.callback(up.close)
+        up.wait_until_ready()
+        assert up.ask(address) == document
+        assert _page(up, f"/claims/{first['id']}") == page
+        wait_until(lambda: store.counts()["done"] == 21, "the results of the others")
+        for job_id in waited:
+            ends_of_it = [event.stage for event in store.events(job_id, 0)].count("done")
+            assert ends_of_it == 1
+
+
+def _page(up: Up, path: str) -> bytes:
+    with urllib.request.urlopen(up.address + path, timeout=10) as answer:
+        content: bytes = answer.read()
+        return content.replace(str(up.port).encode(), b"PORT")
