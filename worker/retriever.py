@@ -61,7 +61,7 @@ class RetrieverSlot:
 
     A worker without an index or a model continues to run: its claims fail with the reason,
     and it works again as soon as the missing part is there. If the server of the index does
-    not answer, it keeps the loaded retriever.
+    not answer, it keeps the loaded retriever, and the claim waits.
     """
 
     def __init__(self, open_retriever: OpenRetriever, settings: Settings) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import UTC, datetime
 from threading import Event
 
 from celery import Celery
 
-from retrieval.errors import Cancelled, EsotericError
+from retrieval.errors import Cancelled, EsotericError, IndexAway
 from retrieval.result import claim_result
-from retrieval.types import Progress
+from retrieval.types import Progress, ProgressListener, Report
 from worker.broker import CHECK_CLAIM
 from worker.database import Database, StoreUnavailable
 from worker.failures import InternalError
@@ -20,6 +21,9 @@ from worker.run_store import Run, RunStore
 
 # How long to wait before a claim that could not be started is tried again.
 RETRY_SECONDS = 1.0
+# How long a claim waits for the server of the index: a node starts in less.
+LONGEST_WAIT_SECONDS = 120.0
+_PAUSE_SECONDS = 2.0  # between two tries
 
 logger = logging.getLogger(__name__)
 
@@ -97,14 +101,30 @@ class ClaimChecker:
             if stopped or not self._runs.record(run, progress):
                 raise Cancelled
 
-        if self._slot.needs_loading():
-            listen(Progress("start", "The models and the index are being loaded.", 0, 1))
-        with self._slot.use() as retriever:
-            report = retriever.check(run.claim, run.recipe, listen)
-        done = self._runs.finish(run, claim_result(report))
+        done = self._runs.finish(run, claim_result(self._checked(run, listen)))
         if done:
             logger.info("Claim %s is done", run.job_id)
         return done
+
+    def _checked(self, run: Run, listen: ProgressListener) -> Report:
+        """Check the claim; while the server of the index is away, wait and begin again.
+
+        Raises:
+            IndexAway: it is still away after ``LONGEST_WAIT_SECONDS``.
+        """
+        give_up = time.monotonic() + LONGEST_WAIT_SECONDS
+        while True:
+            try:
+                if self._slot.needs_loading():
+                    listen(Progress("start", "The models and the index are being loaded.", 0, 1))
+                with self._slot.use() as retriever:
+                    return retriever.check(run.claim, run.recipe, listen)
+            except IndexAway:
+                if time.monotonic() >= give_up:
+                    raise
+                waiting = "The server of the index does not answer; the claim waits for it."
+                listen(Progress("start", waiting, 0, 1))
+                self._stopping.wait(_PAUSE_SECONDS)
 
     def _stop(self, run: Run) -> bool:
         """Give the claim back to the queue. False: it no longer belongs to this run."""

@@ -1,4 +1,4 @@
-"""The task of a worker when its database fails."""
+"""The task of a worker when its database fails, or the server of its index."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from threading import Event, Thread
 
 import pytest
 
+from retrieval.errors import IndexAway
+from retrieval.types import ProgressListener, Report
 from tests.worker.conftest import House, wait_until
-from tests.worker.fake_retriever import open_retriever
+from tests.worker.fake_retriever import FakeRetriever, open_retriever
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
 from worker.retriever import RetrieverSlot
@@ -40,6 +42,38 @@ def test_a_worker_that_stops_does_not_wait_for_the_database(house: House) -> Non
     stopping.set()
     with pytest.raises(StoreUnavailable):
         checker.check(job.id)
+    database.close()
+
+
+class AwayRetriever(FakeRetriever):
+    """Its index is on a server that is away while the file ``away`` is there."""
+
+    def __init__(self, index: Path) -> None:
+        super().__init__(index)
+        self._away = index / "away"
+
+    def check(self, claim: str, recipe: str, listen: ProgressListener) -> Report:
+        if self._away.exists():
+            raise IndexAway("store_unreachable", "The server does not answer.", "Start it.")
+        return super().check(claim, recipe, listen)
+
+
+def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:
+    stopping, database = Event(), Database(house.settings.database_url)
+    index = house.home / "index"
+    slot = RetrieverSlot(lambda _: AwayRetriever(index), house.settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    (index / "away").touch()
+    checking = Thread(target=checker.check, args=[job.id])
+    checking.start()
+    waits = "The server of the index does not answer; the claim waits for it."
+    wait_until(
+        lambda: waits in [event.message for event in house.store.events(job.id, 0)], "the waiting"
+    )
+    (index / "away").unlink()
+    wait_until(lambda: house.store.get(job.id).state == "done", "the result")
+    checking.join()
     database.close()
 
 
