@@ -43,9 +43,9 @@ def command(file: Path) -> None:
         ) from error
     claims = "1 claim" if manifest.claims == 1 else f"{manifest.claims} claims"
     click.echo(printable(f"{claims} in {file}, {file.stat().st_size / 1e6:.1f} MB."))
-    line = "The index and the unpacked models are not in it."
+    line = "The index and the unpacked models are not in it; the index can be built again."
     if manifest.index is not None:
-        line += f" To build such an index again: {rebuild(*manifest.index)}"
+        line += f" {rebuild(*manifest.index)}"
     click.echo(printable(line))
 
 
