@@ -87,7 +87,7 @@ def _occupied(database: Path) -> str:
 
 
 def _check_unused(database: Path) -> None:
-    """Check that nobody has the database open, for example a worker that runs by itself."""
+    """Check that no process has the database open, such as a worker without `esoteric up`."""
     try:
         if database.exists():
             sqlite.settle(database)

@@ -95,7 +95,7 @@ def _database(service: Service) -> sqlite3.Connection:
 
 
 def _read_only(service: Service, random: Random) -> None:
-    """Let nobody open the database for writing; who has it open is killed, to open it again."""
+    """Make the database read-only, and kill the processes that have it open: they open it anew."""
     with _write_protected(service):
         service.signal("worker", signal.SIGKILL)
         service.signal("web server", signal.SIGKILL)

@@ -29,10 +29,10 @@ def first_id() -> Callable[[Chunk], str]:
 
 
 def test_chunks_that_an_earlier_try_has_finished_are_counted_but_not_made_again() -> None:
-    told: list[BuildProgress] = []
-    made = list(read(CORPUS, 1, first_id, 1, told.append, lambda: 7))
+    reported: list[BuildProgress] = []
+    made = list(read(CORPUS, 1, first_id, 1, reported.append, lambda: 7))
     assert made == ["p256", "p512"]
-    assert told == [
+    assert reported == [
         BuildProgress("reading", 0, 600, 0),
         BuildProgress("reading", 512, 600, 7),
         BuildProgress("reading", 600, 600, 7),
