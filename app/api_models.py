@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.export import EXPORTS
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
-from retrieval.result import CorpusInfo, Whole
-from retrieval.types import Label
+from retrieval.types import CorpusInfo, Label, Whole
 from retrieval.words import Level
 from worker.jobs import Event, Links, Moment, State
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 from app.filters import LOOKS_OF_PARTS, Look
 from app.highlighting import Highlight, Segment, segments
-from retrieval.result import ClaimResult, EvidenceSpan, Mutation
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Operator, SentenceKey
+from retrieval.result import ClaimResult
+from retrieval.types import (
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    EvidenceSpan,
+    Mutation,
+    Operator,
+    SentenceKey,
+)
 from retrieval.words import CANNOT_COMBINE, OUTCOMES, Quoting
 
 

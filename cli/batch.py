@@ -27,7 +27,8 @@ from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
 from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.result import ClaimResult, CorpusInfo, claim_result
+from retrieval.result import ClaimResult, claim_result
+from retrieval.types import CorpusInfo
 from retrieval.words import WITH_QUANTITIES
 from settings import Settings
 

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from research.evaluation.expected import read_expected
 from retrieval.result import ClaimResult
 from settings import CHECKOUT, TABLE
@@ -72,12 +70,12 @@ def _settings() -> list[str]:
     return ["| variable | default | meaning |", "|---|---|---|", *rows]
 
 
-def _fields(model: type[BaseModel] = ClaimResult, place: str = "") -> Iterator[str]:
+def _fields(model: type = ClaimResult, place: str = "") -> Iterator[str]:
     """Yield a row for each field of a model, and below it a row for each field of nested models."""
-    for name, field in model.model_fields.items():
+    for name, field in model.__pydantic_fields__.items():
         yield f"| `{place}{name}` | {' '.join((field.description or '').split())} |"
         for part in get_args(field.annotation) or [field.annotation]:
-            if isinstance(part, type) and issubclass(part, BaseModel):
+            if hasattr(part, "__pydantic_fields__"):
                 many = "[]" if ... in get_args(field.annotation) else ""
                 yield from _fields(part, f"{place}{name}{many}.")
 

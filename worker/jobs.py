@@ -15,8 +15,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, computed_field
 
 from retrieval.errors import EsotericError, Problem
-from retrieval.result import ClaimResult, Whole
-from retrieval.types import Label
+from retrieval.result import ClaimResult
+from retrieval.types import Label, Whole
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)

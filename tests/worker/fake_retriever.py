@@ -96,13 +96,24 @@ class FakeRetriever:
             claim=claim,
             recipe=recipe,
             notices=(),
-            corpus=CorpusInfo(self._corpus, 1, BUILT_AT),
+            corpus=CorpusInfo(name=self._corpus, documents=1, built_at=BUILT_AT, text_date=None),
             verdict=Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}"),
             evidence=(),
             documents=(),
             questions=(),
             proof=None,
-            hops=(Hop(1, True, (), 0, 0, SUPPORTS, (), "decided"),),
+            hops=(
+                Hop(
+                    hop=1,
+                    sufficient=True,
+                    missing=(),
+                    documents=0,
+                    sentences=0,
+                    label=SUPPORTS,
+                    best=(),
+                    stopped="decided",
+                ),
+            ),
             seconds={"total": 0.5},
         )
 
