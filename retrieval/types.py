@@ -365,10 +365,10 @@ class Proof:
         return tuple(step.claim_span for step in self.mutations if step.operator == INDEPENDENCE)
 
 
-class Hop(BaseModel, frozen=True):
+class Hop(BaseModel):
     """One pass over the stages that read and decide."""
 
-    model_config = _PUBLISHED
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     hop: Whole
     """Its number, from 1."""
@@ -389,10 +389,10 @@ class Hop(BaseModel, frozen=True):
     """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
 
 
-class CorpusInfo(BaseModel, frozen=True):
+class CorpusInfo(BaseModel):
     """The corpus that the claim was checked against."""
 
-    model_config = _PUBLISHED
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     name: str
     """Name of the corpus."""

@@ -178,7 +178,7 @@ def test_hops_are_numbered_through_and_offsets_are_those_of_the_claim() -> None:
     assert [hop.missing for hop in merged.hops] == [((0, 8), (9, 15)), ((20, 26),)]
     assert merged.proof is not None
     assert merged.proof.label == REFUTES
-    assert [(step.start, step.end) for step in merged.proof.mutations] == [
+    assert [step.claim_span for step in merged.proof.mutations] == [
         (0, 8),
         (9, 15),
         (20, 26),

@@ -55,7 +55,7 @@ def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
         f"answer: Ann Lee context: {claim}",
         f"answer: 1871 context: {claim}",
     ]
-    assert [(q.text, q.kind, q.answer and q.answer.text) for q in made] == [
+    assert [(q.text, q.kind, q.answer_span) for q in made] == [
         ("Ann Lee?", "wh", "Ann Lee"),
         ("1871?", "wh", "1871"),
         ("Was Skerrow Light designed by Ann Lee in 1871?", "polar", None),
