@@ -63,19 +63,21 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 @describe(
     query=ClaimSearch,
     HTTP_200=(Claims, "The page"),
-    HTTP_400=(Error, "'page' or 'limit' is out of range"),
+    HTTP_400=(Error, "A number is out of range, or a filter has no such value"),
 )
 def claims() -> Response:
-    """List the claims that contain the words ``q``, newest first, page by page."""
+    """List the claims that pass all filters, newest first, page by page."""
     try:
         asked = ClaimSearch.model_validate(request.args.to_dict())
     except ValidationError as error:
+        wrong = str(error.errors()[0]["loc"][0])
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,
             Problem(
-                "bad_page",
-                "'page' or 'limit' is not a number that can be listed.",
-                "Pages count from 1; a page has 1 to 100 claims.",
+                "bad_page" if wrong in ("page", "limit") else "bad_filter",
+                f"{wrong!r} has a value that nothing can be listed by.",
+                "Pages count from 1; a page has 1 to 100 claims. The API's description has the"
+                " values of the filters.",
             ),
         ) from error
     return answer(listed_claims(asked))

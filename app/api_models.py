@@ -113,20 +113,38 @@ class Forget(_Model):
 
 
 class HistorySearch(_Model):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
     q: str = ""
     """Words of the claim."""
-    page: Whole = 1
+    whose: Literal["", "yours", "all"] = ""
+    """`yours`: only those that were submitted with the cookie of the request."""
+    verdict: Literal["", "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"] = ""
+    """The verdict."""
+    level: Literal["", "settled", "probably", "leans", "unsettled"] = ""
+    """How sure the verdict is."""
+    recipe: str = ""
+    """Name of the recipe."""
+    state: Literal["", "queued", "running", "done", "failed", "cancelled"] = ""
+    """The state."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     """Number of the page, from 1."""
 
 
 class ClaimSearch(HistorySearch):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     """How many claims a page has."""
+
+
+class Selection(_Model):
+    """What to do with several claims."""
+
+    claim: tuple[str, ...]
+    """Ids of the claims."""
+    do: Literal["compare", "csv", "json", "delete"]
+    """`csv` and `json` answer with a file."""
 
 
 class ListedVerdict(_Model):

@@ -13,12 +13,14 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
+from app.api_models import HistorySearch
 from app.documents import DocumentItem
 from app.hops import HopItem
 from app.proof import ProofItem
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
+from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
 from worker.reports import AskedModel
 
@@ -153,14 +155,28 @@ class StoppedPage:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Page ``number`` of the ``pages`` with all claims so far."""
+    """Page ``number`` of the ``pages`` with the claims so far that pass the filters of ``search``.
+
+    ``yours``: only those of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
+    many claims there are. ``filtered``: some of them may be left out. ``recipes``: to choose from.
+    The addresses are of the two lists with the same filters, and of the pages around this one, ""
+    where there is none.
+    """
 
     template: ClassVar[str] = "history.html"
-    query: str
-    rows: tuple[ListedJob, ...]
+    search: HistorySearch
+    yours: bool
+    owner: str | None
+    groups: tuple[ClaimGroup, ...]
     total: int
+    filtered: bool
     number: int
     pages: int
+    recipes: tuple[str, ...]
+    yours_address: str
+    all_address: str
+    newer: str
+    older: str
 
 
 @dataclass(frozen=True, slots=True)

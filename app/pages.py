@@ -11,7 +11,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.api_models import Follow, HistorySearch, Submission
 from app.contexts import (
     Corpus,
-    HistoryPage,
     HomePage,
     OtherRecipes,
     ResultPage,
@@ -22,7 +21,7 @@ from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents import document_items
 from app.errors import RequestRefused, status_of
 from app.files import file_links
-from app.history import as_stored
+from app.history import history_page
 from app.hops import hop_items
 from app.openapi import describe
 from app.progress import progress_page
@@ -46,7 +45,6 @@ EXAMPLES = (
     "Mary Shelley kept a diary about her cats.",
 )
 RECENT_CLAIMS = 6
-CLAIMS_PER_PAGE = 20
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -142,18 +140,8 @@ def delete(job_id: str) -> BaseResponse:
 @blueprint.get("/claims")
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
-    """Show all claims so far, newest first."""
-    query = as_stored(request.args.get("q", ""))
-    asked = request.args.get("page", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
-    number = max(1, number)
-    store = services().store
-    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    pages = max(1, -(-total // CLAIMS_PER_PAGE))
-    if number > pages:
-        number = pages
-        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    return render(HistoryPage(query, tuple(jobs), total, number, pages))
+    """Show the claims so far, newest first."""
+    return render(history_page(request.args.to_dict()))
 
 
 def _home(

@@ -717,7 +717,7 @@ def test_history_is_searched_and_paged(client: FlaskClient, store: JobStore) -> 
     first = client.get("/claims").text
     assert "45 claims, newest first." in words(first)
     assert re.findall(r"Pier (\d+) is", first) == [str(n) for n in range(44, 24, -1)]
-    assert 'href="/claims?page=2" rel="next"' in first
+    assert 'href="/claims?whose=all&amp;page=2" rel="next"' in first
     last = client.get("/claims?page=3").text
     assert re.findall(r"Pier (\d+) is", last) == ["4", "3", "2", "1", "0"]
     assert client.get("/claims?page=99").text == last
