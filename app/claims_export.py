@@ -37,9 +37,13 @@ def as_json(jobs: Iterable[Job]) -> Iterator[str]:
     """Yield a list of the claims as the API shows each."""
     before = "["
     for job in jobs:
-        yield f"{before}\n{json.dumps(job.model_dump(mode='json'), ensure_ascii=False)}"
+        yield f"{before}\n{_json(job)}"
         before = ","
     yield "[]\n" if before == "[" else "\n]\n"
+
+
+def _json(job: Job) -> str:
+    return json.dumps(job.model_dump(mode="json", exclude_unset=True), ensure_ascii=False)
 
 
 def _row(job: Job) -> dict[str, object]:
