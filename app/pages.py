@@ -8,7 +8,8 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api_models import Follow, HistorySearch, Submission
+from app.actions import actions_of, editing
+from app.api_models import Follow, HistorySearch, Prefilled, SubmissionForm
 from app.contexts import (
     Corpus,
     HomePage,
@@ -28,12 +29,18 @@ from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
 from app.services import services
-from app.visitor import refuse_others, visitor_with_cookie
+from app.visitor import may_change, refuse_others, visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.errors import (
+    IndexUnavailable,
+    InvalidClaim,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, recipe_named
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import Job
+from worker.jobs import Job, Origin
 from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
@@ -49,15 +56,15 @@ _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
-@describe(HTTP_200=(None, "The form and recent claims"))
+@describe(query=Prefilled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
-    """Show the form."""
-    return _home("", None)
+    """Show the form, filled in with a claim if one is given."""
+    return _home(request.args.get("q", ""), None, edited_from=request.args.get("edited_from", ""))
 
 
 @blueprint.post("/claims")
 @describe(
-    form=Submission,
+    form=SubmissionForm,
     HTTP_303=(None, "The claim's page"),
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
@@ -77,15 +84,18 @@ def submit() -> BaseResponse:
         )
     text = request.form.get("claim", "")
     asked = request.form.get("recipe")
+    edited_from = request.form.get("edited_from", "")
     try:
         recipe = recipe_to_run(asked)
         anyway = request.form.get("anyway") == "1"
-        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie())
+        edited = editing(edited_from)
+        origin = Origin(edited_from=edited.id if edited else None)
+        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie(), origin)
     except InvalidClaim as error:
-        page = _home(text, error.problem, asked=asked)
+        page = _home(text, error.problem, asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     except RecipeUnavailable as error:
-        page = _home(text, None, recipe_problem=error.problem)
+        page = _home(text, None, recipe_problem=error.problem, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
@@ -107,9 +117,12 @@ def claim(job_id: str) -> str:
         if problem is not None:
             problem = services().paths.hidden_in_problem(problem)
         # A recipe may have been removed since the claim was submitted; the worker will report it.
-        recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
+        try:
+            recipe = recipe_named(job.recipe, services().recipes)
+        except UnknownRecipe:
+            recipe = RECIPES[DEFAULT_RECIPE]
         return render(progress_page(job, recipe, events, problem, asked, follow=follow))
-    return render(StoppedPage(job))
+    return render(StoppedPage(job, may_change(services().store.owner(job.id))))
 
 
 @blueprint.post("/claims/<job_id>/cancel")
@@ -149,8 +162,12 @@ def _home(
     problem: Problem | None,
     recipe_problem: Problem | None = None,
     asked: str | None = None,
+    edited_from: str = "",
 ) -> str:
-    """Return the page with the form; ``asked`` is the recipe that was chosen there."""
+    """Return the page with the form; ``asked`` is the recipe that was chosen there.
+
+    ``edited_from``: the id of the claim that ``text`` is made from, "" if it is a new one.
+    """
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     recipes, here = services().recipes, UNKNOWN
@@ -180,6 +197,7 @@ def _home(
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
             asked=_asked_model(worker_health(services().workers)),
+            editing=editing(edited_from),
         )
     )
 
@@ -197,13 +215,13 @@ def _result_page(job: Job) -> ResultPage:
     return ResultPage(
         job=job,
         result=result,
-        permalink=url_for(".claim", job_id=job.id, _external=True),
         files=file_links(job.id, result),
         documents=tuple(document_items(result)),
         hops=hop_items(result),
         proof=proof_item(result),
         attribution=any(map(is_wikipedia, result.credits.values())),
         most_characters=LONGEST,
+        actions=actions_of(job),
     )
 
 

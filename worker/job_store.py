@@ -14,11 +14,12 @@ from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
-from worker.jobs import STATES, Event, Job, ListedJob, State, UnknownJob
+from worker.jobs import STATES, Event, Job, ListedJob, Origin, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
 
 _DELETED_AT_ONCE = 50
+_NEW = Origin()
 
 
 class JobStore:
@@ -27,7 +28,9 @@ class JobStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def submit(self, claim: str, recipe: str, owner: str | None = None) -> tuple[Job, bool]:
+    def submit(
+        self, claim: str, recipe: str, owner: str | None = None, origin: Origin = _NEW
+    ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
         While the same claim of the same owner with the same recipe is pending, its job is
@@ -42,7 +45,14 @@ class JobStore:
                     if row is not None:
                         return Job.model_validate(row), False
                     row = _new(
-                        claim, recipe, owner=owner, pending=pending, state="queued", attempts=0
+                        claim,
+                        recipe,
+                        owner=owner,
+                        edited_from=origin.edited_from,
+                        continued_from=origin.continued_from,
+                        pending=pending,
+                        state="queued",
+                        attempts=0,
                     )
                     session.add(row)
                     session.flush()

@@ -48,6 +48,14 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The claim that a new one was made from, by editing it or by searching on; usually none."""
+
+    edited_from: str | None = None
+    continued_from: str | None = None
+
+
 class Links(_Model):
     """Addresses of a claim: itself in the API, its events, its export, its page."""
 
@@ -91,6 +99,10 @@ class Job(_Model):
     """The claim document, null unless the state is done."""
     error: Problem | None
     """Why it failed, null unless the state is failed."""
+    edited_from: str | None = None
+    """Id of the claim that was edited to make this one, null where none was. It may be gone."""
+    continued_from: str | None = None
+    """Id of the claim whose search this one continues, null where it continues none."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

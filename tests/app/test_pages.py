@@ -329,7 +329,7 @@ def test_the_result_is_at_the_same_address(
     for name in ("json", "md", "csv"):
         assert f"/api/v1/claims/{job.id}/export?format={name}" in page.text
     assert "export?format=claimreview" not in page.text  # only after a person has confirmed
-    assert 'name="confirmed_by" required' in page.text
+    assert '<input id="name" name="name" required' in page.text
     assert f'href="http://localhost/claims/{job.id}"' in page.text
 
 
