@@ -170,7 +170,7 @@ def test_evaluation_and_training_read_the_export(
     assert claims[0].texts == ((first.sentence,),)
     assert claims[1].evidence == ()
     assert claims[1].tempting == (first.document, first.sentence_id)
-    against = [item for item in doubt.selected if item.stance == "REFUTES"]
+    against = [item for item in doubt.evidence if item.stance == "REFUTES"]
     assert [group[-1] for group in claims[2].evidence] == [
         (item.document, item.sentence_id) for item in against
     ]
