@@ -34,7 +34,7 @@ def lines(name: str, given: Iterable[tuple[Feedback, Job]]) -> Iterator[str]:
 
 def _claims(result: ClaimResult, opinion: Opinion) -> Iterator[dict[str, Any]]:
     """Yield the line ``{"claim", "label", "kind", "evidence", "texts"}``."""
-    record = {"claim": result.claim, "label": opinion.label, "kind": _KIND}
+    record: dict[str, Any] = {"claim": result.claim, "label": opinion.label, "kind": _KIND}
     if opinion.label == NOT_ENOUGH_INFO:
         tempting = [_key(result.evidence[number - 1]) for number in opinion.wrong[:1]]
         yield record | {"evidence": []} | ({"tempting": tempting[0]} if tempting else {})

@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Row, delete, exists, func, select
+from sqlalchemy import Row, Select, delete, exists, func, select
 
 from retrieval.errors import EsotericError
 from retrieval.types import Label
@@ -147,7 +148,7 @@ class FeedbackStore:
             session.execute(delete(FeedbackRow).where(FeedbackRow.owner == owner))
 
 
-def _wanted():  # type: ignore[no-untyped-def]
+def _wanted() -> Select[*tuple[Any, ...]]:
     # Not the results of the claims, which are long.
     columns = (
         *(FeedbackRow.id, FeedbackRow.claim_id, FeedbackRow.owner, FeedbackRow.created_at),
@@ -159,7 +160,7 @@ def _wanted():  # type: ignore[no-untyped-def]
     return select(*columns).join(ClaimRow, ClaimRow.id == FeedbackRow.claim_id)
 
 
-def _feedback(row: Row) -> Feedback:  # type: ignore[type-arg]
+def _feedback(row: Row[Any]) -> Feedback:
     opinion = Opinion(row.agrees, row.label, tuple(row.wrong), row.note, row.name)
     return Feedback(
         row.id, row.claim_id, row.claim, row.verdict, opinion, row.created_at, row.owner

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from itertools import groupby
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import NOT_ENOUGH_INFO, Label
@@ -95,7 +96,7 @@ class HistoryStore:
             return list(session.scalars(owned))
 
 
-def _listed(found: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+def _listed(found: ColumnElement[bool]) -> Select[Any]:
     # Not their results, which are long.
     columns = (getattr(ClaimRow, field.name) for field in fields(ListedJob))
     return select(*columns).where(found).order_by(ClaimRow.number.desc())
