@@ -73,7 +73,7 @@ class HistoryStore:
         return [ClaimGroup(tuple(runs)) for _, runs in groups], total or 0
 
     def recipes(self) -> list[str]:
-        """Return the names of the recipes that checked claims."""
+        """Return the names of the recipes of all claims, in their order."""
         names = select(ClaimRow.recipe).distinct().order_by(ClaimRow.recipe)
         with self._database.reading() as session:
             return list(session.scalars(names))

@@ -79,6 +79,9 @@ class ClaimRow(Base):
     __table_args__ = (
         Index("claims_by_state", "state", "lease_until"),
         Index("claims_by_owner", "owner", "number"),
+        # The history needs no row to group claims, and few to show a page of them.
+        Index("claims_by_text", "folded", "number"),
+        Index("claims_by_recipe", "recipe"),
         {"sqlite_autoincrement": True},
     )
 

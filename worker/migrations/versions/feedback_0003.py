@@ -1,4 +1,4 @@
-"""What people say about verdicts, and which claim another one was made from."""
+"""What people say about verdicts; what a claim was made from; indexes for the history."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ def upgrade() -> None:
         sa.UniqueConstraint("claim_id", "owner", name="feedback_once"),
     )
     op.create_index("feedback_by_owner", "feedback", ["owner"])
+    op.create_index("claims_by_text", "claims", ["folded", "number"])
+    op.create_index("claims_by_recipe", "claims", ["recipe"])
 
 
 def downgrade() -> None:
     """Forget them."""
+    op.drop_index("claims_by_recipe", "claims")
+    op.drop_index("claims_by_text", "claims")
     op.drop_table("feedback")
     op.drop_column("claims", "continued_from")
     op.drop_column("claims", "edited_from")
