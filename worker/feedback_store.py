@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, delete, exists, func, select
+from sqlalchemy.exc import IntegrityError
 
 from retrieval.errors import EsotericError
 from retrieval.types import Label
@@ -69,30 +70,34 @@ class FeedbackStore:
         Raises:
             UnknownJob: there is no job with this id.
         """
-        feedback_id = secrets.token_hex(12)
+        while True:
+            try:
+                feedback_id = self._give(job_id, opinion, owner)
+            except IntegrityError:
+                continue  # the claim was deleted meanwhile, or the owner said something else
+            return self.get(feedback_id)
+
+    def _give(self, job_id: str, opinion: Opinion, owner: str | None) -> str:
+        earlier = FeedbackRow.claim_id == job_id, FeedbackRow.owner == owner
+        row = FeedbackRow(
+            id=secrets.token_hex(12),
+            claim_id=job_id,
+            owner=owner,
+            agrees=opinion.agrees,
+            label=opinion.label,
+            wrong=opinion.wrong,
+            note=opinion.note,
+            name=opinion.name,
+            created_at=clock.now(),
+        )
+        feedback_id = row.id
         with self._database.writing() as session:
             if not session.scalar(select(exists().where(ClaimRow.id == job_id))):
                 raise UnknownJob
             if owner is not None:
-                session.execute(
-                    delete(FeedbackRow).where(
-                        FeedbackRow.claim_id == job_id, FeedbackRow.owner == owner
-                    )
-                )
-            session.add(
-                FeedbackRow(
-                    id=feedback_id,
-                    claim_id=job_id,
-                    owner=owner,
-                    agrees=opinion.agrees,
-                    label=opinion.label,
-                    wrong=opinion.wrong,
-                    note=opinion.note,
-                    name=opinion.name,
-                    created_at=clock.now(),
-                )
-            )
-        return self.get(feedback_id)
+                session.execute(delete(FeedbackRow).where(*earlier))
+            session.add(row)
+        return feedback_id
 
     def get(self, feedback_id: str) -> Feedback:
         """Return the feedback.

@@ -241,6 +241,17 @@ def base_and_more_hops(name: str) -> tuple[str, int]:
     return (base, int(more)) if plus and re.fullmatch("[1-9]", more) else (name, 0)
 
 
+def names_of(recipes: Mapping[str, Recipe]) -> list[str]:
+    """Return all names that ``recipe_named`` knows."""
+    further = [
+        f"{name}+{hops}"
+        for name, recipe in recipes.items()
+        if recipe.can_go_on
+        for hops in MORE_HOPS
+    ]
+    return [*recipes, *further]
+
+
 def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
     """Return the recipe of this name; "combined+3" is ``combined`` with a search that goes on.
 
