@@ -10,7 +10,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, pages
+from app import api, api_page, feedback, files, health, pages, search_on, selection, yours
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -67,6 +67,10 @@ def create_app(settings: Settings) -> Flask:
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api_page.blueprint)
+    app.register_blueprint(search_on.blueprint)
+    app.register_blueprint(feedback.blueprint)
+    app.register_blueprint(selection.blueprint)
+    app.register_blueprint(yours.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)

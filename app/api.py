@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 
 from flask import Blueprint, Response, current_app, jsonify, request, url_for
@@ -25,12 +24,15 @@ from app.api_models import (
 )
 from app.corpus import listed_corpora
 from app.errors import RequestRefused
-from app.export import EXPORTS, export
+from app.export import EXPORTS, confirmation, export
 from app.history import listed_claims
+from app.json_body import json_body
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
+from app.visitor import refuse_others, visitor
 from retrieval.errors import Problem
+from worker.feedback_store import FeedbackStore
 from worker.jobs import Job
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -53,7 +55,8 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
     recipe = recipe_to_run(asked.recipe)
-    job = Accepted.model_validate(services().queue.submit(asked.claim, recipe, asked.anyway))
+    submitted = services().queue.submit(asked.claim, recipe, asked.anyway, visitor())
+    job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
 
@@ -61,19 +64,21 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 @describe(
     query=ClaimSearch,
     HTTP_200=(Claims, "The page"),
-    HTTP_400=(Error, "'page' or 'limit' is out of range"),
+    HTTP_400=(Error, "A number is out of range, or a filter has no such value"),
 )
 def claims() -> Response:
-    """List the claims that contain the words ``q``, newest first, page by page."""
+    """List the claims that pass all filters, newest first, page by page."""
     try:
         asked = ClaimSearch.model_validate(request.args.to_dict())
     except ValidationError as error:
+        wrong = str(error.errors()[0]["loc"][0])
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,
             Problem(
-                "bad_page",
-                "'page' or 'limit' is not a number that can be listed.",
-                "Pages count from 1; a page has 1 to 100 claims.",
+                "bad_page" if wrong in ("page", "limit") else "bad_filter",
+                f"{wrong!r} has a value that nothing can be listed by.",
+                "Pages count from 1; a page has 1 to 100 claims. The API's description has the"
+                " values of the filters.",
             ),
         ) from error
     return answer(listed_claims(asked))
@@ -120,7 +125,7 @@ def progress(job_id: str) -> Response:
     HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
     HTTP_204=(None, "Deleted"),
     HTTP_400=(Error, "'forget' is not 0 or 1"),
-    HTTP_403=_FROM_ANOTHER_SITE,
+    HTTP_403=(Error, "From another site, or another visitor's"),
     HTTP_404=_NO_CLAIM,
 )
 def cancel(job_id: str) -> Response:
@@ -136,6 +141,7 @@ def cancel(job_id: str) -> Response:
                 "Send forget=1 to delete the claim, or leave it out to cancel it.",
             ),
         ) from error
+    refuse_others(services().store.owner(job_id))
     if forget:
         services().store.delete(job_id)
         return Response(status=HTTPStatus.NO_CONTENT)
@@ -148,7 +154,7 @@ def cancel(job_id: str) -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format"),
     HTTP_404=_NO_CLAIM,
-    HTTP_409=(Error, "There is no result"),
+    HTTP_409=(Error, "There is no result, or no person has confirmed it for a ClaimReview"),
 )
 def export_claim(job_id: str) -> Response:
     """Return the result as a file."""
@@ -172,10 +178,21 @@ def export_claim(job_id: str) -> Response:
                 "Wait until its state is done, or submit it again.",
             ),
         )
-    person = request.args.get("confirmed_by", "").strip()
+    confirmed = None
+    if name == "claimreview":
+        confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
+        if confirmed is None:
+            raise RequestRefused(
+                HTTPStatus.CONFLICT,
+                Problem(
+                    "not_confirmed",
+                    "No person has confirmed this verdict, and a ClaimReview is a person's.",
+                    "Read the evidence, and agree with the verdict under your name.",
+                ),
+            )
     page = url_for("pages.claim", job_id=job.id, _external=True)
     return Response(
-        export(name, job, page, person),
+        export(name, job, page, confirmed),
         mimetype=EXPORTS[name].media_type,
         headers={
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
@@ -205,26 +222,7 @@ def openapi() -> Response:
 
 
 def _submission() -> Submission:
-    if request.mimetype != "application/json":
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is not declared as JSON.",
-                "Send it with the header Content-Type: application/json.",
-            ),
-        )
-    try:
-        body = json.loads(request.get_data().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "malformed_json",
-                "The body is not JSON in UTF-8.",
-                'Send an object like {"claim": "Water boils at 100 degrees."}.',
-            ),
-        ) from error
+    body = json_body('{"claim": "Water boils at 100 degrees."}')
     try:
         return Submission.model_validate(body)
     except ValidationError as error:

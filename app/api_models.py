@@ -33,6 +33,28 @@ class Submission(_Model):
     not answer."""
 
 
+class SubmissionForm(_Model):
+    """A claim to be checked."""
+
+    claim: str
+    """The claim, at most 500 characters."""
+    recipe: str | None = None
+    """Name of a recipe that can run here; left out: the default one."""
+    anyway: Literal["0", "1"] = "0"
+    """1: also a link, a text in another language, or a question that yes or no does not answer."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from."""
+
+
+class Prefilled(_Model):
+    """What the form is filled in with."""
+
+    q: str = ""
+    """The claim."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from; its doubtful words are selected."""
+
+
 class Accepted(_Model):
     """A claim that was submitted."""
 
@@ -112,20 +134,128 @@ class Forget(_Model):
 
 
 class HistorySearch(_Model):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
     q: str = ""
     """Words of the claim."""
-    page: Whole = 1
+    whose: Literal["", "yours", "all"] = ""
+    """`yours`: only those that were submitted with the cookie of the request."""
+    verdict: Literal["", "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"] = ""
+    """The verdict."""
+    level: Literal["", "settled", "probably", "leans", "unsettled"] = ""
+    """How sure the verdict is."""
+    recipe: str = ""
+    """Name of the recipe."""
+    state: Literal["", "queued", "running", "done", "failed", "cancelled"] = ""
+    """The state."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     """Number of the page, from 1."""
 
 
 class ClaimSearch(HistorySearch):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     """How many claims a page has."""
+
+
+class Selection(_Model):
+    """What to do with several claims."""
+
+    claim: tuple[str, ...]
+    """Ids of the claims."""
+    do: Literal["compare", "csv", "json", "delete"]
+    """`csv` and `json` answer with a file."""
+
+
+class FeedbackGiven(_Model):
+    """What somebody says about a verdict."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agrees: bool
+    """Whether the verdict is right."""
+    label: Label | None = None
+    """What the verdict should be; needed where `agrees` is false, and not read where it is true."""
+    wrong: Annotated[tuple[Whole, ...], Field(max_length=100)] = ()
+    """The evidence whose stance is wrong, as numbers of `evidence`, from 1."""
+    note: str = ""
+    """A note, at most 2,000 characters."""
+    name: str = ""
+    """Name of the person, at most 100 characters. It is shown with the feedback. An agreement with
+    a name confirms the verdict, which then can be exported as a ClaimReview of that person."""
+
+
+class FeedbackForm(_Model):
+    """What somebody says about a verdict."""
+
+    agrees: Literal["0", "1"] = "0"
+    """1: the verdict is right."""
+    label: Label | None = None
+    """What it should be, where it is not right."""
+    wrong: tuple[Whole, ...] = ()
+    """The evidence that is labelled wrong, as numbers from 1."""
+    note: str = ""
+    """A note."""
+    name: str = ""
+    """Name of the person, which is shown with the feedback."""
+
+
+class FeedbackItem(_Model):
+    """What somebody said about a verdict."""
+
+    id: str
+    """Its id."""
+    claim_id: str
+    """Id of the claim."""
+    claim: str
+    """The claim."""
+    verdict: Label
+    """The verdict that it is about."""
+    agrees: bool
+    """Whether the person agrees with it."""
+    label: Label
+    """What the verdict should be."""
+    wrong: tuple[Whole, ...]
+    """The evidence whose stance is wrong, as numbers of `evidence`, from 1."""
+    note: str
+    """A note, empty if there is none."""
+    name: str
+    """Name of the person, empty if none was given."""
+    created_at: Moment
+    """When it was given."""
+
+
+class FeedbackSearch(_Model):
+    """Which feedback to list."""
+
+    whose: Literal["", "yours", "all"] = ""
+    """`yours`: only what was given with the cookie of the request."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+    """Number of the page, from 1."""
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    """How many a page has."""
+
+
+class FeedbackList(_Model):
+    """One page of the feedback, newest first."""
+
+    feedback: tuple[FeedbackItem, ...]
+    """The feedback of the page; none after the last page."""
+    total: Whole
+    """How much there is."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
+
+
+class FeedbackFormat(_Model):
+    """Which file to return."""
+
+    format: Literal["claims", "pairs"] = "claims"
+    """`claims`: lines that `esoteric evaluate --claims` and the trainings read; `pairs`: lines for
+    `esoteric evaluate --pairs`."""
 
 
 class ListedVerdict(_Model):
@@ -196,10 +326,7 @@ class ExportFormat(_Model):
     """Which file to return."""
 
     format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
-    """Format of the file."""
-    confirmed_by: str = ""
-    """Who has read the evidence and confirms the verdict: the author of `claimreview`. Without
-    a name it is the program."""
+    """Format of the file. `claimreview` needs the agreement of a person with a name."""
 
 
 class Error(_Model):

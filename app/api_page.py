@@ -44,8 +44,8 @@ ENDPOINTS = (
     Endpoint(
         "export",
         "GET /api/v1/claims/ID/export",
-        "The result as a file; the format is json, md, csv or claimreview. “confirmed_by” names"
-        " who has read the evidence, the author of a claimreview.",
+        "The result as a file; the format is json, md, csv or claimreview. A claimreview is of the"
+        " person who has agreed with the verdict under a name; without one there is none.",
         "curl -s 'ADDRESS/api/v1/claims/ID/export?format=md'",
         'print(service.export("ID", "md").decode())',
     ),
@@ -53,7 +53,8 @@ ENDPOINTS = (
         "claims",
         "GET /api/v1/claims",
         "The claims that contain the words “q”, or all of them, newest first, with their verdicts."
-        " A page has 20, or as many as “limit” says, at most 100.",
+        " “verdict”, “level”, “recipe” and “state” choose among them, and “whose=yours” those of"
+        " the cookie of the request. A page has 20, or as many as “limit” says, at most 100.",
         "curl -s 'ADDRESS/api/v1/claims?q=sputnik&page=1&limit=20'",
         'for claim in service.claims("sputnik")["claims"]:\n    print(claim["claim"],'
         ' claim["verdict"])',
@@ -62,10 +63,53 @@ ENDPOINTS = (
         "cancel",
         "DELETE /api/v1/claims/ID",
         "Cancels a claim that is pending; a finished one stays as it is. With “forget=1” the claim"
-        " is deleted, with its events and its result.",
+        " is deleted, with its events, its result and its feedback. A claim that was submitted"
+        " with a browser can be changed with the cookie of that browser only.",
         "curl -s -X DELETE ADDRESS/api/v1/claims/ID\n"
         "curl -s -X DELETE 'ADDRESS/api/v1/claims/ID?forget=1'",
         'service.cancel("ID")\nservice.delete("ID")',
+    ),
+    Endpoint(
+        "say",
+        "POST /api/v1/claims/ID/feedback",
+        "Says what the verdict should be. “label” is needed without agreement; “wrong” are the"
+        " numbers of the evidence that is labelled wrong; “note” and “name” are optional. It stays"
+        " in this service.",
+        "curl -s ADDRESS/api/v1/claims/ID/feedback -H 'Content-Type: application/json' -d"
+        ' \'{"agrees": false, "label": "NOT ENOUGH INFO", "wrong": [1]}\'',
+        'service.say("ID", agrees=True, name="Ida Holm")\n'
+        'print(service.export("ID", "claimreview").decode())',
+    ),
+    Endpoint(
+        "feedback",
+        "GET /api/v1/feedback",
+        "What people say about verdicts, newest first; with “whose=yours” what was said with the"
+        " cookie of the request.",
+        "curl -s 'ADDRESS/api/v1/feedback?page=1&limit=20'",
+        'for said in service.feedback()["feedback"]:\n    print(said["claim"], said["label"])',
+    ),
+    Endpoint(
+        "export-feedback",
+        "GET /api/v1/feedback/export",
+        "The same as JSON lines: “claims” for esoteric evaluate --claims and for trainings,"
+        " “pairs” for esoteric evaluate --pairs.",
+        "curl -s 'ADDRESS/api/v1/feedback/export?format=claims'",
+        'print(service.export_feedback("pairs").decode())',
+    ),
+    Endpoint(
+        "one-feedback",
+        "GET /api/v1/feedback/FEEDBACK",
+        "One piece of feedback; FEEDBACK is its id.",
+        "curl -s ADDRESS/api/v1/feedback/FEEDBACK",
+        'print(service.one_feedback("FEEDBACK")["note"])',
+    ),
+    Endpoint(
+        "delete-feedback",
+        "DELETE /api/v1/feedback/FEEDBACK",
+        "Deletes it. What was said with a browser can be deleted with the cookie of that browser"
+        " only.",
+        "curl -s -X DELETE -w '%{http_code}' ADDRESS/api/v1/feedback/FEEDBACK",
+        'service.delete_feedback("FEEDBACK")',
     ),
     Endpoint(
         "recipes",

@@ -13,12 +13,15 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
+from app.api_models import HistorySearch
 from app.documents import DocumentItem
 from app.hops import HopItem
 from app.proof import ProofItem
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
+from worker.feedback_store import Feedback
+from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
 from worker.reports import AskedModel
 
@@ -68,13 +71,47 @@ class HopRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Editing:
+    """A claim that is edited: its id and text, and the words of it to select, "" for none."""
+
+    id: str
+    claim: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What can be done with the result of the claim ``id``.
+
+    ``given``: what the visitor has said about it; ``agreed`` and ``disagreed``: how many visitors
+    have said so. ``confirmed_by``: the author that a ClaimReview would have, "" if it has none.
+    ``search_on``: for how many more hops, 0 if it cannot go on. ``edited_from`` and
+    ``continued_from``: the claim that this one was made from, if it is still there.
+    """
+
+    id: str
+    permalink: str
+    may_delete: bool
+    given: Feedback | None
+    agreed: int
+    disagreed: int
+    confirmed_by: str
+    edit: str
+    compare: str
+    search_on: int
+    edited_from: Job | None
+    continued_from: Job | None
+
+
+@dataclass(frozen=True, slots=True)
 class HomePage:
     """The page with the form.
 
     ``problem`` is set if ``claim`` was refused, ``recipe_problem`` if the recipe cannot run here.
 
     ``offers_anyway``: the claim can be checked in spite of the problem. ``usual``: the name of the
-    recipe of the examples; ``chosen``: of the one that is selected in the form.
+    recipe of the examples; ``chosen``: of the one that is selected in the form. ``editing``: the
+    claim that this one is made from, if any.
     ``asked``: ``None`` where there is no language model.
     """
 
@@ -93,6 +130,7 @@ class HomePage:
     usual: str
     chosen: str
     asked: AskedModel | None
+    editing: Editing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +164,7 @@ class ProgressPage:
 class ResultPage:
     """A claim that is done: its ``job`` and the result of that.
 
-    ``permalink``: the address of the page. ``files``: addresses for documents that have none, by
+    ``files``: addresses for documents that have none, by
     their ids. ``documents``: those that contain evidence first. ``proof``: ``None`` where the
     recipe makes none, or where it does not agree with the verdict.
     """
@@ -134,13 +172,13 @@ class ResultPage:
     template: ClassVar[str] = "result.html"
     job: Job
     result: ClaimResult
-    permalink: str
     files: Mapping[str, str]
     documents: tuple[DocumentItem, ...]
     hops: tuple[HopItem, ...]
     proof: ProofItem | None
     attribution: bool
     most_characters: int
+    actions: Actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +187,50 @@ class StoppedPage:
 
     template: ClassVar[str] = "stopped.html"
     job: Job
+    may_delete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackPage:
+    """Page ``number`` of the ``pages`` with what people say about verdicts, newest first.
+
+    ``yours``: only that of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
+    much there is.
+    """
+
+    template: ClassVar[str] = "feedback.html"
+    yours: bool
+    owner: str | None
+    given: tuple[Feedback, ...]
+    total: int
+    number: int
+    pages: int
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Page ``number`` of the ``pages`` with all claims so far."""
+    """Page ``number`` of the ``pages`` with the claims so far that pass the filters of ``search``.
+
+    ``yours``: only those of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
+    many claims there are. ``filtered``: some of them may be left out. ``recipes``: to choose from.
+    The addresses are of the two lists with the same filters, and of the pages around this one, ""
+    where there is none.
+    """
 
     template: ClassVar[str] = "history.html"
-    query: str
-    rows: tuple[ListedJob, ...]
+    search: HistorySearch
+    yours: bool
+    owner: str | None
+    groups: tuple[ClaimGroup, ...]
     total: int
+    filtered: bool
     number: int
     pages: int
+    recipes: tuple[str, ...]
+    yours_address: str
+    all_address: str
+    newer: str
+    older: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +269,14 @@ class ErrorPage:
 
 
 Page: TypeAlias = (
-    HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ApiPage | ErrorPage
+    HomePage
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | FeedbackPage
+    | HistoryPage
+    | ApiPage
+    | ErrorPage
 )
 
 

@@ -26,6 +26,7 @@ from retrieval.errors import (
 )
 from worker.broker import BrokerUnavailable
 from worker.database import StoreUnavailable
+from worker.feedback_store import UnknownFeedback
 from worker.jobs import UnknownJob
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownJob, HTTPStatus.NOT_FOUND),
+    (UnknownFeedback, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),

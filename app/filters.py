@@ -27,6 +27,7 @@ from retrieval.words import (
     OPERATORS,
     STAGES,
     STANCES,
+    STATES,
     VERDICTS,
     Level,
     balance_words,
@@ -62,11 +63,11 @@ class Badge:
     level: Level = "settled"
 
 
-_STATES = {
-    "queued": Badge("pending", "Waiting"),
-    "running": Badge("pending", "Being checked"),
-    "failed": Badge("stopped", "Failed"),
-    "cancelled": Badge("stopped", "Cancelled"),
+_STATES: dict[str, Look] = {
+    "queued": "pending",
+    "running": "pending",
+    "failed": "stopped",
+    "cancelled": "stopped",
 }
 
 
@@ -99,7 +100,7 @@ def verdict_badge(verdict: Verdict) -> Badge:
 def job_badge(job: ListedJob) -> Badge:
     """Return the verdict of a finished job, or the state of any other."""
     if job.label is None:
-        return _STATES[job.state]
+        return Badge(_STATES[job.state], STATES[job.state])
     of = job.label, job.confidence, job.leans
     return Badge(LOOKS[job.label], verdict_words(*of), level_of(*of))
 

@@ -8,10 +8,10 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api_models import Follow, HistorySearch, Submission
+from app.actions import actions_of, editing
+from app.api_models import Follow, HistorySearch, Prefilled, SubmissionForm
 from app.contexts import (
     Corpus,
-    HistoryPage,
     HomePage,
     OtherRecipes,
     ResultPage,
@@ -22,18 +22,25 @@ from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents import document_items
 from app.errors import RequestRefused, status_of
 from app.files import file_links
-from app.history import as_stored
+from app.history import history_page
 from app.hops import hop_items
 from app.openapi import describe
 from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
 from app.services import services
+from app.visitor import may_change, refuse_others, visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.errors import (
+    IndexUnavailable,
+    InvalidClaim,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, recipe_named
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import Job
+from worker.jobs import Job, Origin
 from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
@@ -45,20 +52,19 @@ EXAMPLES = (
     "Mary Shelley kept a diary about her cats.",
 )
 RECENT_CLAIMS = 6
-CLAIMS_PER_PAGE = 20
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
-@describe(HTTP_200=(None, "The form and recent claims"))
+@describe(query=Prefilled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
-    """Show the form."""
-    return _home("", None)
+    """Show the form, filled in with a claim if one is given."""
+    return _home(request.args.get("q", ""), None, edited_from=request.args.get("edited_from", ""))
 
 
 @blueprint.post("/claims")
 @describe(
-    form=Submission,
+    form=SubmissionForm,
     HTTP_303=(None, "The claim's page"),
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
@@ -78,14 +84,18 @@ def submit() -> BaseResponse:
         )
     text = request.form.get("claim", "")
     asked = request.form.get("recipe")
+    edited_from = request.form.get("edited_from", "")
     try:
         recipe = recipe_to_run(asked)
-        job = services().queue.submit(text, recipe, request.form.get("anyway") == "1")
+        anyway = request.form.get("anyway") == "1"
+        edited = editing(edited_from)
+        origin = Origin(edited_from=edited.id if edited else None)
+        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie(), origin)
     except InvalidClaim as error:
-        page = _home(text, error.problem, asked=asked)
+        page = _home(text, error.problem, asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     except RecipeUnavailable as error:
-        page = _home(text, None, recipe_problem=error.problem)
+        page = _home(text, None, recipe_problem=error.problem, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
@@ -107,30 +117,35 @@ def claim(job_id: str) -> str:
         if problem is not None:
             problem = services().paths.hidden_in_problem(problem)
         # A recipe may have been removed since the claim was submitted; the worker will report it.
-        recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
+        try:
+            recipe = recipe_named(job.recipe, services().recipes)
+        except UnknownRecipe:
+            recipe = RECIPES[DEFAULT_RECIPE]
         return render(progress_page(job, recipe, events, problem, asked, follow=follow))
-    return render(StoppedPage(job))
+    return render(StoppedPage(job, may_change(services().store.owner(job.id))))
 
 
 @blueprint.post("/claims/<job_id>/cancel")
 @describe(
     HTTP_303=(None, "The claim's page"),
-    HTTP_403=(None, "From another site"),
+    HTTP_403=(None, "From another site, or another visitor's"),
     HTTP_404=(None, "No such claim"),
 )
 def cancel(job_id: str) -> BaseResponse:
     """Cancel a claim and redirect to its page."""
+    refuse_others(services().store.owner(job_id))
     return _see_claim(services().queue.cancel(job_id).id)
 
 
 @blueprint.post("/claims/<job_id>/delete")
 @describe(
     HTTP_303=(None, "The history"),
-    HTTP_403=(None, "From another site"),
+    HTTP_403=(None, "From another site, or another visitor's"),
     HTTP_404=(None, "No such claim"),
 )
 def delete(job_id: str) -> BaseResponse:
     """Delete a claim with all that belongs to it, and redirect to the history."""
+    refuse_others(services().store.owner(job_id))
     services().store.delete(job_id)
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
@@ -138,18 +153,8 @@ def delete(job_id: str) -> BaseResponse:
 @blueprint.get("/claims")
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
-    """Show all claims so far, newest first."""
-    query = as_stored(request.args.get("q", ""))
-    asked = request.args.get("page", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
-    number = max(1, number)
-    store = services().store
-    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    pages = max(1, -(-total // CLAIMS_PER_PAGE))
-    if number > pages:
-        number = pages
-        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    return render(HistoryPage(query, tuple(jobs), total, number, pages))
+    """Show the claims so far, newest first."""
+    return render(history_page(request.args.to_dict()))
 
 
 def _home(
@@ -157,8 +162,12 @@ def _home(
     problem: Problem | None,
     recipe_problem: Problem | None = None,
     asked: str | None = None,
+    edited_from: str = "",
 ) -> str:
-    """Return the page with the form; ``asked`` is the recipe that was chosen there."""
+    """Return the page with the form; ``asked`` is the recipe that was chosen there.
+
+    ``edited_from``: the id of the claim that ``text`` is made from, "" if it is a new one.
+    """
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     recipes, here = services().recipes, UNKNOWN
@@ -188,6 +197,7 @@ def _home(
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
             asked=_asked_model(worker_health(services().workers)),
+            editing=editing(edited_from),
         )
     )
 
@@ -205,13 +215,13 @@ def _result_page(job: Job) -> ResultPage:
     return ResultPage(
         job=job,
         result=result,
-        permalink=url_for(".claim", job_id=job.id, _external=True),
         files=file_links(job.id, result),
         documents=tuple(document_items(result)),
         hops=hop_items(result),
         proof=proof_item(result),
         attribution=any(map(is_wikipedia, result.credits.values())),
         most_characters=LONGEST,
+        actions=actions_of(job),
     )
 
 

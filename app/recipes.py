@@ -9,7 +9,7 @@ from app.corpus import searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
 from retrieval.pipeline.runnable import Runnable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.recipes.recipes import DEFAULT_RECIPE, base_and_more_hops, recipe_named
 
 # Until an index is known, claims are accepted and wait.
 UNKNOWN = Runnable(DEFAULT_RECIPE, {})
@@ -30,8 +30,9 @@ def recipe_to_run(asked: str | None) -> str:
     """
     here = _runnable() or UNKNOWN
     name = here.usual if asked is None else recipe_named(asked, services().recipes).name
-    if name in here.problems:
-        problem = here.problems[name]
+    base = base_and_more_hops(name)[0]
+    if base in here.problems:
+        problem = here.problems[base]
         message = f"The recipe {name} cannot run here. {problem.message}"
         raise RecipeUnavailable(problem.code, message, problem.hint)
     return name

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -108,6 +108,39 @@ class Esoteric:
     def export(self, job: str, kind: str = "json") -> bytes:
         """Return the result as a file: json, md, csv or claimreview."""
         return self._bytes("GET", f"/claims/{job}/export?format={kind}")
+
+    def say(
+        self,
+        job: str,
+        agrees: bool,
+        label: str | None = None,
+        wrong: Sequence[int] = (),
+        note: str = "",
+        name: str = "",
+    ) -> Document:
+        """Say what the verdict of a claim should be, and return the feedback with its ``id``.
+
+        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled wrong.
+        An agreement under a ``name`` allows the export as a ClaimReview.
+        """
+        body = {"agrees": agrees, "label": label, "wrong": list(wrong), "note": note, "name": name}
+        return self._json("POST", f"/claims/{job}/feedback", body)
+
+    def feedback(self, page: int = 1, limit: int = 20) -> Document:
+        """Return one page of what people say about verdicts, newest first."""
+        return self._json("GET", f"/feedback?{urlencode({'page': page, 'limit': limit})}")
+
+    def one_feedback(self, feedback: str) -> Document:
+        """Return one piece of feedback."""
+        return self._json("GET", f"/feedback/{feedback}")
+
+    def export_feedback(self, kind: str = "claims") -> bytes:
+        """Return all feedback as JSON lines: claims, or pairs of claim and evidence."""
+        return self._bytes("GET", f"/feedback/export?format={kind}")
+
+    def delete_feedback(self, feedback: str) -> None:
+        """Delete one piece of feedback."""
+        self._bytes("DELETE", f"/feedback/{feedback}")
 
     def cancel(self, job: str) -> Document:
         """Cancel a claim that is pending, and return it."""

@@ -28,6 +28,19 @@ VERDICTS: dict[Label, str] = {
     REFUTES: "Refuted",
     NOT_ENOUGH_INFO: "Not settled",
 }
+LEVELS: dict[Level, str] = {
+    "settled": "Settled",
+    "probably": "Probably",
+    "leans": "Leans",
+    "unsettled": "Not settled",
+}
+STATES = {
+    "queued": "Waiting",
+    "running": "Being checked",
+    "done": "Done",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
 STANCES: dict[Label, str] = {
     SUPPORTS: "Supports",
     REFUTES: "Refutes",

@@ -18,7 +18,7 @@ from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
 from worker.database import StoreUnavailable
 from worker.job_store import JobStore
-from worker.jobs import Job
+from worker.jobs import Job, Origin
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -30,6 +30,8 @@ REDIS_ANSWER_SECONDS = 1.5
 # Redis delivers a message again if it is not acknowledged within this time. The
 # reaper is much faster, so this only cleans up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
+
+_NEW = Origin()
 
 logger = logging.getLogger(__name__)
 
@@ -137,11 +139,19 @@ class Queue:
         self._celery = make_celery(settings)
         self._store = store
 
-    def submit(self, text: str, recipe: str, anyway: bool = False) -> Job:
+    def submit(
+        self,
+        text: str,
+        recipe: str,
+        anyway: bool = False,
+        owner: str | None = None,
+        origin: Origin = _NEW,
+    ) -> Job:
         """Return the job that checks this claim: a new one, or the one that is pending.
 
         ``anyway``: also a link, a text in another language or a question. Only here they are
-        refused: the worker checks every claim that it gets.
+        refused: the worker checks every claim that it gets. ``owner``: the visitor who submits it.
+        ``origin``: the claim that it was made from.
 
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
@@ -153,7 +163,7 @@ class Queue:
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
         while True:
-            job, new = self._store.submit(claim, name)
+            job, new = self._store.submit(claim, name, owner, origin)
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):
                 return job

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import fields
 from hashlib import sha256
 
 from sqlalchemy import delete, exists, func, or_, select
@@ -14,9 +13,13 @@ from retrieval.result import ClaimResult
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
-from worker.jobs import STATES, Event, Job, ListedJob, State, UnknownJob
+from worker.history_store import ClaimFilter, HistoryStore
+from worker.jobs import STATES, Event, Job, ListedJob, Origin, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
+
+_DELETED_AT_ONCE = 50
+_NEW = Origin()
 
 
 class JobStore:
@@ -25,20 +28,32 @@ class JobStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def submit(self, claim: str, recipe: str) -> tuple[Job, bool]:
+    def submit(
+        self, claim: str, recipe: str, owner: str | None = None, origin: Origin = _NEW
+    ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
-        While the same claim with the same recipe is pending, its job is returned,
-        even if many processes submit it at once.
+        While the same claim of the same owner with the same recipe is pending, its job is
+        returned, even if many processes submit it at once. Two owners never share a job, so that
+        neither can cancel the other's.
         """
-        pending = sha256(f"{recipe}\0{claim}".encode()).hexdigest()
+        pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
             try:
                 with self.database.writing() as session:
                     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
                     if row is not None:
                         return Job.model_validate(row), False
-                    row = _new(claim, recipe, pending=pending, state="queued", attempts=0)
+                    row = _new(
+                        claim,
+                        recipe,
+                        owner=owner,
+                        edited_from=origin.edited_from,
+                        continued_from=origin.continued_from,
+                        pending=pending,
+                        state="queued",
+                        attempts=0,
+                    )
                     session.add(row)
                     session.flush()
                     return Job.model_validate(row), True
@@ -88,6 +103,15 @@ class JobStore:
         with self.database.reading() as session:
             return Job.model_validate(_row(session, job_id))
 
+    def owner(self, job_id: str) -> str | None:
+        """Return who submitted the job, ``None`` if it belongs to nobody.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.reading() as session:
+            return _row(session, job_id).owner
+
     def events(self, job_id: str, since: int) -> list[Event]:
         """Return the events of a job with a number above ``since``, in order."""
         wanted = select(EventRow).where(EventRow.claim_id == job_id, EventRow.n > since)
@@ -105,13 +129,7 @@ class JobStore:
 
         Letter case is ignored; ``%`` and ``_`` have no special meaning.
         """
-        found = ClaimRow.folded.contains(text.casefold(), autoescape=True)
-        # Not their results, which are long.
-        page = select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob))).where(found)
-        page = page.order_by(ClaimRow.number.desc()).limit(limit).offset(offset)
-        with self.database.reading() as session:
-            total = session.scalar(select(func.count(ClaimRow.number)).where(found))
-            return [ListedJob(*row) for row in session.execute(page)], total or 0
+        return HistoryStore(self.database).listed(ClaimFilter(text), limit, offset)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -142,9 +160,23 @@ class JobStore:
             UnknownJob: there is no job with this id.
         """
         with self.database.writing() as session:
-            row = _row(session, job_id)
-            session.execute(delete(AnswerRow).where(answers_to(row)))
-            session.execute(delete(ClaimRow).where(ClaimRow.id == job_id))  # with its events
+            _delete(session, _row(session, job_id))
+
+    def delete_all_of(self, owner: str) -> None:
+        """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
+        part = select(ClaimRow).where(ClaimRow.owner == owner).limit(_DELETED_AT_ONCE)
+        while True:
+            with self.database.writing() as session:
+                rows = session.scalars(part).all()
+                for row in rows:
+                    _delete(session, row)
+            if not rows:
+                return
+
+
+def _delete(session: Session, row: ClaimRow) -> None:
+    session.execute(delete(AnswerRow).where(answers_to(row)))
+    session.execute(delete(ClaimRow).where(ClaimRow.id == row.id))  # with its events
 
 
 def _row(session: Session, job_id: str) -> ClaimRow:

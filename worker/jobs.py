@@ -48,6 +48,14 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The claim that a new one was made from, by editing it or by searching on; usually none."""
+
+    edited_from: str | None = None
+    continued_from: str | None = None
+
+
 class Links(_Model):
     """Addresses of a claim: itself in the API, its events, its export, its page."""
 
@@ -91,6 +99,10 @@ class Job(_Model):
     """The claim document, null unless the state is done."""
     error: Problem | None
     """Why it failed, null unless the state is failed."""
+    edited_from: str | None = None
+    """Id of the claim that was edited to make this one, null where none was. It may be gone."""
+    continued_from: str | None = None
+    """Id of the claim whose search this one continues, null where it continues none."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -104,7 +116,7 @@ class ListedJob:
     """A job in a list.
 
     ``label``, ``confidence``, ``leans``: of its verdict; ``label`` is ``None`` until it is done,
-    ``confidence`` also for jobs of older versions.
+    ``confidence`` also for jobs of older versions. ``owner``: ``None`` if it belongs to nobody.
     """
 
     id: str
@@ -115,6 +127,7 @@ class ListedJob:
     confidence: float | None
     leans: Label | None
     created_at: datetime
+    owner: str | None
 
 
 class Event(_Model):

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Integer,
     String,
     Text,
+    UniqueConstraint,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -25,7 +26,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "0001"
+REVISION = "feedback_0003"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -49,7 +50,7 @@ class AsJson(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def __init__(self, kind: type) -> None:
+    def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
@@ -77,6 +78,10 @@ class ClaimRow(Base):
     __tablename__ = "claims"
     __table_args__ = (
         Index("claims_by_state", "state", "lease_until"),
+        Index("claims_by_owner", "owner", "number"),
+        # The history needs no row to group claims, and few to show a page of them.
+        Index("claims_by_text", "folded", "number"),
+        Index("claims_by_recipe", "recipe"),
         {"sqlite_autoincrement": True},
     )
 
@@ -89,7 +94,13 @@ class ClaimRow(Base):
     # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
     folded: Mapped[str]
     recipe: Mapped[str] = mapped_column(String(64))
-    # A digest of claim and recipe while the job is pending, NULL afterwards. UNIQUE allows
+    # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
+    # or a program without a cookie submitted it.
+    owner: Mapped[str | None] = mapped_column(String(64))
+    # The claim that its author edited, or whose search this one continues. That one may be gone.
+    edited_from: Mapped[str | None] = mapped_column(String(32))
+    continued_from: Mapped[str | None] = mapped_column(String(32))
+    # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
     # many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(16))
@@ -138,6 +149,31 @@ class EventRow(Base):
     message: Mapped[str]
     done: Mapped[int]
     of: Mapped[int]
+
+
+class FeedbackRow(Base):
+    """What a visitor says about a verdict."""
+
+    __tablename__ = "feedback"
+    __table_args__ = (
+        # NULL is not equal to NULL: programs without a cookie may give any number.
+        UniqueConstraint("claim_id", "owner", name="feedback_once"),
+        Index("feedback_by_owner", "owner"),
+        {"sqlite_autoincrement": True},
+    )
+
+    number: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(String(32), unique=True)
+    claim_id: Mapped[str] = mapped_column(String(32), ForeignKey("claims.id", ondelete="CASCADE"))
+    owner: Mapped[str | None] = mapped_column(String(64))
+    agrees: Mapped[bool]
+    label: Mapped[str] = mapped_column(String(16))
+    wrong: Mapped[tuple[int, ...]] = mapped_column(AsJson(tuple[int, ...]))
+    note: Mapped[str]
+    name: Mapped[str]
+    created_at: Mapped[datetime]
 
 
 class WorkerRow(Base):

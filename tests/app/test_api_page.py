@@ -52,7 +52,7 @@ def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     calls = {
-        f"{method.upper()} {path.replace('{job_id}', 'ID')}"
+        f"{method.upper()} {path.format(job_id='ID', feedback_id='FEEDBACK')}"
         for path, operations in described["paths"].items()
         if path.startswith("/api/v1/")
         for method in operations
@@ -77,14 +77,17 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     for name in calls:  # a claim is deleted by its own block only
         job = service.submit(f"{CLAIM[:-1]} or {name}.")["id"]
         service.result(job)
-        command = calls[name].replace("ID", job)
+        said = service.say(job, agrees=True)["id"]
+        command = calls[name].replace("ID", job).replace("FEEDBACK", said)
         run = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=True)
         assert run.stdout
         assert not run.stdout.startswith('{"error"')
     for number, code in enumerate(python):
         job = service.submit(f"{CLAIM[:-1]} or {number}.")["id"]
         service.result(job)
-        code = code.replace("ID", job).replace("esoteric_client", "examples.esoteric_client")
+        said = service.say(job, agrees=True)["id"]
+        code = code.replace("ID", job).replace("FEEDBACK", said)
+        code = code.replace("esoteric_client", "examples.esoteric_client")
         exec(code, {"service": service})
 
 
