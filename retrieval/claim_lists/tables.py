@@ -78,9 +78,8 @@ def xlsx_records(name: str, content: bytes, has_claims: Callable[[str], bool]) -
     from retrieval.corpora.records.workbook import opened_workbook, plain_text
 
     try:
-        with zipfile.ZipFile(
-            io.BytesIO(content)
-        ) as archive:  # reads no more of a file than it declares
+        # Reads no more of a file than it declares.
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > _LARGEST:
             raise BadSource(
