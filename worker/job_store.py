@@ -32,19 +32,11 @@ class JobStore:
         returned, even if many processes submit it at once. Two owners never share a job, so that
         neither can cancel the other's.
         """
-        pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
             try:
                 with self.database.writing() as session:
-                    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
-                    if row is not None:
-                        return Job.model_validate(row), False
-                    row = _new(
-                        claim, recipe, owner=owner, pending=pending, state="queued", attempts=0
-                    )
-                    session.add(row)
-                    session.flush()
-                    return Job.model_validate(row), True
+                    row, new = pending_claim(session, claim, recipe, owner)
+                    return Job.model_validate(row), new
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
 
@@ -148,6 +140,24 @@ class JobStore:
             row = _row(session, job_id)
             session.execute(delete(AnswerRow).where(answers_to(row)))
             session.execute(delete(ClaimRow).where(ClaimRow.id == job_id))  # with its events
+
+
+def pending_claim(
+    session: Session, claim: str, recipe: str, owner: str | None
+) -> tuple[ClaimRow, bool]:
+    """Return the pending claim of this owner, and whether it is new.
+
+    Raises:
+        IntegrityError: another process submits it at this moment.
+    """
+    pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
+    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
+    if row is not None:
+        return row, False
+    row = _new(claim, recipe, owner=owner, pending=pending, state="queued", attempts=0)
+    session.add(row)
+    session.flush()
+    return row, True
 
 
 def _row(session: Session, job_id: str) -> ClaimRow:
