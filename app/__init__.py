@@ -1,6 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.lists``, ``app.api_page``, ``app.files``, ``app.api``, ``app.api_lists`` and
+``app.health`` are the blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -10,7 +11,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, pages
+from app import api, api_lists, api_page, files, health, lists, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -24,6 +25,7 @@ from settings import CHECKOUT, Settings
 from worker.broker import Queue
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.list_store import ListStore
 from worker.worker_store import WorkerStore
 
 
@@ -55,6 +57,7 @@ def create_app(settings: Settings) -> Flask:
         settings=settings,
         database=database,
         store=store,
+        lists=ListStore(database),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -69,6 +72,8 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
+    app.register_blueprint(lists.blueprint)
+    app.register_blueprint(api_lists.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)

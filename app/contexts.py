@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
 from app.documents import DocumentItem
+from app.filters import Badge
 from app.hops import HopItem
 from app.proof import ProofItem
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from worker.jobs import Job, ListedJob
+from worker.lists import ClaimList, Shown
 from worker.reports import AskedModel
 
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
@@ -164,6 +167,91 @@ class HistoryPage:
 
 
 @dataclass(frozen=True, slots=True)
+class ListItem:
+    """A list among others: how many of its rows have ended, and in which state it is."""
+
+    id: str
+    name: str
+    badge: Badge
+    finished: int
+    total: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListsPage:
+    """The form for a list, and the visitor's ``lists``, newest first.
+
+    ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
+    are what the form is filled with. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "lists.html"
+    lists: tuple[ListItem, ...]
+    problem: Problem | None
+    typed: str
+    column: str
+    name: str
+    most_claims: int
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryItem:
+    """A row of a list.
+
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``quote`` and ``title``: the
+    best sentence with the verdict's stance, "" where there is none. ``others``: her own columns
+    that are filled.
+    """
+
+    number: int
+    place: str
+    claim: str
+    claim_id: str | None
+    badge: Badge
+    problem: Problem | None
+    quote: str
+    title: str
+    others: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRows:
+    """A filter of a list: its name in addresses and in words, and how many rows it shows."""
+
+    name: Shown
+    words: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
+
+    ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
+    for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    """
+
+    template: ClassVar[str] = "list.html"
+    claims: ClaimList
+    left: str
+    waiting: Problem | None
+    may_change: bool
+    shown: Shown
+    filters: tuple[ShownRows, ...]
+    rows: tuple[EntryItem, ...]
+    number: int
+    pages: int
+    exports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One thing that the API does; ``name`` is its anchor, ``call`` its method and path."""
 
@@ -199,7 +287,15 @@ class ErrorPage:
 
 
 Page: TypeAlias = (
-    HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ApiPage | ErrorPage
+    HomePage
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | HistoryPage
+    | ListsPage
+    | ListPage
+    | ApiPage
+    | ErrorPage
 )
 
 

@@ -94,7 +94,7 @@ def test_our_own_forms_and_programs_are_accepted(
 def test_more_than_64_kib_are_refused(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data=b"claim=" + b"x" * 65_536, content_type="text/plain")
     assert answer.status_code == 413
-    assert "The request is larger than 64 KiB." in answer.text
+    assert "The request is too large: 64 KiB at most" in answer.text
 
 
 def test_a_form_address_takes_only_forms(client: FlaskClient) -> None:
