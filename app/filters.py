@@ -35,7 +35,6 @@ from retrieval.words import (
     level_of,
     verdict_words,
 )
-from worker.jobs import State
 
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
 
@@ -63,10 +62,10 @@ class Badge:
 
 
 class Listed(Protocol):
-    """A job in a list, or in a comparison."""
+    """A job in a list, or in a comparison, or a row of a list of claims."""
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> str: ...
 
     @property
     def label(self) -> Label | None: ...

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
+from app.server_paths import ServerPaths
 from app.services import services
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
@@ -32,12 +34,14 @@ def exported(name: str, claims: ClaimList) -> Iterator[str | bytes]:
     Raises:
         KeyError: there is no such format.
     """
-    rows = map(_checked_row, services().lists.all_entries(claims.id))
+    rows = map(partial(_checked_row, services().paths), services().lists.all_entries(claims.id))
     return LIST_EXPORTS[name].write(rows, claims.columns)
 
 
-def _checked_row(entry: Entry) -> CheckedRow:
+def _checked_row(paths: ServerPaths, entry: Entry) -> CheckedRow:
     problem = entry.problem or (None if entry.result else _UNFINISHED)
+    if problem is not None and entry.state == "failed":
+        problem = paths.hidden_in_problem(problem)
     return CheckedRow(entry.claim, dict(entry.others), entry.result, problem)
 
 

@@ -42,9 +42,7 @@ _LISTS = {
 def list_item(claims: ClaimList) -> ListItem:
     """Return a list among others."""
     badge = _LISTS[claims.state]
-    return ListItem(
-        claims.id, claims.name, badge, claims.finished, claims.total, claims.created_at
-    )
+    return ListItem(claims.id, claims.name, badge, claims.finished, claims.total, claims.created_at)
 
 
 def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
@@ -99,7 +97,7 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
 def _entry_item(entry: Entry) -> EntryItem:
     quote, title = _best_sentence(entry.result) if entry.result else ("", "")
     problem = entry.problem
-    if problem is not None:
+    if problem is not None and entry.state == "failed":
         problem = services().paths.hidden_in_problem(problem)
     return EntryItem(
         number=entry.number,
