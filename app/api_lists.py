@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from flask import Blueprint, Response, request, stream_with_context
+from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.api_models import Error, Forget, ListedVerdict, answer
@@ -25,7 +25,7 @@ from retrieval.result import Whole
 from retrieval.words import level_of
 from worker.health import worker_health
 from worker.jobs import Links, Moment
-from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown
+from worker.lists import MOST_CLAIMS, SHOWN, ClaimList, Entry, EntryState, ListState, Shown
 
 blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
 
@@ -194,7 +194,7 @@ def results(list_id: str) -> Response:
             Problem(
                 "bad_results",
                 f"The value of '{error.errors()[0]['loc'][0]}' cannot be used.",
-                f"'show' is one of {', '.join(Shown.__args__)}; pages count from 1; a page has"
+                f"'show' is one of {', '.join(SHOWN)}; pages count from 1; a page has"
                 " 1 to 500 rows.",
             ),
         ) from error
@@ -234,7 +234,7 @@ def export_list(list_id: str) -> Response:
     found = services().lists.get(list_id)
     file = f"list-{found.id}.{LIST_EXPORTS[name].suffix}"
     return Response(
-        stream_with_context(exported(name, found)),
+        exported(name, found),
         mimetype=LIST_EXPORTS[name].media_type,
         headers={"Content-Disposition": f'attachment; filename="{file}"'},
     )
@@ -253,7 +253,7 @@ def pause(list_id: str) -> Response:
     """Pause a running list; any other stays as it is."""
     refuse_others(services().lists.get(list_id).owner)
     services().lists.pause(list_id)
-    return status(list_id)
+    return answer(_status(services().lists.get(list_id)))
 
 
 @blueprint.post("/lists/<list_id>/go-on")
@@ -262,7 +262,7 @@ def go_on(list_id: str) -> Response:
     """Continue a paused list; any other stays as it is."""
     refuse_others(services().lists.get(list_id).owner)
     services().lists.go_on(list_id)
-    return status(list_id)
+    return answer(_status(services().lists.get(list_id)))
 
 
 @blueprint.delete("/lists/<list_id>")
@@ -280,7 +280,7 @@ def cancel(list_id: str) -> Response:
         services().lists.delete(list_id)
         return Response(status=HTTPStatus.NO_CONTENT)
     services().lists.cancel(list_id)
-    return status(list_id)
+    return answer(_status(services().lists.get(list_id)))
 
 
 def _from_form() -> tuple[ListInput, str | None]:

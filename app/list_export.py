@@ -25,10 +25,10 @@ class ListExport:
 
     suffix: str
     media_type: str
-    write: Callable[[Iterable[CheckedRow], tuple[str, ...]], Iterator[str | bytes]]
+    write: Callable[[Iterable[CheckedRow], tuple[str, ...]], Iterator[bytes]]
 
 
-def exported(name: str, claims: ClaimList) -> Iterator[str | bytes]:
+def exported(name: str, claims: ClaimList) -> Iterator[bytes]:
     """Yield the pieces of the file, while the rows are read from the database.
 
     Raises:
@@ -45,8 +45,8 @@ def _checked_row(paths: ServerPaths, entry: Entry) -> CheckedRow:
     return CheckedRow(entry.claim, dict(entry.others), entry.result, problem)
 
 
-def _csv(rows: Iterable[CheckedRow], columns: tuple[str, ...]) -> Iterator[str]:
-    return csv_pieces(verdict_table(rows, columns))
+def _csv(rows: Iterable[CheckedRow], columns: tuple[str, ...]) -> Iterator[bytes]:
+    return (piece.encode() for piece in csv_pieces(verdict_table(rows, columns)))
 
 
 def _xlsx(rows: Iterable[CheckedRow], columns: tuple[str, ...]) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -118,7 +119,7 @@ def claims(list_id: str) -> str:
     found = services().lists.get(list_id)
     asked = request.args.get("show", "all")
     number = request.args.get("page", "1")
-    shown = next((one for one in SHOWN if one == asked), "all")
+    shown: Shown = next((one for one in SHOWN if one == asked), "all")
     at = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
     return render(list_page(found, shown, max(1, at)))
 
@@ -181,10 +182,8 @@ def _uploaded_name() -> str | None:
 def _lists_page(error: EsotericError | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
     recipes, here = services().recipes, UNKNOWN
-    try:
+    with suppress(IndexUnavailable):  # a list is accepted and waits; the first page says why
         here = searched_corpus(services()).recipes or UNKNOWN
-    except IndexUnavailable:
-        pass  # a list is accepted and waits; the first page says why
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
     asked = request.form.get("recipe")
     can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from threading import Event, Thread
 
-from sqlalchemy import Select, and_, exists, func, select, update
+from sqlalchemy import and_, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -77,7 +77,7 @@ class Feeder(Thread):
             with self._database.writing() as session:
                 made = []
                 room = max(0, most - (session.scalar(_CLAIMS_OF_LISTS) or 0))
-                for row, recipe, owner in session.execute(_NEXT_ROWS.limit(room)):
+                for row, recipe, owner in session.execute(_NEXT_ROWS.limit(room)).all():
                     claim, new = pending_claim(session, row.claim, recipe, owner)
                     if new:
                         claim.dispatched_at = clock.now()
@@ -96,7 +96,7 @@ _CLAIMS_OF_LISTS = select(func.count(ClaimRow.number)).where(
     exists().where(EntryRow.claim_id == ClaimRow.id),
 )
 # By their numbers first: a short list need not wait until a long one has ended.
-_NEXT_ROWS: Select[tuple[EntryRow, str, str | None]] = (
+_NEXT_ROWS = (
     select(EntryRow, ListRow.recipe, ListRow.owner)
     .join(ListRow, ListRow.id == EntryRow.list_id)
     .where(EntryRow.state == "waiting", ListRow.state == "running")

@@ -101,8 +101,8 @@ class ListStore:
 
     def recent(self, owner: str | None, limit: int) -> list[ClaimList]:
         """Return the newest lists of this visitor, and those that belong to nobody."""
-        seen = ListRow.owner.is_(None)
-        seen = seen if owner is None else or_(seen, ListRow.owner == owner)
+        nobodys = ListRow.owner.is_(None)
+        seen = nobodys if owner is None else or_(nobodys, ListRow.owner == owner)
         wanted = select(ListRow).where(seen).order_by(ListRow.number.desc()).limit(limit)
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
