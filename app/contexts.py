@@ -168,11 +168,11 @@ class HistoryPage:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list among others: how many of its rows have ended, and in which state it is."""
+    """A list among others: how many of its rows have ended, and its state unless it is done."""
 
     id: str
     name: str
-    badge: Badge
+    badge: Badge | None
     finished: int
     total: int
     created_at: datetime
@@ -205,7 +205,8 @@ class ListsPage:
 class EntryItem:
     """A row of a list.
 
-    ``claim_id``: of its claim, ``None`` where there is none to open. ``quote`` and ``title``: the
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``problem``: why it has no
+    verdict, else "". ``quote`` and ``title``: the
     best sentence with the verdict's stance, "" where there is none. ``others``: her own columns
     that are filled.
     """
@@ -215,7 +216,7 @@ class EntryItem:
     claim: str
     claim_id: str | None
     badge: Badge
-    problem: Problem | None
+    problem: str
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]

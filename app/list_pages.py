@@ -35,7 +35,7 @@ _LISTS = {
     "running": Badge("pending", "Being checked"),
     "paused": Badge("stopped", "Paused"),
     "cancelled": Badge("stopped", "Cancelled"),
-    "done": Badge("supported", "Done"),
+    "done": None,
 }
 
 
@@ -96,9 +96,9 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
 
 def _entry_item(entry: Entry) -> EntryItem:
     quote, title = _best_sentence(entry.result) if entry.result else ("", "")
-    problem = entry.problem
-    if problem is not None and entry.state == "failed":
-        problem = services().paths.hidden_in_problem(problem)
+    problem = entry.problem.message if entry.problem else ""
+    if entry.state == "failed":
+        problem = services().paths.hidden_in(problem)
     return EntryItem(
         number=entry.number,
         place=entry.place,

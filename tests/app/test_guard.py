@@ -90,7 +90,7 @@ def test_our_own_forms_and_programs_are_accepted(
     assert answer.status_code == 303
 
 
-@pytest.mark.parametrize("path", ["/claims", "/api/v1/claims"])
+@pytest.mark.parametrize("path", ["/claims/x/cancel", "/api/v1/claims"])
 def test_more_than_64_kib_are_refused(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data=b"claim=" + b"x" * 65_536, content_type="text/plain")
     assert answer.status_code == 413
