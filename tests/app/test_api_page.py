@@ -52,7 +52,7 @@ def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     calls = {
-        f"{method.upper()} {path.replace('{job_id}', 'ID')}"
+        f"{method.upper()} {re.sub('{(job|list)_id}', 'ID', path)}"
         for path, operations in described["paths"].items()
         if path.startswith("/api/v1/")
         for method in operations
@@ -65,6 +65,15 @@ def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     assert "Claims are kept until they are deleted." in page
 
 
+def submitted(service: Esoteric, example: str, name: str) -> str:
+    """Return the id of a list where the example is about one, else of a claim that is done."""
+    if "list" in example:
+        return str(service.submit_list([f"{CLAIM[:-1]} or {name}."])["id"])
+    job = str(service.submit(f"{CLAIM[:-1]} or {name}.")["id"])
+    service.result(job)
+    return job
+
+
 @pytest.mark.server
 def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteric) -> None:
     if shutil.which("curl") is None:
@@ -75,16 +84,13 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     calls = dict(zip((endpoint.name for endpoint in ENDPOINTS), shell, strict=True))
     python = [html.unescape(block) for block in blocks if "service." in block]
     for name in calls:  # a claim is deleted by its own block only
-        job = service.submit(f"{CLAIM[:-1]} or {name}.")["id"]
-        service.result(job)
-        command = calls[name].replace("ID", job)
+        command = calls[name].replace("ID", submitted(service, calls[name], name))
         run = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=True)
         assert run.stdout
         assert not run.stdout.startswith('{"error"')
     for number, code in enumerate(python):
-        job = service.submit(f"{CLAIM[:-1]} or {number}.")["id"]
-        service.result(job)
-        code = code.replace("ID", job).replace("esoteric_client", "examples.esoteric_client")
+        code = code.replace("ID", submitted(service, code, str(number)))
+        code = code.replace("esoteric_client", "examples.esoteric_client")
         exec(code, {"service": service})
 
 
