@@ -1,7 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.lists``, ``app.api_page``, ``app.files``, ``app.api``, ``app.api_lists`` and
-``app.health`` are the blueprints.
+``app.pages``, ``app.box``, ``app.lists``, ``app.api_page``, ``app.files``, ``app.api``,
+``app.api_lists`` and ``app.health`` are the blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -11,7 +11,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_lists, api_page, files, health, lists, pages
+from app import api, api_lists, api_page, box, files, health, lists, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -69,6 +69,7 @@ def create_app(settings: Settings) -> Flask:
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(box.blueprint)
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)

@@ -97,6 +97,15 @@ class Corpora(_Model):
     """Why there is none, null if there is one."""
 
 
+class Filled(_Model):
+    """What the form of the first page is filled with."""
+
+    q: str = ""
+    """What stands in the box."""
+    recipe: str | None = None
+    """Name of the recipe that is selected."""
+
+
 class Follow(_Model):
     """How to show a claim's page."""
 

@@ -71,22 +71,65 @@ class HopRows:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenClaim:
+    """A claim that was checked before, with its verdict."""
+
+    id: str
+    badge: Badge
+    checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAnswer:
+    """What will be done with the ``text`` in the box.
+
+    ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
+    turned into. ``problem``: why it is not checked. ``offers_anyway``: it can be checked in spite
+    of the problem. ``offers_one``: a text is short enough to be checked as one claim.
+    ``has_texts``: whether there is a page where claims of a text are chosen.
+    """
+
+    kind: Literal["claim", "question", "list", "text", "refused"]
+    text: str
+    rows: int = 1
+    statement: str = ""
+    problem: Problem | None = None
+    offers_anyway: bool = False
+    offers_one: bool = False
+    has_texts: bool = False
+    seen: SeenClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFragment:
+    """The piece of the first page that says what will be done."""
+
+    template: ClassVar[str] = "box.html"
+    box: BoxAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A claim to try, and what comes out."""
+
+    claim: str
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
 class HomePage:
     """The page with the form.
 
-    ``problem`` is set if ``claim`` was refused, ``recipe_problem`` if the recipe cannot run here.
-
-    ``offers_anyway``: the claim can be checked in spite of the problem. ``usual``: the name of the
-    recipe of the examples; ``chosen``: of the one that is selected in the form.
+    ``box``: what will be done with what stands in it; its problem is set if that was refused.
+    ``recipe_problem`` is set if the recipe cannot run here. ``usual``: the name of the recipe of
+    the examples; ``chosen``: of the one that is selected in the form.
     ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
-    claim: str
-    problem: Problem | None
-    offers_anyway: bool
+    box: BoxAnswer
     most_characters: int
-    examples: tuple[str, ...]
+    examples: tuple[Example, ...]
     recent: tuple[ListedJob, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
@@ -289,6 +332,7 @@ class ErrorPage:
 
 Page: TypeAlias = (
     HomePage
+    | BoxFragment
     | ProgressPage
     | ResultPage
     | StoppedPage

@@ -88,6 +88,7 @@ _STATES = {
 def install_filters(environment: Environment) -> None:
     """Give the filters to all templates."""
     environment.filters |= {
+        "ago": ago,
         "balance": balance_words,
         "counted": counted,
         "credit": credit,
@@ -140,11 +141,24 @@ def credit(credit: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(credit)
 
 
+def ago(at: datetime) -> Markup:
+    """Return how long ago a point in time was."""
+    minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
+    if minutes < 1:
+        said = "just now"
+    elif minutes < 60:
+        said = f"{counted(minutes, 'minute')} ago"
+    elif minutes < 24 * 60:
+        said = f"{counted(minutes // 60, 'hour')} ago"
+    else:
+        said = f"{counted(minutes // (24 * 60), 'day')} ago"
+    return _time(_utc(at), said)
+
+
 def moment(at: datetime) -> Markup:
     """Return a point in time."""
     at = at.astimezone(UTC)
-    iso = at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return _time(iso, f"{at.day} {at:%B %Y}, {at:%H:%M} UTC")
+    return _time(_utc(at), f"{at.day} {at:%B %Y}, {at:%H:%M} UTC")
 
 
 def day(iso: str) -> Markup:
@@ -159,6 +173,10 @@ def day(iso: str) -> Markup:
 def seconds(value: float) -> str:
     """Return a duration."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _time(iso: str, text: str) -> Markup:

@@ -7,10 +7,13 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api_models import Follow, HistorySearch, Submission
+from app.api_models import Filled, Follow, HistorySearch, Submission
 from app.asked_model import asked_model
+from app.box import box_answer, refused
 from app.contexts import (
+    BoxAnswer,
     Corpus,
+    Example,
     HistoryPage,
     HomePage,
     ResultPage,
@@ -19,29 +22,33 @@ from app.contexts import (
 )
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents import document_items
+from app.entered import entered
 from app.errors import RequestRefused, status_of
 from app.files import file_links
 from app.history import as_stored
 from app.hops import hop_items
+from app.lists import submitted_list
 from app.openapi import describe
 from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, grouped, recipe_to_run
 from app.services import services
 from app.visitor import visitor_with_cookie
-from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
+from retrieval.claim import LONGEST
+from retrieval.claim_lists.files import ListFile
+from retrieval.errors import BadSource, IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.text.plain_questions import plain_statement
 from worker.health import worker_health
 from worker.jobs import Job
 
 blueprint = Blueprint("pages", __name__)
 
 EXAMPLES = (
-    "Frankenstein was written by Mary Shelley.",
-    "Sputnik 1 was launched by the United States.",
-    "The author of Frankenstein was an English novelist.",
-    "Mary Shelley kept a diary about her cats.",
+    Example("Frankenstein was written by Mary Shelley.", "true"),
+    Example("Sputnik 1 was launched by the United States.", "false"),
+    Example("The author of Frankenstein was an English novelist.", "needs two documents"),
+    Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
 )
 RECENT_CLAIMS = 6
 CLAIMS_PER_PAGE = 20
@@ -49,23 +56,27 @@ _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
-@describe(HTTP_200=(None, "The form and recent claims"))
+@describe(query=Filled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
-    """Show the form."""
-    return _home("", None)
+    """Show the form, filled with ``q``."""
+    text, recipe = request.args.get("q", ""), request.args.get("recipe")
+    return _home(box_answer(text, recipe), asked=recipe)
 
 
 @blueprint.post("/claims")
 @describe(
     form=Submission,
-    HTTP_303=(None, "The claim's page"),
+    HTTP_303=(None, "The page of the claim, or of the list"),
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong with the claim or why it cannot run"),
+    HTTP_422=(None, "The form again, with what is wrong, or what can be done with a text"),
 )
 def submit() -> BaseResponse:
-    """Submit the claim and redirect to its page; a wrong claim is shown in the form again."""
+    """Submit a claim, or several lines as a list, and redirect to its page.
+
+    What cannot be checked is shown in the form again, and so is a text, with what can be done.
+    """
     if request.mimetype not in _FORM_TYPES:
         raise RequestRefused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -76,16 +87,23 @@ def submit() -> BaseResponse:
             ),
         )
     text = request.form.get("claim", "")
-    asked = request.form.get("recipe")
+    asked, chosen = request.form.get("recipe"), request.form.get("as", "")
+    anyway = request.form.get("anyway") == "1"
+    found = entered(text)
     try:
+        if found.kind != "claim" and not anyway and chosen != "claim":
+            if found.kind == "list" or chosen == "list":
+                return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
+            page = _home(box_answer(text, asked), asked=asked)
+            return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")
+        claim = (plain_statement(text) if chosen == "statement" else None) or text
         recipe = recipe_to_run(asked)
-        anyway = request.form.get("anyway") == "1"
-        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie())
-    except InvalidClaim as error:
-        page = _home(text, error.problem, asked=asked)
+        job = services().queue.submit(claim, recipe, anyway, visitor_with_cookie())
+    except (InvalidClaim, BadSource) as error:
+        page = _home(refused(text, error.problem), asked=asked)
         return Response(page, status_of(error), mimetype="text/html")
     except RecipeUnavailable as error:
-        page = _home(text, None, recipe_problem=error.problem)
+        page = _home(box_answer(text, None), recipe_problem=error.problem)
         return Response(page, status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
@@ -153,8 +171,7 @@ def history() -> str:
 
 
 def _home(
-    text: str,
-    problem: Problem | None,
+    box: BoxAnswer,
     recipe_problem: Problem | None = None,
     asked: str | None = None,
 ) -> str:
@@ -170,9 +187,7 @@ def _home(
         corpus_problem = services().paths.hidden_in_problem(error.problem)
     return render(
         HomePage(
-            claim=text,
-            problem=problem,
-            offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
+            box=box,
             most_characters=LONGEST,
             examples=EXAMPLES,
             recent=tuple(services().store.recent(RECENT_CLAIMS)),

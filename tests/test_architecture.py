@@ -40,6 +40,8 @@ APP_IMPORTS = {
     "retrieval.models.folders",
     "retrieval.pipeline.runnable",
     "retrieval.safe_cell",
+    "retrieval.text.notices",
+    "retrieval.text.plain_questions",
     "retrieval.types",
     "retrieval.words",
 }

@@ -116,6 +116,22 @@ class JobStore:
             total = session.scalar(select(func.count(ClaimRow.number)).where(found))
             return [ListedJob(*row) for row in session.execute(page)], total or 0
 
+    def checked_before(self, claim: str, recipe: str) -> ListedJob | None:
+        """Return the newest job that gave a verdict on this claim with this recipe, if any."""
+        wanted = (
+            select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
+            .where(
+                ClaimRow.folded == claim.casefold(),
+                ClaimRow.recipe == recipe,
+                ClaimRow.state == "done",
+            )
+            .order_by(ClaimRow.number.desc())
+            .limit(1)
+        )
+        with self.database.reading() as session:
+            found = session.execute(wanted).first()
+            return None if found is None else ListedJob(*found)
+
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
         counted = select(ClaimRow.state, func.count()).group_by(ClaimRow.state)

@@ -78,6 +78,7 @@ class ClaimRow(Base):
     __table_args__ = (
         Index("claims_by_state", "state", "lease_until"),
         Index("claims_by_owner", "owner", "number"),
+        Index("claims_by_words", "folded"),
         {"sqlite_autoincrement": True},
     )
 

@@ -94,9 +94,7 @@ def notices_of(claim: str) -> list[str]:
 def sentences_in(text: str) -> list[str]:
     """Return the sentences of a paragraph, guessed from its marks, letters and abbreviations."""
     ends = [
-        end.end()
-        for end in _SENTENCE_END.finditer(text)
-        if end[1].casefold() not in _ABBREVIATIONS
+        end.end() for end in _SENTENCE_END.finditer(text) if end[1].casefold() not in _ABBREVIATIONS
     ]
     parts = (text[first:last].strip() for first, last in pairwise([0, *ends, len(text)]))
     return [part for part in parts if part]

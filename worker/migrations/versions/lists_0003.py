@@ -1,4 +1,4 @@
-"""Lists of claims, and their rows."""
+"""Lists of claims, and their rows; claims are found by their words."""
 
 from __future__ import annotations
 
@@ -40,11 +40,13 @@ def upgrade() -> None:
         sa.Column("problem", sa.Text),
         sa.Column("claim_id", sa.String(32), sa.ForeignKey("claims.id", ondelete="SET NULL")),
     )
+    op.create_index("claims_by_words", "claims", ["folded"])
     op.create_index("list_rows_by_claim", "list_rows", ["claim_id"])
     op.create_index("list_rows_by_state", "list_rows", ["state", "number"])
 
 
 def downgrade() -> None:
     """Remove the lists; their claims stay in the history."""
+    op.drop_index("claims_by_words", "claims")
     op.drop_table("list_rows")
     op.drop_table("lists")
