@@ -53,9 +53,10 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
     try:
         read = read_claim(text)
     except InvalidClaim as error:
-        if error.code in _SAID_AT_ONCE:
-            return refused(text, error.problem)
-        return BoxAnswer("claim", text)
+        if error.code not in _SAID_AT_ONCE:
+            return BoxAnswer("claim", text)
+        anyway = error.code in CHECKED_ANYWAY
+        return BoxAnswer("claim", text, problem=error.problem, offers_anyway=anyway)
     statement = plain_statement(read.original)
     if statement is not None:
         seen = _seen(statement, recipe)

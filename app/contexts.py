@@ -84,9 +84,10 @@ class BoxAnswer:
     """What will be done with the ``text`` in the box.
 
     ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
-    turned into. ``problem``: why it is not checked. ``offers_anyway``: it can be checked in spite
-    of the problem. ``offers_one``: a text is short enough to be checked as one claim.
-    ``has_texts``: whether there is a page where claims of a text are chosen.
+    turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
+    ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
+    enough to be checked as one claim. ``has_texts``: whether there is a page where claims of a
+    text are chosen.
     """
 
     kind: Literal["claim", "question", "list", "text", "refused"]

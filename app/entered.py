@@ -10,6 +10,7 @@ from retrieval.text.notices import sentences_in
 
 Kind: TypeAlias = Literal["claim", "list", "text"]
 
+_LONG = 40  # characters; a claim may be shorter
 _ENDS = (".", "!", "?", ":", ";", '."', ".)")
 
 
@@ -37,11 +38,14 @@ def entered(text: str) -> Entered:
 
 
 def _is_broken(lines: list[str]) -> bool:
-    """Return whether these lines are one paragraph: most later ones go on with a small letter."""
-    if len(lines) < 2:
+    """Return whether these lines are one paragraph.
+
+    It begins with a capital, its lines are long, and most later ones go on with a small letter;
+    a list that was typed in haste has small letters too, but short lines.
+    """
+    if len(lines) < 2 or lines[0][0].islower() or min(map(len, lines[:-1])) < _LONG:
         return False
     continued = sum(
-        line[0].islower() and not before.endswith(_ENDS)
-        for before, line in pairwise(lines)
+        line[0].islower() and not before.endswith(_ENDS) for before, line in pairwise(lines)
     )
     return 2 * continued > len(lines) - 1

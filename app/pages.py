@@ -50,7 +50,7 @@ EXAMPLES = (
     Example("The author of Frankenstein was an English novelist.", "needs two documents"),
     Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
 )
-RECENT_CLAIMS = 6
+RECENT_CLAIMS = 3
 CLAIMS_PER_PAGE = 20
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
