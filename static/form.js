@@ -40,7 +40,7 @@ count();
 
 document.querySelector(".recipes")?.addEventListener("change", (event) => {
   document.getElementById("recipe-chosen").textContent = event.target.value;
-  document.querySelector(".tries input").value = event.target.value;
+  document.querySelector(".examples input").value = event.target.value;
 });
 
 // Only the server knows the rules: it is asked while somebody types, and answers with a piece of
