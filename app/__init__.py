@@ -1,6 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.box``, ``app.lists``, ``app.api_page``, ``app.files``, ``app.api``,
+``app.api_lists`` and ``app.health`` are the blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -10,7 +11,20 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, feedback, files, health, pages, search_on, selection, yours
+from app import (
+    api,
+    api_lists,
+    api_page,
+    box,
+    feedback,
+    files,
+    health,
+    lists,
+    pages,
+    search_on,
+    selection,
+    yours,
+)
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -24,6 +38,7 @@ from settings import CHECKOUT, Settings
 from worker.broker import Queue
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.list_store import ListStore
 from worker.worker_store import WorkerStore
 
 
@@ -55,6 +70,7 @@ def create_app(settings: Settings) -> Flask:
         settings=settings,
         database=database,
         store=store,
+        lists=ListStore(database),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -66,6 +82,7 @@ def create_app(settings: Settings) -> Flask:
     install_guard(app, settings.trusted_hosts)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(box.blueprint)
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(search_on.blueprint)
     app.register_blueprint(feedback.blueprint)
@@ -73,6 +90,8 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(yours.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
+    app.register_blueprint(lists.blueprint)
+    app.register_blueprint(api_lists.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)

@@ -46,15 +46,6 @@ class SubmissionForm(_Model):
     """Id of the claim that this one is made from."""
 
 
-class Prefilled(_Model):
-    """What the form is filled in with."""
-
-    q: str = ""
-    """The claim."""
-    edited_from: str = ""
-    """Id of the claim that this one is made from; its doubtful words are selected."""
-
-
 class Accepted(_Model):
     """A claim that was submitted."""
 
@@ -116,6 +107,17 @@ class Corpora(_Model):
     """The corpora; none while there is no index."""
     problem: Problem | None
     """Why there is none, null if there is one."""
+
+
+class Filled(_Model):
+    """What the form of the first page is filled with."""
+
+    q: str = ""
+    """What stands in the box."""
+    recipe: str | None = None
+    """Name of the recipe that is selected."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from; its doubtful words are selected."""
 
 
 class Follow(_Model):

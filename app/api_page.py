@@ -112,6 +112,62 @@ ENDPOINTS = (
         'service.delete_feedback("FEEDBACK")',
     ),
     Endpoint(
+        "submit-list",
+        "POST /api/v1/lists",
+        "Submits up to 5,000 claims, which the service then checks one after the other. A claim is"
+        " a text, or an object with the key “claim” whose other keys come back. A file (CSV, Excel,"
+        " JSON, JSON lines, text) can be sent as the field “file” of a form instead.",
+        "curl -s ADDRESS/api/v1/lists -H 'Content-Type: application/json' -d '{\"claims\":"
+        ' ["Sputnik 1 was launched by the United States.", "Dundee lies on the Tay."]}\'',
+        "sent = service.submit_list(\n"
+        '    [{"claim": "Dundee lies on the Tay.", "speaker": "Smith"}], "Speech"\n)',
+    ),
+    Endpoint(
+        "list",
+        "GET /api/v1/lists/ID",
+        "How far a list is: running, paused, done or cancelled, how many rows each filter shows,"
+        " and about how many seconds are left.",
+        "curl -s ADDRESS/api/v1/lists/ID",
+        'print(service.list_status("ID")["finished"])',
+    ),
+    Endpoint(
+        "list-results",
+        "GET /api/v1/lists/ID/results",
+        "The rows with their verdicts, 100 a page or as many as “limit” says, at most 500. “show”"
+        " is all, supported, refuted, unsettled, unsure, errors or unfinished.",
+        "curl -s 'ADDRESS/api/v1/lists/ID/results?show=all&page=1'",
+        'for row in service.list_results("ID"):\n    print(row["claim"], row["verdict"])',
+    ),
+    Endpoint(
+        "list-export",
+        "GET /api/v1/lists/ID/export",
+        "The list as a file, with the columns that came in; the format is csv, xlsx or jsonl.",
+        "curl -s 'ADDRESS/api/v1/lists/ID/export?format=jsonl'",
+        'print(service.export_list("ID", "csv").decode())',
+    ),
+    Endpoint(
+        "pause-list",
+        "POST /api/v1/lists/ID/pause",
+        "Pauses a list that is running. The claims that already wait in the queue are checked.",
+        "curl -s -X POST ADDRESS/api/v1/lists/ID/pause",
+        'service.pause_list("ID")',
+    ),
+    Endpoint(
+        "go-on-list",
+        "POST /api/v1/lists/ID/go-on",
+        "Continues a list that is paused.",
+        "curl -s -X POST ADDRESS/api/v1/lists/ID/go-on",
+        'service.go_on_list("ID")',
+    ),
+    Endpoint(
+        "cancel-list",
+        "DELETE /api/v1/lists/ID",
+        "Cancels what is left of a list; what has a verdict stays. With “forget=1” the list is"
+        " deleted, but not its claims.",
+        "curl -s -X DELETE ADDRESS/api/v1/lists/ID",
+        'service.cancel_list("ID")',
+    ),
+    Endpoint(
         "recipes",
         "GET /api/v1/recipes",
         "The recipes with their stages: which is the default one, which can run here, and why"

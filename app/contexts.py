@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
 from app.api_models import HistorySearch
 from app.documents import DocumentItem
+from app.filters import Badge
 from app.hops import HopItem
 from app.proof import ProofItem
 from retrieval.errors import Problem
@@ -23,6 +25,7 @@ from retrieval.result import ClaimResult
 from worker.feedback_store import Feedback
 from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
+from worker.lists import ClaimList, Shown
 from worker.reports import AskedModel
 
 StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
@@ -104,23 +107,67 @@ class Actions:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenClaim:
+    """A claim that was checked before, with its verdict."""
+
+    id: str
+    badge: Badge
+    checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAnswer:
+    """What will be done with the ``text`` in the box.
+
+    ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
+    turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
+    ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
+    enough to be checked as one claim. ``has_texts``: whether there is a page where claims of a
+    text are chosen.
+    """
+
+    kind: Literal["claim", "question", "list", "text", "refused"]
+    text: str
+    rows: int = 1
+    statement: str = ""
+    problem: Problem | None = None
+    offers_anyway: bool = False
+    offers_one: bool = False
+    has_texts: bool = False
+    seen: SeenClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFragment:
+    """The piece of the first page that says what will be done."""
+
+    template: ClassVar[str] = "box.html"
+    box: BoxAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A claim to try, and what comes out."""
+
+    claim: str
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
 class HomePage:
     """The page with the form.
 
-    ``problem`` is set if ``claim`` was refused, ``recipe_problem`` if the recipe cannot run here.
-
-    ``offers_anyway``: the claim can be checked in spite of the problem. ``usual``: the name of the
-    recipe of the examples; ``chosen``: of the one that is selected in the form. ``editing``: the
-    claim that this one is made from, if any.
+    ``box``: what will be done with what stands in it; its problem is set if that was refused.
+    ``recipe_problem`` is set if the recipe cannot run here. ``usual``: the name of the recipe of
+    the examples; ``chosen``: of the one that is selected in the form. ``editing``: the claim that
+    this one is made from, if any.
     ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
-    claim: str
-    problem: Problem | None
-    offers_anyway: bool
+    box: BoxAnswer
     most_characters: int
-    examples: tuple[str, ...]
+    examples: tuple[Example, ...]
     recent: tuple[ListedJob, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
@@ -234,6 +281,92 @@ class HistoryPage:
 
 
 @dataclass(frozen=True, slots=True)
+class ListItem:
+    """A list among others: how many of its rows have ended, and its state unless it is done."""
+
+    id: str
+    name: str
+    badge: Badge | None
+    finished: int
+    total: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListsPage:
+    """The form for a list, and the visitor's ``lists``, newest first.
+
+    ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
+    are what the form is filled with. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "lists.html"
+    lists: tuple[ListItem, ...]
+    problem: Problem | None
+    typed: str
+    column: str
+    name: str
+    most_claims: int
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryItem:
+    """A row of a list.
+
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``problem``: why it has no
+    verdict, else "". ``quote`` and ``title``: the
+    best sentence with the verdict's stance, "" where there is none. ``others``: her own columns
+    that are filled.
+    """
+
+    number: int
+    place: str
+    claim: str
+    claim_id: str | None
+    badge: Badge
+    problem: str
+    quote: str
+    title: str
+    others: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRows:
+    """A filter of a list: its name in addresses and in words, and how many rows it shows."""
+
+    name: Shown
+    words: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
+
+    ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
+    for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    """
+
+    template: ClassVar[str] = "list.html"
+    claims: ClaimList
+    left: str
+    waiting: Problem | None
+    may_change: bool
+    shown: Shown
+    filters: tuple[ShownRows, ...]
+    rows: tuple[EntryItem, ...]
+    number: int
+    pages: int
+    exports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One thing that the API does; ``name`` is its anchor, ``call`` its method and path."""
 
@@ -275,6 +408,13 @@ Page: TypeAlias = (
     | StoppedPage
     | FeedbackPage
     | HistoryPage
+    | BoxFragment
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | HistoryPage
+    | ListsPage
+    | ListPage
     | ApiPage
     | ErrorPage
 )

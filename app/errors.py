@@ -17,6 +17,7 @@ from app.api_models import Error, answer
 from app.contexts import ErrorPage, render
 from app.services import services_of
 from retrieval.errors import (
+    BadSource,
     EsotericError,
     IndexUnavailable,
     InvalidClaim,
@@ -28,6 +29,7 @@ from worker.broker import BrokerUnavailable
 from worker.database import StoreUnavailable
 from worker.feedback_store import UnknownFeedback
 from worker.jobs import UnknownJob
+from worker.lists import UnknownList
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +38,10 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownJob, HTTPStatus.NOT_FOUND),
     (UnknownFeedback, HTTPStatus.NOT_FOUND),
+    (UnknownList, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -56,8 +60,8 @@ _HTTP_PROBLEMS = {
     ),
     413: Problem(
         "too_large",
-        "The request is larger than 64 KiB.",
-        "Send one claim of at most 500 characters.",
+        "The request is too large: 64 KiB at most, or 6 MiB for a list of claims.",
+        "Send one claim of at most 500 characters, or divide the list.",
     ),
 }
 _FAULT = Problem(

@@ -21,8 +21,8 @@ from settings import Settings
 
 # Requests mostly wait for the database, so there may be more threads than cores.
 THREADS = 8
-# The application refuses bodies above 64 KiB with an error in JSON or as a page. Waitress refuses
-# bodies above this size itself, in plain text.
+# The application refuses bodies above 64 KiB, or 6 MiB for a list, with an error in JSON or as a
+# page. Waitress refuses bodies above this size itself, in plain text.
 MOST_BYTES_READ = 8 * 1024 * 1024
 MOST_CONNECTIONS = 4000
 # Share of the places that is free for new connections; their next ones make room in turn.

@@ -16,6 +16,7 @@ from worker.broker import Queue
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
+from worker.list_store import ListStore
 from worker.worker_store import WorkerStore
 
 _EXTENSION = "esoteric"
@@ -31,6 +32,7 @@ class Services:
     settings: Settings
     database: Database
     store: JobStore
+    lists: ListStore
     workers: WorkerStore
     queue: Queue
     metrics: Metrics

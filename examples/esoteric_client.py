@@ -150,6 +150,44 @@ class Esoteric:
         """Delete a claim with its events and its result."""
         self._bytes("DELETE", f"/claims/{job}?forget=1")
 
+    def submit_list(
+        self, claims: Iterable[str | Document], name: str = "", recipe: str | None = None
+    ) -> Document:
+        """Submit a list of claims, which goes on by itself, and return how far it is.
+
+        A claim is a text, or a dictionary with the key ``claim``; its other keys come back.
+        """
+        body = {"claims": [*claims], "name": name} | ({"recipe": recipe} if recipe else {})
+        return self._json("POST", "/lists", body)
+
+    def list_status(self, list_id: str) -> Document:
+        """Return how far a list is."""
+        return self._json("GET", f"/lists/{list_id}")
+
+    def list_results(self, list_id: str, show: str = "all") -> Iterator[Document]:
+        """Yield the rows of a list with their verdicts; ``show``: all, refuted, errors, …"""
+        page, pages = 1, 1
+        while page <= pages:
+            answer = self._json("GET", f"/lists/{list_id}/results?show={show}&page={page}")
+            yield from answer["rows"]
+            page, pages = page + 1, answer["pages"]
+
+    def export_list(self, list_id: str, kind: str = "csv") -> bytes:
+        """Return a list with its verdicts as a file: csv, xlsx or jsonl."""
+        return self._bytes("GET", f"/lists/{list_id}/export?format={kind}")
+
+    def pause_list(self, list_id: str) -> Document:
+        """Pause a list, and return it."""
+        return self._json("POST", f"/lists/{list_id}/pause")
+
+    def go_on_list(self, list_id: str) -> Document:
+        """Continue a list that is paused, and return it."""
+        return self._json("POST", f"/lists/{list_id}/go-on")
+
+    def cancel_list(self, list_id: str) -> Document:
+        """Cancel what is left of a list, and return it."""
+        return self._json("DELETE", f"/lists/{list_id}")
+
     def recipes(self) -> list[Document]:
         """Return the recipes: which can run, and why others cannot."""
         found: list[Document] = self._json("GET", "/recipes")["recipes"]

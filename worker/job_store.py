@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from dataclasses import fields
 from hashlib import sha256
 
 from sqlalchemy import delete, exists, func, or_, select
@@ -37,26 +39,11 @@ class JobStore:
         returned, even if many processes submit it at once. Two owners never share a job, so that
         neither can cancel the other's.
         """
-        pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
             try:
                 with self.database.writing() as session:
-                    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
-                    if row is not None:
-                        return Job.model_validate(row), False
-                    row = _new(
-                        claim,
-                        recipe,
-                        owner=owner,
-                        edited_from=origin.edited_from,
-                        continued_from=origin.continued_from,
-                        pending=pending,
-                        state="queued",
-                        attempts=0,
-                    )
-                    session.add(row)
-                    session.flush()
-                    return Job.model_validate(row), True
+                    row, new = pending_claim(session, claim, recipe, owner, origin)
+                    return Job.model_validate(row), new
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
 
@@ -112,6 +99,13 @@ class JobStore:
         with self.database.reading() as session:
             return _row(session, job_id).owner
 
+    def jobs(self, ids: Sequence[str]) -> list[Job]:
+        """Return the jobs with these ids, in this order; unknown ids are left out."""
+        with self.database.reading() as session:
+            rows = session.scalars(select(ClaimRow).where(ClaimRow.id.in_(ids)))
+            found = {row.id: Job.model_validate(row) for row in rows}
+        return [found[one] for one in ids if one in found]
+
     def events(self, job_id: str, since: int) -> list[Event]:
         """Return the events of a job with a number above ``since``, in order."""
         wanted = select(EventRow).where(EventRow.claim_id == job_id, EventRow.n > since)
@@ -130,6 +124,22 @@ class JobStore:
         Letter case is ignored; ``%`` and ``_`` have no special meaning.
         """
         return HistoryStore(self.database).listed(ClaimFilter(text), limit, offset)
+
+    def checked_before(self, claim: str, recipe: str) -> ListedJob | None:
+        """Return the newest job that gave a verdict on this claim with this recipe, if any."""
+        wanted = (
+            select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
+            .where(
+                ClaimRow.folded == claim.casefold(),
+                ClaimRow.recipe == recipe,
+                ClaimRow.state == "done",
+            )
+            .order_by(ClaimRow.number.desc())
+            .limit(1)
+        )
+        with self.database.reading() as session:
+            found = session.execute(wanted).first()
+            return None if found is None else ListedJob(*found)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -177,6 +187,33 @@ class JobStore:
 def _delete(session: Session, row: ClaimRow) -> None:
     session.execute(delete(AnswerRow).where(answers_to(row)))
     session.execute(delete(ClaimRow).where(ClaimRow.id == row.id))  # with its events
+
+
+def pending_claim(
+    session: Session, claim: str, recipe: str, owner: str | None, origin: Origin = _NEW
+) -> tuple[ClaimRow, bool]:
+    """Return the pending claim of this owner, and whether it is new.
+
+    Raises:
+        IntegrityError: another process submits it at this moment.
+    """
+    pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
+    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
+    if row is not None:
+        return row, False
+    row = _new(
+        claim,
+        recipe,
+        owner=owner,
+        edited_from=origin.edited_from,
+        continued_from=origin.continued_from,
+        pending=pending,
+        state="queued",
+        attempts=0,
+    )
+    session.add(row)
+    session.flush()
+    return row, True
 
 
 def _row(session: Session, job_id: str) -> ClaimRow:

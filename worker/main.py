@@ -21,6 +21,7 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.database import Database, StoreUnavailable
+from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.keeper import Keeper
@@ -44,13 +45,15 @@ class WorkerApp:
         self._workers = WorkerStore(self._database)
         self._slot = RetrieverSlot(open_retriever, settings)
         self._heartbeat = Heartbeat(name, self._database, self._slot, self._stopping)
+        queue = Queue(settings, JobStore(self._database))
         self._reaper = Reaper(
             self._database,
-            Queue(settings, JobStore(self._database)),
+            queue,
             self._heartbeat,
             self._stopping,
             settings.keep_for,
         )
+        self._feeder = Feeder(self._database, queue, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
         checker.register(self._celery)
@@ -67,6 +70,7 @@ class WorkerApp:
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
+        self._feeder.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()

@@ -26,7 +26,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "feedback_0003"
+REVISION = "lists_0004"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -198,3 +198,50 @@ class AnswerRow(Base):
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
+
+
+class ListRow(Base):
+    """A list of claims that somebody has submitted."""
+
+    __tablename__ = "lists"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    number: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(String(32), unique=True)
+    name: Mapped[str]
+    recipe: Mapped[str] = mapped_column(String(64))
+    # As in the table of claims.
+    owner: Mapped[str | None] = mapped_column(String(64))
+    state: Mapped[str] = mapped_column(String(16))
+    # The names of the columns beside the claims, in their order.
+    columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class EntryRow(Base):
+    """A row of a list. Its claim is made when the row is handed to the queue."""
+
+    __tablename__ = "list_rows"
+    __table_args__ = (
+        Index("list_rows_by_claim", "claim_id"),
+        Index("list_rows_by_state", "state", "number"),
+    )
+
+    list_id: Mapped[str] = mapped_column(
+        String(32), ForeignKey("lists.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    # Its line or row in the file, for messages.
+    place: Mapped[str]
+    claim: Mapped[str]
+    others: Mapped[dict[str, Any]] = mapped_column(AsJson(dict[str, Any]))
+    # waiting, handed (to the queue), refused (why: problem) or cancelled.
+    state: Mapped[str] = mapped_column(String(16))
+    problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
+    # NULL in a row that was handed on: its claim was deleted.
+    claim_id: Mapped[str | None] = mapped_column(
+        String(32), ForeignKey("claims.id", ondelete="SET NULL")
+    )

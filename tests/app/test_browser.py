@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from tests.app.browser import (
     assert_no_complaints,
@@ -33,11 +33,14 @@ from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.job_store import JobStore
 from worker.jobs import Job
+from worker.list_store import ListStore
+from worker.lists import NewEntry
 from worker.run_store import RunStore
 
 pytestmark = pytest.mark.browser
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+REFUSED = Problem("claim_link", "x" * 200, "")
 LONG = "Donaudampfschiff" * 12
 
 
@@ -165,12 +168,12 @@ def test_a_lost_connection_is_shown_and_recovers(
 def test_the_keyboard_is_enough(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    browser.get(web.address)
+    browser.get(f"{web.address}/claims")
     press(browser, Keys.TAB)
     assert browser.switch_to.active_element.text == "Skip to the content"
     press(browser, Keys.ENTER)
     wait_for(browser, "document.activeElement.id === 'main'")
-    press(browser, Keys.TAB)
+    browser.get(web.address)
     assert browser.switch_to.active_element.get_attribute("id") == "claim"
     outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
@@ -278,7 +281,10 @@ def test_no_page_is_wider_than_its_window(
     run = worker.start(jobs["e"])
     worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
     resize(browser, width)
-    pages = ["/", "/api", "/claims", f"/claims?q={LONG}x", "/nothing"]
+    rows = [NewEntry("Row 2", LONG, {LONG: LONG}, None), NewEntry("", LONG, {}, REFUSED)]
+    long_list = ListStore(store.database).create(LONG, "esoteric", rows, None)
+    pages = ["/", f"/?q={LONG}", "/api", "/claims", f"/claims?q={LONG}x", "/nothing"]
+    pages += ["/lists", f"/lists/{long_list}"]
     for path in [*pages, *(f"/claims/{job.id}" for job in jobs.values())]:
         browser.get(web.address + path)
         # Collapsed parts count too.
@@ -295,7 +301,7 @@ def test_what_can_be_pressed_is_large_enough(
     worker.finish(passages, document_with_passages())
     resize(browser, 320)
     claims = [f"/claims/{one.id}" for one in (job, passages)]
-    for path in ("/", "/api", "/claims", *claims, "/nothing"):
+    for path in ("/", "/?q=Is+tea+hot%3F", "/lists", "/api", "/claims", *claims, "/nothing"):
         browser.get(web.address + path)
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
@@ -325,7 +331,7 @@ def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
     worker.finish(done, document_with_a_long_proof())
     worker.finish(passages, document_with_passages())
     claims = [f"/claims/{job.id}" for job in (done, passages, pending)]
-    for path in ("/", "/api", "/claims", *claims, "/nothing"):
+    for path in ("/", "/?q=Is+tea+hot%3F", "/lists", "/api", "/claims", *claims, "/nothing"):
         browser.get(web.address + path)
         levels = browser.execute_script(
             "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"

@@ -17,7 +17,7 @@ from app.progress import elapsed
 from app.services import services_of
 from retrieval.errors import EsotericError
 from retrieval.words import BY_OCR, OCR_NOTE
-from settings import Settings
+from settings import CHECKOUT, Settings
 from tests.app.documents import (
     PROVED_CLAIM,
     claim_document,
@@ -55,11 +55,21 @@ def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskCl
     assert '<textarea id="claim" name="claim"' in page.text
     assert '<label for="claim">' in page.text
     for example in EXAMPLES:
-        assert f'name="claim" value="{example}"' in page.text
+        assert f'name="claim" value="{example.claim}"' in page.text
     text = words(page.text)
-    assert "Wikipedia introductions: 9,842 documents, text of an unknown date" in text
+    assert "In Wikipedia introductions" in text
+    assert "the introductions of 9,842 Wikipedia articles and nothing else" in text
     assert "CC BY-SA 4.0" in text
-    assert "No claim has been checked yet." in text
+
+
+def test_the_first_page_has_the_figures_of_the_results(client: FlaskClient) -> None:
+    page = words(client.get("/").text)
+    results = (CHECKOUT / "docs" / "results.md").read_text(encoding="utf-8")
+    everyday, accuracy = re.search(r"\| (\d+) everyday claims \| ([\d.]+) \|", results).groups()
+    assert f"{accuracy}% of {everyday} everyday claims" in page
+    table = results.partition("two-hop, label accuracy")[2]
+    two_hop = re.search(r"\| `combined` \|(?: [\d.]+ \|){3} ([\d.]+) \|", table)
+    assert f"{two_hop[1]}% of 40 claims that need two documents" in page
 
 
 def test_another_corpus_is_not_attributed_to_wikipedia(
@@ -68,7 +78,8 @@ def test_another_corpus_is_not_attributed_to_wikipedia(
     about = {"name": "notes", "source": "folder:/srv/notes", "date": "2024-03-05"}
     describe_index(settings.home, **about, documents=12)
     text = words(client.get("/").text)
-    assert "notes: 12 documents, text of 5 March 2024. It searches nothing else" in text
+    assert "In notes, text of 5 March 2024" in text
+    assert "12 documents (notes) and nothing else" in text
     assert "CC BY-SA" not in text
 
 
@@ -106,7 +117,7 @@ def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)
-    assert "Wikipedia introductions: 9,842 documents, text of an unknown date" in text
+    assert "the introductions of 9,842 Wikipedia articles and nothing else" in text
     assert "CC BY-SA 4.0" in text
     problem = EsotericError("index_unreachable", "The server does not answer.", "Start it.")
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem, corpus)

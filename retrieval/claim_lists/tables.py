@@ -16,7 +16,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, time
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from retrieval.corpora.records.separated import SEPARATORS, separated_rows, separator_of
@@ -36,7 +35,7 @@ class Record:
 
 
 def csv_records(
-    path: Path, text: str, has_claims: Callable[[str], bool], separator: str | None = None
+    name: str, text: str, has_claims: Callable[[str], bool], separator: str | None = None
 ) -> Iterator[Record]:
     """Yield the rows of a table in text (``separated_rows``), without blank ones.
 
@@ -46,7 +45,7 @@ def csv_records(
         BadSource: the row with the names cannot be read.
     """
     separator = separator or table_separator(text, has_claims)
-    return _records(path, "Line", separated_rows(text, separator), has_claims)
+    return _records(name, "Line", separated_rows(text, separator), has_claims)
 
 
 def table_separator(text: str, has_claims: Callable[[str], bool]) -> str:
@@ -67,10 +66,11 @@ def _cells(line: str, separator: str) -> list[str]:
         return []
 
 
-def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Record]:
+def xlsx_records(name: str, content: bytes, has_claims: Callable[[str], bool]) -> Iterator[Record]:
     """Yield the rows of the first sheet, without blank ones, reading them one by one.
 
-    ``has_claims``: whether a column of this name may have the claims.
+    ``name``: of the file, for messages. ``has_claims``: whether a column of this name may have the
+    claims.
 
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
@@ -78,23 +78,24 @@ def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Reco
     from retrieval.corpora.records.workbook import opened_workbook, plain_text
 
     try:
-        with zipfile.ZipFile(path) as archive:  # reads no more of a file than it declares
+        # Reads no more of a file than it declares.
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > _LARGEST:
             raise BadSource(
                 "bad_claims",
-                f"{path} unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are"
+                f"{name} unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are"
                 " read.",
                 "Divide it.",
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and rules that are not read
-            with closing(opened_workbook(path)) as book:
+            with closing(opened_workbook(io.BytesIO(content))) as book:
                 sheet = book.worksheets[0]
                 sheet.reset_dimensions()  # some programs write wrong ones
                 shown = (tuple(map(plain_text, row)) for row in sheet.iter_rows(values_only=True))
-                rows = _at_most(path, shown)
-                yield from _records(path, "Row", enumerate(rows, 1), has_claims)
+                rows = _at_most(name, shown)
+                yield from _records(name, "Row", enumerate(rows, 1), has_claims)
     except (BadSource, MemoryError):
         raise
     except (
@@ -102,12 +103,12 @@ def xlsx_records(path: Path, has_claims: Callable[[str], bool]) -> Iterator[Reco
     ) as error:  # of zipfile, an XML parser and openpyxl, which does not list its own
         raise BadSource(
             "bad_claims",
-            f"{path} is damaged, has a password, or is not an .xlsx ({error}).",
+            f"{name} is damaged, has a password, or is not an .xlsx ({error}).",
             "Save it again as .xlsx, without a password, or as .csv.",
         ) from error
 
 
-def _at_most(path: Path, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
+def _at_most(name: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """Yield the rows; a small file may name cells far to the right in each of a million rows."""
     cells = 0
     for row in rows:
@@ -115,14 +116,14 @@ def _at_most(path: Path, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]
         if cells > _MOST_CELLS:
             raise BadSource(
                 "bad_claims",
-                f"{path} has more than {_MOST_CELLS:,} cells; at most so many are read.",
+                f"{name} has more than {_MOST_CELLS:,} cells; at most so many are read.",
                 "Divide it, or remove rows and columns that are empty.",
             )
         yield [_plain(cell) for cell in row]
 
 
 def _records(
-    path: Path,
+    file: str,
     place: str,
     rows: Iterable[tuple[int, list[Any] | Problem]],
     has_claims: Callable[[str], bool],
@@ -136,7 +137,7 @@ def _records(
     for number, cells in chain(first[titles:], rest):
         if isinstance(cells, Problem):
             if not names:
-                message = f"{path}, {place.casefold()} {number}: {cells.message}"
+                message = f"{file}, {place.casefold()} {number}: {cells.message}"
                 raise BadSource("bad_claims", message, cells.hint)
             yield Record(f"{place} {number}", cells)
             continue

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
+import io
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 
-from cli.claim_files import Row
-from cli.verdict_tables import write_table
+from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
 from tests.app.documents import claim_document, document_without_evidence
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
@@ -38,25 +39,23 @@ def _supported() -> dict[str, Any]:
 
 def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table of three claims, of which the last one failed."""
-    error = {"code": "claim_empty", "message": "Line 4: There is no claim.", "hint": "Write one."}
-    lines = [
-        _supported() | {"row": OTHERS},
-        document_without_evidence("-5 degrees is cold.") | {"row": {"desk": "food"}},
-        {"claim": "", "error": error},
+    cold = document_without_evidence("-5 degrees is cold.")
+    rows = [
+        CheckedRow(CLAIM, OTHERS, ClaimResult.model_validate(_supported())),
+        CheckedRow("-5 degrees is cold.", {"desk": "food"}, ClaimResult.model_validate(cold)),
+        CheckedRow("", problem=Problem("claim_empty", "Line 4: There is no claim.", "Write one.")),
     ]
-    path = tmp_path / "lines"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    rows = [Row("Line 2", CLAIM, OTHERS), Row("Line 3", "-5", {"desk": "food"}), Row("Line 4", "")]
-    write_table(path, rows, tmp_path / name, ";")
+    cells = verdict_table(rows, [*OTHERS, "desk"])
     if name.endswith(".csv"):
-        assert (tmp_path / name).read_bytes().startswith(b"\xef\xbb\xbfclaim;No;")
-        with (tmp_path / name).open(encoding="utf-8-sig", newline="") as stream:
-            return list(csv.DictReader(stream, delimiter=";"))
+        text = "".join(csv_pieces(cells, ";"))
+        assert text.startswith("\ufeffclaim;No;")
+        return list(csv.DictReader(io.StringIO(text[1:], newline=""), delimiter=";"))
+    write_xlsx(tmp_path / name, cells)
     header, *cells = openpyxl.load_workbook(tmp_path / name).active.iter_rows(values_only=True)
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.XLSX"])
+@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
 def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, name: str) -> None:
     first, second, third = table(tmp_path, name)
     assert list(first) == [

@@ -1,4 +1,4 @@
-"""Reads the lists of claims of ``esoteric batch``."""
+"""Reads lists of claims: tables, JSON, JSON lines, and text with one claim a line."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from cli.claim_tables import Record, csv_records, table_separator, xlsx_records
+from retrieval.claim_lists.tables import Record, csv_records, table_separator, xlsx_records
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.records.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
@@ -17,10 +17,27 @@ from retrieval.errors import BadSource, Problem
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
 _NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how other files begin
 _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
-_MOST = 200_000  # claims; they take days
+MOST = 200_000  # claims; they take days
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
 _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
 _SHOWN = 500  # characters of the names of columns in a message
+
+
+class UnclearColumn(BadSource):
+    """None or several columns may have the claims; the message names all columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """A file with claims. ``name``: as messages call it; its ending says how it is read."""
+
+    name: str
+    content: bytes
+
+    @property
+    def kind(self) -> str:
+        """Its ending in small letters, such as ".csv"; "" if it has none."""
+        return PurePath(self.name).suffix.casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +55,18 @@ class Row:
     problem: Problem | None = None
 
 
-def read_claims(path: Path, column: str | None = None) -> list[Row]:
+def list_file(path: Path) -> ListFile:
+    """Return the file with its content.
+
+    Raises:
+        BadSource: it is too large.
+    """
+    if (size := path.stat().st_size) > _LARGEST:
+        raise _too_much(str(path), f"{size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB")
+    return ListFile(str(path), path.read_bytes())
+
+
+def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> list[Row]:
     """Return the claims of a table (.csv, .tsv, .xlsx), of .jsonl or .json, or one a line.
 
     ``column``: the column or key that has the claims; if it is ``None``, it must have one of the
@@ -47,37 +75,35 @@ def read_claims(path: Path, column: str | None = None) -> list[Row]:
     lines: a claim may contain other characters that Unicode calls line ends.
 
     Raises:
-        BadSource: the file cannot be read, is too large, or it is unclear which column has the
-            claims.
+        BadSource: the file cannot be read, or has more than ``most`` claims.
+        UnclearColumn: it is unclear which column has the claims.
     """
-    kind = path.suffix.casefold()
-    if kind in _NOT_READ:
+    if file.kind in _NOT_READ:
         raise BadSource(
             "bad_claims",
-            f"{path}: {kind} files are not read.",
+            f"{file.name}: {file.kind} files are not read.",
             "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
         )
-    if (size := path.stat().st_size) > _LARGEST:
-        raise _too_much(path, f"{size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB")
-    if kind in _TABLES:
-        records = _TABLES[kind](path, _may_have_claims(column))
-        return _rows(path, _at_most(path, records), column)
-    if kind in _JSON:
-        return _rows(path, _at_most(path, _JSON[kind](path)), column)
+    if file.kind in _TABLES:
+        records = _TABLES[file.kind](file, _may_have_claims(column))
+        return _rows(file, _at_most(file, records, most), column)
+    if file.kind in _JSON:
+        return _rows(file, _at_most(file, _JSON[file.kind](file), most), column)
     if column is not None:
         raise BadSource(
             "bad_claims",
-            f"{path} has no columns: a {kind or 'text'} file has one claim a line.",
-            "Leave --column out, or save the list as .csv.",
+            f"{file.name} has no columns: a {file.kind or 'text'} file has one claim a line.",
+            "Name no column, or save the list as .csv.",
         )
-    return _at_most(path, (Row(f"Line {number}", line) for number, line in _lines(path)))
+    lines = (Row(f"Line {number}", line) for number, line in _lines(file))
+    return _at_most(file, lines, most)
 
 
-def separator_of(path: Path, column: str | None = None) -> str:
+def separator_of(file: ListFile, column: str | None = None) -> str:
     """Return what parts the cells of a .csv with claims; "," for any other list."""
-    if path.suffix.casefold() != ".csv":
+    if file.kind != ".csv":
         return ","
-    found = table_separator(_text(path), _may_have_claims(column))
+    found = table_separator(_text(file), _may_have_claims(column))
     return "," if found == NO_SEPARATOR else found
 
 
@@ -86,11 +112,11 @@ def _may_have_claims(column: str | None) -> Callable[[str], bool]:
     return lambda name: _folded(name) in names
 
 
-def _rows(path: Path, records: list[Record], asked: str | None) -> list[Row]:
+def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]:
     values = [one.values for one in records if not isinstance(one.values, Problem)]
     if not values:
         return [Row(one.where, "", {}, _problem(one)) for one in records]
-    column = _claim_column(path, list(dict.fromkeys(name for one in values for name in one)), asked)
+    column = _claim_column(file, list(dict.fromkeys(name for one in values for name in one)), asked)
     return [_row(record, column) for record in records]
 
 
@@ -109,11 +135,11 @@ def _problem(record: Record) -> Problem | None:
     return record.values if isinstance(record.values, Problem) else None
 
 
-def _claim_column(path: Path, names: list[str], asked: str | None) -> str:
+def _claim_column(file: ListFile, names: list[str], asked: str | None) -> str:
     """Return the column that has the claims.
 
     Raises:
-        BadSource: none or several may be meant.
+        UnclearColumn: none or several may be meant.
     """
     if asked in names:
         return str(asked)
@@ -129,10 +155,10 @@ def _claim_column(path: Path, names: list[str], asked: str | None) -> str:
     wrong = (
         "it is unclear which column has the claims" if asked is None else f"no one column {asked!r}"
     )
-    raise BadSource(
+    raise UnclearColumn(
         "bad_claims",
-        f"{path}: {wrong}. The columns are: {columns}.",
-        "Name the one with the claims: --column NAME. The first row of a table names its columns.",
+        f"{file.name}: {wrong}. The columns are: {columns}.",
+        "Name the one with the claims. The first row of a table names its columns.",
     )
 
 
@@ -140,41 +166,40 @@ def _folded(name: str) -> str:
     return name.strip().casefold()
 
 
-def _at_most(path: Path, items: Iterable[Any]) -> list[Any]:
-    found = list(islice(items, _MOST + 1))
-    if len(found) > _MOST:
-        raise _too_much(path, f"more than {_MOST:,} claims; at most so many")
+def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
+    found = list(islice(items, most + 1))
+    if len(found) > most:
+        raise _too_much(file.name, f"more than {most:,} claims; at most so many")
     return found
 
 
-def _too_much(path: Path, what: str) -> BadSource:
-    return BadSource("bad_claims", f"{path} has {what} are read.", "Divide it.")
+def _too_much(name: str, what: str) -> BadSource:
+    return BadSource("bad_claims", f"{name} has {what} are read.", "Divide it.")
 
 
-def _text(path: Path) -> str:
+def _text(file: ListFile) -> str:
     """Return the text of a file.
 
     Raises:
         BadSource: it is a file of another program, under the name of a text.
     """
-    content = path.read_bytes()
-    if content.startswith(_NO_TEXTS):
+    if file.content.startswith(_NO_TEXTS):
         raise BadSource(
             "bad_claims",
-            f"{path} is not a text, but a PDF, a zip or an Office file.",
+            f"{file.name} is not a text, but a PDF, a zip or an Office file.",
             "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
         )
-    return decoded(content)
+    return decoded(file.content)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(file: ListFile) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, numbered from 1."""
-    text = _text(path).replace("\r\n", "\n")
+    text = _text(file).replace("\r\n", "\n")
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
-def _json_lines(path: Path) -> Iterator[Record]:
-    for number, line in _lines(path):
+def _json_lines(file: ListFile) -> Iterator[Record]:
+    for number, line in _lines(file):
         try:
             value = _json(line)
         except (ValueError, RecursionError):
@@ -182,17 +207,19 @@ def _json_lines(path: Path) -> Iterator[Record]:
         yield _json_record(f"Line {number}", value)
 
 
-def _json_list(path: Path) -> Iterator[Record]:
+def _json_list(file: ListFile) -> Iterator[Record]:
     try:
-        values = _json(_text(path))
+        values = _json(_text(file))
     except (ValueError, RecursionError) as error:
         raise BadSource(
             "bad_claims",
-            f"{path} is not JSON ({error}).",
+            f"{file.name} is not JSON ({error}).",
             "Correct it, or name it .jsonl if it has one object a line.",
         ) from error
     if not isinstance(values, list):
-        raise BadSource("bad_claims", f"{path} is not a list.", "Write the claims as a JSON list.")
+        raise BadSource(
+            "bad_claims", f"{file.name} is not a list.", "Write the claims as a JSON list."
+        )
     for number, value in enumerate(values, 1):
         yield _json_record(f"Item {number}", {"claim": value} if isinstance(value, str) else value)
 
@@ -207,13 +234,17 @@ def _json_record(where: str, value: object) -> Record:
     return Record(where, Problem("bad_row", "This is not a JSON object.", "Correct it."))
 
 
-_TABLES: dict[str, Callable[[Path, Callable[[str], bool]], Iterator[Record]]] = {
-    ".csv": lambda path, has_claims: csv_records(path, _text(path), has_claims),
-    ".tsv": lambda path, has_claims: csv_records(path, _text(path), has_claims, "\t"),
-    ".xlsx": xlsx_records,
-    ".xlsm": xlsx_records,
+def _xlsx(file: ListFile, has_claims: Callable[[str], bool]) -> Iterator[Record]:
+    return xlsx_records(file.name, file.content, has_claims)
+
+
+_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool]], Iterator[Record]]] = {
+    ".csv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims),
+    ".tsv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims, "\t"),
+    ".xlsx": _xlsx,
+    ".xlsm": _xlsx,
 }
-_JSON: dict[str, Callable[[Path], Iterator[Record]]] = {
+_JSON: dict[str, Callable[[ListFile], Iterator[Record]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json_list,

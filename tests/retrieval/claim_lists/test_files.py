@@ -11,8 +11,8 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from cli import claim_files, claim_tables
-from cli.claim_files import read_claims, separator_of
+from retrieval.claim_lists import tables
+from retrieval.claim_lists.files import list_file, read_claims, separator_of
 from retrieval.errors import BadSource
 
 
@@ -23,7 +23,7 @@ def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
 
 
 def claims(path: Path, column: str | None = None) -> list[str]:
-    return [row.claim for row in read_claims(path, column)]
+    return [row.claim for row in read_claims(list_file(path), column)]
 
 
 def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_cell_of_a_table_may_hold_lines_commas_and_quotes(tmp_path: Path) -> N
     ],
 )
 def test_the_claims_and_the_other_columns_are_found(tmp_path: Path, name: str, table: str) -> None:
-    (row,) = read_claims(written(tmp_path, name, table))
+    (row,) = read_claims(list_file(written(tmp_path, name, table)))
     assert row.claim == "Tea is a drink."
     assert row.others == {"No": "7", "Desk": "food"}
 
@@ -77,7 +77,7 @@ def test_the_claims_and_the_other_columns_are_found(tmp_path: Path, name: str, t
     ],
 )
 def test_the_encodings_of_spreadsheets_are_read(tmp_path: Path, content: bytes) -> None:
-    (row,) = read_claims(written(tmp_path, "claims.csv", content))
+    (row,) = read_claims(list_file(written(tmp_path, "claims.csv", content)))
     assert (row.claim, row.others) == ("Zoë is 7 years old.", {"Ort": "Köln"})
 
 
@@ -90,7 +90,7 @@ def test_commas_within_cells_are_no_separators_where_semicolons_fit_as_well(
     tmp_path: Path,
 ) -> None:
     table = "claim;desk, number\nTea is a drink.;food, 7\nIce is cold.;news, 8\n"
-    rows = read_claims(written(tmp_path, "a.csv", table))
+    rows = read_claims(list_file(written(tmp_path, "a.csv", table)))
     assert [(row.claim, row.others) for row in rows] == [
         ("Tea is a drink.", {"desk, number": "food, 7"}),
         ("Ice is cold.", {"desk, number": "news, 8"}),
@@ -114,7 +114,7 @@ def test_a_file_of_another_program_is_no_list(tmp_path: Path, name: str) -> None
 
 def test_blank_rows_and_blank_cells_at_the_end_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "claims.csv", "id,claim\n1,Tea is a drink.,,\n,\n\n , \n2,\n")
-    assert [(row.where, row.claim) for row in read_claims(path)] == [
+    assert [(row.where, row.claim) for row in read_claims(list_file(path))] == [
         ("Line 2", "Tea is a drink."),
         ("Line 6", ""),
     ]
@@ -125,12 +125,12 @@ def test_no_row_is_taken_for_a_title_that_has_as_many_cells_as_the_one_below_it(
 ) -> None:
     path = written(tmp_path, "claims.csv", "kind,sentence\nclaim,Tea is a drink.\n")
     with pytest.raises(BadSource, match="The columns are: 'kind', 'sentence'"):
-        read_claims(path)
+        read_claims(list_file(path))
 
 
 def test_the_column_that_is_asked_for_is_found_below_a_title(tmp_path: Path) -> None:
     table = "The text of May\nNo;Sentence\n7;Tea is a drink.\n"
-    (row,) = read_claims(written(tmp_path, "claims.csv", table), "sentence")
+    (row,) = read_claims(list_file(written(tmp_path, "claims.csv", table)), "sentence")
     assert (row.where, row.claim) == ("Line 3", "Tea is a drink.")
 
 
@@ -147,7 +147,7 @@ def test_quotation_marks_within_a_cell_are_read_where_its_end_is_certain(
     tmp_path: Path, cell: str, claim: str
 ) -> None:
     table = f"id,claim,desk\n1,{cell},\n,Ice is cold.,food\n"
-    first, second = read_claims(written(tmp_path, "claims.csv", table))
+    first, second = read_claims(list_file(written(tmp_path, "claims.csv", table)))
     assert (first.claim, first.others) == (claim, {"id": "1", "desk": ""})
     assert second.claim == "Ice is cold."
 
@@ -164,13 +164,13 @@ def test_quotation_marks_within_a_cell_are_read_where_its_end_is_certain(
 def test_a_table_of_verdicts_is_separated_as_the_list_was(
     tmp_path: Path, name: str, table: str, separator: str
 ) -> None:
-    assert separator_of(written(tmp_path, name, table)) == separator
+    assert separator_of(list_file(written(tmp_path, name, table))) == separator
 
 
 def test_a_bad_row_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     quoted = '1,"Tea is "hot", or cold."\n2,"Ice is cold.\n'
     table = f"id,claim\n{quoted}3,Milk, too, is white.\n4,Ink is blue.\n"
-    rows = read_claims(written(tmp_path, "claims.csv", table))
+    rows = read_claims(list_file(written(tmp_path, "claims.csv", table)))
     assert [(row.where, row.problem is None) for row in rows] == [
         ("Line 2", False),
         ("Line 3", False),
@@ -184,7 +184,9 @@ def test_a_bad_row_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
 
 def test_a_bad_line_of_json_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     lines = '{"claim": 7}\nnonsense\n[]\n{"claim": null, "n": NaN}\n{"text": "x"}\n'
-    rows = read_claims(written(tmp_path, "claims.jsonl", lines + '{"claim": "Tea is a drink."}'))
+    rows = read_claims(
+        list_file(written(tmp_path, "claims.jsonl", lines + '{"claim": "Tea is a drink."}'))
+    )
     assert [row.problem.code if row.problem else row.claim for row in rows] == [
         *("claim_not_text", "bad_row", "bad_row", "", "", "Tea is a drink."),
     ]
@@ -199,7 +201,7 @@ def test_a_list_of_strings_is_a_list_of_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "column", "said"),
     [
-        ("id,sentence", None, "The columns are: 'id', 'sentence'. Name .* --column NAME"),
+        ("id,sentence", None, "The columns are: 'id', 'sentence'. Name the one with"),
         ("text,statement", None, "unclear which column has the claims"),
         ("claim,claim", None, r"'claim \(column 1\)', 'claim \(column 2\)'"),
         ("id,claim", "text", "no one column 'text'. The columns are: 'id', 'claim'"),
@@ -210,7 +212,7 @@ def test_where_the_column_is_unclear_the_error_lists_the_columns(
 ) -> None:
     path = written(tmp_path, "claims.csv", f"{header}\nTea is a drink.,Ice is cold.\n")
     with pytest.raises(BadSource, match=said):
-        read_claims(path, column)
+        read_claims(list_file(path), column)
 
 
 @pytest.mark.parametrize(
@@ -242,16 +244,16 @@ def test_the_column_that_is_meant_is_used(tmp_path: Path, header: str, column: s
     ],
 )
 def test_a_list_that_cannot_be_read_gets_one_error(
-    tmp_path: Path, name: str, content: str, said: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, name: str, content: str, said: str
 ) -> None:
-    monkeypatch.setattr(claim_files, "_MOST", 3)
+    content *= 2 if said == "more than 3 claims" else 1
     with pytest.raises(BadSource, match=said):
-        read_claims(written(tmp_path, name, content * (2 if said == "more than 3 claims" else 1)))
+        read_claims(list_file(written(tmp_path, name, content)), most=3)
 
 
 def test_a_file_of_lines_has_no_columns(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"has no columns: a \.txt file has one claim a line"):
-        read_claims(written(tmp_path, "claims.txt", "Tea is a drink.\n"), "claim")
+        read_claims(list_file(written(tmp_path, "claims.txt", "Tea is a drink.\n")), "claim")
 
 
 def workbook(tmp_path: Path, rows: list[list[Any]]) -> Path:
@@ -276,7 +278,7 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
             [9, "Ice is cold.", True, "", "", "too far"],
         ],
     )
-    rows = read_claims(path)
+    rows = read_claims(list_file(path))
     assert [(row.where, row.claim) for row in rows] == [
         ("Row 3", "Tea is a drink."),
         ("Row 5", ""),
@@ -291,14 +293,14 @@ def test_a_workbook_may_have_titles_above_the_names_of_its_columns(tmp_path: Pat
         tmp_path,
         [["Claims of May"], ["Food", None, "Ann"], [], ["No", "Claim", "Desk"], [7, "Tea", None]],
     )
-    (row,) = read_claims(path)
+    (row,) = read_claims(list_file(path))
     assert (row.where, row.claim, row.others) == ("Row 5", "Tea", {"No": 7, "Desk": ""})
 
 
 def test_a_workbook_with_too_many_cells_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claim_tables, "_MOST_CELLS", 3)
+    monkeypatch.setattr(tables, "_MOST_CELLS", 3)
     path = workbook(tmp_path, [["claim", "n"], ["Tea is a drink.", 1]])
     with pytest.raises(BadSource, match="more than 3 cells"):
-        read_claims(path)
+        read_claims(list_file(path))
