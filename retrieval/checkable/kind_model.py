@@ -47,8 +47,8 @@ class KindModel:
         """Return the kind that the rules give, or another one where the model is sure of it."""
         fact = self.kinds.index("fact")
         if by_rules == "fact" and probabilities[fact] < _SURELY_NO_FACT:
-            others = np.where(np.arange(len(self.kinds)) == fact, 0, probabilities)
-            return self.kinds[int(np.argmax(others))]
+            kept = [kind != "fact" and kind not in _BY_RULES for kind in self.kinds]
+            return self.kinds[int(np.argmax(np.where(kept, probabilities, 0)))]
         if by_rules not in _BY_RULES and probabilities[fact] > _SURELY_A_FACT:
             return "fact"
         return by_rules

@@ -85,12 +85,12 @@ class Referent:
         )
 
     def add(self, mention: Mention, sentence: int) -> None:
-        """Remember one more mention."""
+        """Remember one more mention, and what it says about the thing."""
         self.places.append((sentence, mention.head, mention.weight))
         self.roles |= mention.roles
         self.sex = self.sex or mention.sex
-        if mention.sort == "person":
-            self.sort = "person"
+        if mention.sort == "person" or self.sort == "":
+            self.sort = mention.sort
 
 
 def mentions_of(sentence: Doc) -> list[Mention]:

@@ -71,10 +71,9 @@ PEOPLE = (
 )
 COMPANIES = _words(
     """
-    agency airline association authority bank brewery broadcaster charity church club commission
-    committee company corporation council court department employer firm foundation government
-    group institute institution manufacturer ministry newspaper operator organisation organization
-    paper party publisher retailer school side society start-up startup store supplier team union
+    agency airline association bank brewery broadcaster charity club company corporation employer
+    firm foundation group institute institution manufacturer newspaper operator organisation
+    organization paper party publisher retailer start-up startup store supplier team union
     university
     """
 )

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Token
 
-from retrieval.checkable.mentions import Mention, Referent, Sort, mentions_of, owner, sort_of, weight_of
+from retrieval.checkable.mentions import (
+    Mention,
+    Referent,
+    Sort,
+    mentions_of,
+    owner,
+    sort_of,
+    weight_of,
+)
 
 _SEXES = {
     **dict.fromkeys(("he", "him", "his"), "he"),
@@ -26,6 +34,7 @@ _PLACES = {"place", "country"}
 _THINGS: frozenset[Sort] = frozenset({"organisation", "country", "place", "work", "thing", ""})
 _AS_SUBJECT = 2  # the weight of one
 _FARTHEST = 3  # sentences back
+_FARTHEST_NOUN = 8  # sentences back, of "the company"
 _CLOSE = 0.75  # two things whose scores differ by less are as likely
 _CLOSE_PEOPLE = 2.75  # two people: a name that is wrong is worse than none
 # "It is clear that …", "It rained", "it takes an hour to …": nothing is meant.
@@ -60,7 +69,7 @@ def _references(number: int, sentence: Doc, known: list[Referent]) -> Iterator[R
         starts.setdefault(mention.first, []).append(mention)
     quoted = False
     for token in sentence:
-        if token.text in "“”\"":
+        if token.text in '“”"':
             quoted = not quoted
         if token.lower_ in _SPEAKER and token.pos_ == "PRON" and not quoted:
             yield _of(token, None)
@@ -100,7 +109,9 @@ def _means_nothing(token: Token) -> bool:
     if verb.lemma_ == "be" and later & {"ccomp", "xcomp", "advcl", "csubj", "acl", "relcl"}:
         return True
     said = [t for t in verb.children if t.dep_ in {"attr", "acomp"}]
-    if verb.lemma_ == "be" and any(c.dep_ in {"relcl", "acl", "ccomp"} for t in said for c in t.children):
+    if verb.lemma_ == "be" and any(
+        c.dep_ in {"relcl", "acl", "ccomp"} for t in said for c in t.children
+    ):
         return any(t.dep_ == "acomp" for t in said) or any(
             c.dep_ == "acl" for t in said for c in t.children
         )
@@ -156,8 +167,7 @@ def _score(referent: Referent, token: Token, number: int) -> float | None:
         best = score if best is None else max(best, score)
     if best is None:
         return None
-    often = 0.5 if len(referent.places) > 1 else 0
-    return best + agrees + often + (1 if referent.proper else 0)
+    return best + agrees + _often(referent) + (1 if referent.proper else 0)
 
 
 def _agreement(referent: Referent, word: str) -> float | None:
@@ -211,25 +221,24 @@ def _repeated(
     """Return what "the company" or "the bridge" repeats, ``None`` if it is not such words."""
     head = sentence[mention.head]
     words = sentence[mention.first : mention.last]
-    if mention.proper or len(words) != 2 or words[0].lower_ not in {"the", "this"}:
+    if mention.proper or len(words) != 2 or words[0].lower_ != "the":
         return None
     if any(child.dep_ in {"relcl", "acl", "prep", "appos"} for child in head.children):
         return None
     noun = head.lemma_.casefold()
-    near = [r for r in known if r.places and number - r.places[-1][0] <= _FARTHEST + 2 and r.proper]
+    near = [r for r in known if r.proper and number - r.places[-1][0] <= _FARTHEST_NOUN]
     called = [r for r in near if r.text.casefold().split()[-1] == noun]
     if not called and (sort := sort_of(noun)):
         called = [r for r in near if noun in r.roles] or _of_sort(sort, number, near)
     if not called:
         return None
     start, end = words.start_char, words.end_char
-    if len(called) > 1:
-        last = [r.places[-1][0] for r in called]
-        if sort_of(noun) != "person" and last.count(max(last)) == 1:
-            called = [called[last.index(max(last))]]
-    if len(called) > 1:
-        return Reference(start, end, words.text, None)
-    meant = called[0]
+    ranked = sorted(called, key=lambda referent: -_topic(referent, number))
+    if len(ranked) > 1:
+        lead = _topic(ranked[0], number) - _topic(ranked[1], number)
+        if lead < (_CLOSE_PEOPLE if sort_of(noun) == "person" else _CLOSE):
+            return Reference(start, end, words.text, None)
+    meant = ranked[0]
     owns = head.i + 1 < len(sentence) and sentence[head.i + 1].tag_ == "POS"
     if owns:
         end = sentence[head.i + 1].idx + len(sentence[head.i + 1])
@@ -238,16 +247,26 @@ def _repeated(
     return Reference(start, end, sentence.text[start:end], meant.text, owns, before)
 
 
+def _topic(referent: Referent, number: int) -> float:
+    """Return how much the text is about something before this sentence."""
+    near = max(weight - (number - sentence) / 2 for sentence, _, weight in referent.places)
+    return near + _often(referent)
+
+
+def _often(referent: Referent) -> float:
+    return min(1.5, (len(referent.places) - 1) / 2)
+
+
 def _of_sort(sort: Sort, number: int, near: Sequence[Referent]) -> list[Referent]:
     """Return those things of the last sentences that a noun of this sort may stand for.
 
     Where none is known to be of the sort, it may be the subject of the sentence before.
     """
-    before = [r for r in near if 0 < number - r.places[-1][0] <= _FARTHEST]
+    before = [r for r in near if r.places[-1][0] < number]
     if sort == "person":
         return [r for r in before if r.sort == sort and r.places[-1][2] == _AS_SUBJECT]
     last = [r for r in before if r.places[-1][0] == number - 1 and r.places[-1][2] == _AS_SUBJECT]
-    may_be = {"", "organisation", "work", "thing", "place"}
+    may_be = {"", "organisation", "work", "thing"}
     return [r for r in before if r.sort == sort] or [
         r for r in last if r.sort in may_be and not r.sex and sort != "country"
     ]

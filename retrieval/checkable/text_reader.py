@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from spacy.tokens import Doc, Token
@@ -70,29 +71,46 @@ class TextReader:
     def _claims(
         self, number: int, sentence: Doc, references: Sequence[Reference]
     ) -> Iterator[TextClaim]:
-        """Yield the statements of a sentence, with the words that its pronouns stand for."""
-        apart = [one for one in references if _is_named_elsewhere(one, number, sentence)]
-        cut = self._cut(_rewritten(sentence.text, apart))
-        if len(cut) < 2:
-            named_before = [one for one in apart if one.said_in and one.said_in[0] < number]
-            whole = [one for one in references if one.meant is None or one in named_before]
-            yield _claim(_rewritten(sentence.text, whole), whole)
-            return
+        """Yield the statements of a sentence, with what its pronouns stand for."""
         unclear = [one for one in references if one.meant is None]
-        for text in cut:
-            yield _claim(text, [one for one in (*apart, *unclear) if _is_in(one, text)])
+        apart = [one for one in references if _is_named_elsewhere(one, number, sentence)]
+        whole, placed = _rewritten(sentence.text, [*unclear, *apart])
+        cut = self._cut(whole)
+        if len(cut) < 2:
+            before = [one for one in apart if one.said_in and one.said_in[0] < number]
+            text, placed = _rewritten(sentence.text, [*unclear, *before])
+            yield _claim(text, [one.reference for one in placed])
+            return
+        for text, start, end in cut:
+            yield _claim(text, [one.reference for one in placed if start <= one.start < end])
 
-    def _cut(self, text: str) -> list[str]:
-        """Return the statements of a sentence; words before its subject stay with the first."""
+    def _cut(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the statements of a sentence, with the part of it that makes each.
+
+        Words such as "Since 1990," stay with the first one. What is quoted is not cut.
+        """
+        whole = [(text, 0, len(text))]
         if _QUOTING.search(text):
-            return [text]
+            return whole
         parsed = self._parser.parse(text)
         leading = _leading(parsed)
         rest = self._parser.parse(text[leading:]) if leading else parsed
-        cut = [one.text for one in statements(rest, self._parser)]
+        cut = [
+            (one.text, one.start + leading, one.end + leading)
+            for one in statements(rest, self._parser)
+        ]
         if len(cut) < 2:
-            return [text]
-        return [text[:leading] + cut[0], *cut[1:]]
+            return whole
+        first, _, end = cut[0]
+        return [(text[:leading] + first, 0, end), *cut[1:]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A reference, and where the words for it begin in a rewritten sentence."""
+
+    reference: Reference
+    start: int
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
@@ -133,30 +151,29 @@ def _half(token: Token) -> Token:
     return token
 
 
-def _rewritten(text: str, references: Sequence[Reference]) -> str:
-    for one in sorted(references, key=lambda reference: -reference.start):
-        if one.meant is None:
-            continue
-        meant = _owned(one.meant) if one.owns else one.meant
-        if one.start == 0:
-            meant = meant[:1].upper() + meant[1:]
-        text = text[: one.start] + meant + text[one.end :]
-    return text
+def _rewritten(text: str, references: Sequence[Reference]) -> tuple[str, list[_Placed]]:
+    """Return the sentence with the words that its references stand for; unclear ones stay."""
+    written, done, placed = "", 0, []
+    for one in sorted(references, key=lambda reference: reference.start):
+        written += text[done : one.start]
+        placed.append(_Placed(one, len(written)))
+        written += _words_for(one) if one.meant is not None else text[one.start : one.end]
+        done = one.end
+    return written + text[done:], placed
 
 
-def _owned(name: str) -> str:
-    return f"{name}'" if name.endswith("s") else f"{name}'s"
+def _words_for(reference: Reference) -> str:
+    words = reference.meant or ""
+    if reference.owns:
+        words += "'" if words.endswith("s") else "'s"
+    return words[:1].upper() + words[1:] if reference.start == 0 else words
 
 
 def _claim(text: str, references: Sequence[Reference]) -> TextClaim:
+    replaced = (Replaced(one.said, one.meant) for one in references if one.meant is not None)
+    unclear = (one.said for one in references if one.meant is None)
     return TextClaim(
         text,
-        tuple(Replaced(one.said, one.meant) for one in references if one.meant is not None),
-        tuple(dict.fromkeys(one.said.lower() for one in references if one.meant is None)),
+        tuple(dict.fromkeys(replaced)),
+        tuple({words.casefold(): words for words in unclear}.values()),
     )
-
-
-def _is_in(reference: Reference, text: str) -> bool:
-    """Return whether a statement has the words that a reference was replaced by, or left as."""
-    words = reference.said if reference.meant is None else reference.meant
-    return re.search(rf"\b{re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None
