@@ -18,6 +18,7 @@ from app.documents import DocumentItem
 from app.filters import Badge
 from app.hops import HopItem
 from app.proof import ProofItem
+from retrieval.checkable.sentences import Kind, Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
@@ -276,11 +277,24 @@ class ShownRows:
 
 
 @dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A piece of a text; ``badge``: the verdict on what it says, ``None`` if it is not checked.
+
+    ``claim_id``: of the claim with this verdict, ``None`` where there is none to open.
+    """
+
+    text: str
+    badge: Badge | None
+    claim_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    ``pieces``: the text that its claims are from, none if they are from none.
     """
 
     template: ClassVar[str] = "list.html"
@@ -294,6 +308,57 @@ class ListPage:
     number: int
     pages: int
     exports: tuple[str, ...]
+    pieces: tuple[TextPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextClaimItem:
+    """A claim of a sentence: its number on the page, and whether it is ticked.
+
+    ``rows``: lines of its field. ``unclear``: what a reader must find out first, as questions.
+    """
+
+    number: int
+    text: str
+    rows: int
+    taken: bool
+    replaced: tuple[Replaced, ...]
+    unclear: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceItem:
+    """A sentence of a text; ``as_said``: its only claim has its words."""
+
+    said: str
+    start: int
+    end: int
+    kind: Kind
+    claims: tuple[TextClaimItem, ...]
+    as_said: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    """A text and its sentences, none before it was read.
+
+    ``problem`` is set if it was refused, or if nothing was ticked. ``may_be_list``: every line has
+    one sentence. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "text.html"
+    text: str
+    problem: Problem | None
+    most_characters: int
+    sentences: tuple[SentenceItem, ...]
+    chosen_claims: int
+    may_be_list: bool
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +405,7 @@ Page: TypeAlias = (
     | HistoryPage
     | ListsPage
     | ListPage
+    | TextPage
     | ApiPage
     | ErrorPage
 )

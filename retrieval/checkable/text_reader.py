@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from threading import Lock
 
 from spacy.tokens import Doc, Token
 
@@ -16,6 +18,7 @@ from retrieval.checkable.references import Reference, references_in
 from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
 from retrieval.errors import InvalidText
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.networks import runtime
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
@@ -30,13 +33,18 @@ _SUBJECTS = {"nsubj", "nsubjpass"}
 class TextReader:
     """Reads texts with the parser, MiniLM and the model of kinds, which are loaded when needed."""
 
-    def __init__(self) -> None:
-        """Load nothing yet."""
+    def __init__(self, networks: Path, threads: int) -> None:
+        """Load nothing yet; ``networks``: the folder of converted networks."""
+        self._networks = networks
+        self._threads = threads
         self._parser = EnglishParser()
         self._encoder = MiniLMEncoder()
+        self._one_at_a_time = Lock()
 
     @cached_property
     def _model(self) -> KindModel:
+        runtime.keep_in(self._networks)
+        runtime.use_threads(self._threads)
         return read_model()
 
     def statements_of(self, text: str) -> tuple[TextSentence, ...]:
@@ -53,6 +61,10 @@ class TextReader:
                 f"The text has {len(places)} sentences; at most {MOST_SENTENCES} are read.",
                 "Paste a part of it.",
             )
+        with self._one_at_a_time:  # so that several texts do not take memory together
+            return tuple(self._sentences(text, places))
+
+    def _sentences(self, text: str, places: Sequence[tuple[int, int]]) -> Iterator[TextSentence]:
         said = [_SPACE.sub(" ", text[start:end]) for start, end in places]
         parsed = list(self._parser.parse_all(said))
         likely = self._model.probabilities(self._encoder.encode(said))
@@ -61,12 +73,11 @@ class TextReader:
             for sentence, row in zip(parsed, likely, strict=True)
         ]
         found = references_in(parsed)
-        return tuple(
-            TextSentence(start, end, kind, tuple(self._claims(number, sentence, references)))
-            for number, ((start, end), kind, sentence, references) in enumerate(
-                zip(places, kinds, parsed, found, strict=True)
-            )
-        )
+        for number, ((start, end), kind, sentence, references) in enumerate(
+            zip(places, kinds, parsed, found, strict=True)
+        ):
+            claims = tuple(self._claims(number, sentence, references))
+            yield TextSentence(start, end, kind, claims)
 
     def _claims(
         self, number: int, sentence: Doc, references: Sequence[Reference]
