@@ -20,7 +20,7 @@ from app.metrics import Metrics
 from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
-from retrieval.checkable.text_reader import TextReader
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
@@ -59,7 +59,7 @@ def create_app(settings: Settings) -> Flask:
         database=database,
         store=store,
         lists=ListStore(database),
-        texts=TextReader(settings.model_folders.networks, settings.threads),
+        texts=ReaderOnDemand(settings.model_folders.networks, settings.threads),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,

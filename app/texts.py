@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http import HTTPStatus
+from textwrap import shorten
 from typing import Annotated
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -113,7 +114,7 @@ def check() -> BaseResponse:
     except (InvalidText, RecipeUnavailable, UnknownRecipe) as error:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
         return Response(page, status_of(error), mimetype="text/html")
-    name = " ".join(text[: 2 * _LONGEST_NAME].split())[:_LONGEST_NAME]
+    name = shorten(text, _LONGEST_NAME, placeholder="…")
     list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 

@@ -29,7 +29,7 @@ APP_IMPORTS = {
     "worker.worker_store",
     "retrieval.checkable.given_text",
     "retrieval.checkable.sentences",
-    "retrieval.checkable.text_reader",
+    "retrieval.checkable.reader",
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",

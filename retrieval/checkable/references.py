@@ -176,8 +176,8 @@ def _agreement(referent: Referent, word: str) -> float | None:
         if sort not in {"person", ""} or (sort == "" and not referent.proper):
             return None
         if referent.sex:
-            return 1 if referent.sex == _SEXES[word] else None
-        return 0 if sort == "person" else -1
+            return 1.5 if referent.sex == _SEXES[word] else None
+        return 0 if sort == "person" else -1.5
     if word in _IT:
         if sort not in _THINGS or referent.sex:
             return None

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from threading import Lock
 
 from spacy.tokens import Doc, Token
 
@@ -18,7 +16,6 @@ from retrieval.checkable.references import Reference, references_in
 from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
 from retrieval.errors import InvalidText
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.networks import runtime
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
@@ -26,6 +23,7 @@ from retrieval.text.statement_cutter import statements
 MOST_SENTENCES = 500
 
 _SPACE = re.compile(r"\s+")
+_JOINING = re.compile(r"\b(?:and|but)\b|;")
 _QUOTING = re.compile(r"[\"“”]")
 _SUBJECTS = {"nsubj", "nsubjpass"}
 
@@ -33,18 +31,13 @@ _SUBJECTS = {"nsubj", "nsubjpass"}
 class TextReader:
     """Reads texts with the parser, MiniLM and the model of kinds, which are loaded when needed."""
 
-    def __init__(self, networks: Path, threads: int) -> None:
-        """Load nothing yet; ``networks``: the folder of converted networks."""
-        self._networks = networks
-        self._threads = threads
+    def __init__(self) -> None:
+        """Load nothing yet."""
         self._parser = EnglishParser()
         self._encoder = MiniLMEncoder()
-        self._one_at_a_time = Lock()
 
     @cached_property
     def _model(self) -> KindModel:
-        runtime.keep_in(self._networks)
-        runtime.use_threads(self._threads)
         return read_model()
 
     def statements_of(self, text: str) -> tuple[TextSentence, ...]:
@@ -61,8 +54,7 @@ class TextReader:
                 f"The text has {len(places)} sentences; at most {MOST_SENTENCES} are read.",
                 "Paste a part of it.",
             )
-        with self._one_at_a_time:  # so that several texts do not take memory together
-            return tuple(self._sentences(text, places))
+        return tuple(self._sentences(text, places))
 
     def _sentences(self, text: str, places: Sequence[tuple[int, int]]) -> Iterator[TextSentence]:
         said = [_SPACE.sub(" ", text[start:end]) for start, end in places]
@@ -76,17 +68,20 @@ class TextReader:
         for number, ((start, end), kind, sentence, references) in enumerate(
             zip(places, kinds, parsed, found, strict=True)
         ):
-            claims = tuple(self._claims(number, sentence, references))
+            claims = tuple(self._claims(number, sentence, references, kind == "fact"))
             yield TextSentence(start, end, kind, claims)
 
     def _claims(
-        self, number: int, sentence: Doc, references: Sequence[Reference]
+        self, number: int, sentence: Doc, references: Sequence[Reference], checkable: bool
     ) -> Iterator[TextClaim]:
-        """Yield the statements of a sentence, with what its pronouns stand for."""
+        """Yield the statements of a sentence, with what its pronouns stand for.
+
+        What cannot be checked is not cut.
+        """
         unclear = [one for one in references if one.meant is None]
         apart = [one for one in references if _is_named_elsewhere(one, number, sentence)]
         whole, placed = _rewritten(sentence.text, [*unclear, *apart])
-        cut = self._cut(whole)
+        cut = self._cut(whole) if checkable else []
         if len(cut) < 2:
             before = [one for one in apart if one.said_in and one.said_in[0] < number]
             text, placed = _rewritten(sentence.text, [*unclear, *before])
@@ -101,7 +96,7 @@ class TextReader:
         Words such as "Since 1990," stay with the first one. What is quoted is not cut.
         """
         whole = [(text, 0, len(text))]
-        if _QUOTING.search(text):
+        if _QUOTING.search(text) or not _JOINING.search(text):
             return whole
         parsed = self._parser.parse(text)
         leading = _leading(parsed)
