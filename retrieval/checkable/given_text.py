@@ -17,6 +17,7 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[-–—*•‣▪]|\(?\d{1,3}[.)])\s+")  # noqa: RUF001 - dashes of lists
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")  # noqa: RUF001
+_ANOTHER = re.compile(r"[.!?]\s+[A-Z]")  # a second sentence
 _WRAPPED = 60  # characters of a line from which on it may go on in the next one
 
 
@@ -93,13 +94,13 @@ def _goes_on(text: str, end: int, line: re.Match[str]) -> bool:
     before = text[text.rfind("\n", 0, end) + 1 : end]
     if between.count("\n") > 1 or _ENDED.search(before):
         return False
-    first = line[0].lstrip()[:1]
-    return first.islower() or len(before) >= _WRAPPED
+    indented = line[0].startswith(" ")
+    return indented or line[0][:1].islower() or len(before) >= _WRAPPED
 
 
 def is_list(text: str) -> bool:
     """Return whether it has one short statement a line and nothing else, so may be a list."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    blocks = len(list(blocks_of(text)))
-    alone = all(len(re.findall(r"[.!?]\s+[A-Z]", line)) == 0 for line in lines)
-    return len(lines) > 2 and blocks == len(lines) and alone and "\n\n" not in text
+    lines = text.count("\n") + 1
+    blocks = [text[start:end] for start, end in blocks_of(text)]
+    alone = not any(_ANOTHER.search(block) for block in blocks)
+    return lines > 2 and len(blocks) == lines and alone

@@ -21,6 +21,7 @@ from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
 
 MOST_SENTENCES = 500
+_LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
 
 _SPACE = re.compile(r"\s+")
 _JOINING = re.compile(r"\b(?:and|but)\b|;")
@@ -57,7 +58,7 @@ class TextReader:
         return tuple(self._sentences(text, places))
 
     def _sentences(self, text: str, places: Sequence[tuple[int, int]]) -> Iterator[TextSentence]:
-        said = [_SPACE.sub(" ", text[start:end]) for start, end in places]
+        said = [_SPACE.sub(" ", text[start:end])[:_LONGEST_SENTENCE] for start, end in places]
         parsed = list(self._parser.parse_all(said))
         likely = self._model.probabilities(self._encoder.encode(said))
         kinds = [
@@ -68,6 +69,8 @@ class TextReader:
         for number, ((start, end), kind, sentence, references) in enumerate(
             zip(places, kinds, parsed, found, strict=True)
         ):
+            if len(sentence.text) == _LONGEST_SENTENCE:
+                kind = "fragment"
             claims = tuple(self._claims(number, sentence, references, kind == "fact"))
             yield TextSentence(start, end, kind, claims)
 
