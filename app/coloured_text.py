@@ -13,9 +13,7 @@ from worker.lists import SaidEntry, SourceText
 _ORDER = ("refuted", "pending", "unsettled", "supported", "stopped")
 
 
-def coloured(
-    source: SourceText, badge_of: Callable[[SaidEntry], Badge]
-) -> tuple[TextPiece, ...]:
+def coloured(source: SourceText, badge_of: Callable[[SaidEntry], Badge]) -> tuple[TextPiece, ...]:
     """Return the text in pieces, in its order; together they are the whole text."""
     pieces: list[TextPiece] = []
     done = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -39,6 +40,7 @@ blueprint = Blueprint("texts", __name__)
 
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _LONGEST_NAME = 80  # characters
+_SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
 
 
@@ -142,14 +144,14 @@ def _chosen(text: str) -> Iterator[NewEntry]:
         raise InvalidText("nothing_chosen", "No claim is ticked.", "Tick at least one claim.")
     for number in taken:
         claim, said = request.form.get(f"claim-{number}"), request.form.get(f"said-{number}")
-        places = [int(part) for part in (said or "").split("-") if part.isascii() and part.isdigit()]
-        if claim is None or len(places) != 2 or not places[0] < places[1] <= len(text):
+        found = _SAID.fullmatch(said or "")
+        start, end = (int(found[1]), int(found[2])) if found else (0, 0)
+        if claim is None or not start < end <= len(text):
             raise InvalidText(
                 "not_of_this_text",
                 "A claim of this form is not of this text.",
                 "Read the text again, and choose its claims.",
             )
-        start, end = places
         place = f"Characters {start + 1} to {end} of the text"
         try:
             yield NewEntry(place, read_claim(claim).original, {}, None, (start, end))

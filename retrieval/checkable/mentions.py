@@ -147,7 +147,7 @@ def _named(span: Span, sort: Sort) -> Mention:
         roles |= {t.lemma_.casefold() for t in said}
     sex = _sex({*words, *roles})
     with_the = first > 0 and doc[first - 1].lower_ == "the"
-    if sort == "person" and (with_the or (len(own) == 1 and not words[0] in MEN | WOMEN)):
+    if sort == "person" and (with_the or (len(own) == 1 and words[0] not in MEN | WOMEN)):
         sort = ""  # the parser takes many names that it does not know for those of people
     if (roles and sort != "work") or (sort != "person" and words[0] in MEN | WOMEN):
         sort = "person" if len(own) < 5 and not with_the else sort

@@ -45,8 +45,8 @@ _WEATHER = {"rain", "snow", "hail", "thunder", "seem", "appear", "turn", "take"}
 class Reference:
     """Words of a sentence, ``[start:end]`` of it, that stand for something.
 
-    ``meant``: for what, ``None`` where that is unclear. ``said_in``: the number of the sentence that
-    names it, and the token there.
+    ``meant``: for what, ``None`` where that is unclear. ``owns``: whether they say whose something
+    is. ``said_in``: the number of the sentence that names it, and the token there.
     """
 
     start: int

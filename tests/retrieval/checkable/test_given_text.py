@@ -17,7 +17,10 @@ from retrieval.errors import InvalidText
         ("PK\x03\x04\x14\x00\x08mimetype", "text_unreadable"),
         ("The bridge \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} fell.", "text_unreadable"),
         ("1 2 3 !", "text_no_words"),
-        ("Die Brücke ist alt. Sie wurde im Jahr 1931 gebaut und ist nicht mehr sicher.", "text_not_english"),
+        (
+            "Die Brücke ist alt. Sie wurde im Jahr 1931 gebaut und ist nicht mehr sicher.",
+            "text_not_english",
+        ),
         (7, "text_not_text"),
     ],
 )

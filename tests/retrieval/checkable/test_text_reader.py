@@ -91,7 +91,13 @@ def test_more_sentences_than_are_read_are_refused(reader: TextReader) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a " * 9_000 + "is.", "(" * 9_000 + " it is", "\"a. " * 5_000, "of the " * 2_800, "A.B. " * 4_000],
+    [
+        "a " * 9_000 + "is.",
+        "(" * 9_000 + " it is",
+        '"a. ' * 5_000,
+        "of the " * 2_800,
+        "A.B. " * 4_000,
+    ],
 )
 def test_a_hostile_text_is_read_or_refused_in_a_few_seconds(reader: TextReader, text: str) -> None:
     try:
