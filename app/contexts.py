@@ -18,7 +18,7 @@ from app.documents import DocumentItem
 from app.filters import Badge
 from app.hops import HopItem
 from app.proof import ProofItem
-from retrieval.checkable.sentences import Kind, Replaced
+from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
@@ -328,12 +328,16 @@ class TextClaimItem:
 
 @dataclass(frozen=True, slots=True)
 class SentenceItem:
-    """A sentence of a text; ``as_said``: its only claim has its words."""
+    """A sentence of a text.
+
+    ``named``: what it is where it cannot be checked, else "". ``as_said``: its only claim has its
+    words.
+    """
 
     said: str
     start: int
     end: int
-    kind: Kind
+    named: str
     claims: tuple[TextClaimItem, ...]
     as_said: bool
 

@@ -22,7 +22,7 @@ from app.recipes import UNKNOWN, grouped, recipe_to_run
 from app.services import services
 from app.visitor import visitor_with_cookie
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
-from retrieval.checkable.sentences import TextClaim, TextSentence
+from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import (
     EsotericError,
@@ -39,6 +39,16 @@ from worker.lists import NewEntry
 blueprint = Blueprint("texts", __name__)
 
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+_NAMED: dict[Kind, str] = {
+    "fact": "",
+    "opinion": "Opinion",
+    "question": "Question",
+    "forecast": "Forecast",
+    "instruction": "Call or greeting",
+    "quotation": "Quotation",
+    "vague": "Too vague",
+    "fragment": "Not a sentence",
+}
 _LONGEST_NAME = 80  # characters
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
@@ -85,7 +95,8 @@ def form() -> str:
 def read() -> Response:
     """Show the sentences of a text; those that can be checked are chosen."""
     _refuse_other_types()
-    typed = request.form.get("text", "")
+    # The box of the first page sends what stands in it as "claim", with a "text" from before.
+    typed = request.form.get("claim", request.form.get("text", ""))
     try:
         text = read_text(typed)
         return Response(_page(text, services().texts.statements_of(text)), mimetype="text/html")
@@ -222,7 +233,7 @@ def _items(
             said=said,
             start=sentence.start,
             end=sentence.end,
-            kind=sentence.kind,
+            named=_NAMED[sentence.kind],
             claims=tuple(claims),
             as_said=whole,
         )

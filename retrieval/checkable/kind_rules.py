@@ -39,11 +39,11 @@ _FORECAST = re.compile(
 _FUTURE = {"will", "wo", "shall", "'ll", "’ll"}  # noqa: RUF001 - the curly one is meant
 _UNCERTAIN = _words("would could may might can")
 _OPINION = re.compile(
-    r"""\b(?:i|we)\ (?:(?:do(?:n['’]t|\ not)|truly|really|firmly|strongly)\ )?(?:am\ |'m\ |are\ )?
+    r"""\b(?:i|we)\ (?:(?:do(?:n't|\ not)|truly|really|firmly|strongly)\ )?(?:am\ |'m\ |are\ )?
         (?:(?:not\ )?(?:a\ fan|convinced|proud|glad|happy|afraid|sorry|grateful|delighted)
         |think|believe|feel|find|hope|wish|love|hate|prefer|doubt|suppose|consider|guess|fear
         |like|trust|owe)\b
-    |\b(?:i['’]d|i\ would|we['’]d)\ (?:say|rather|argue)\b|\bi['’]m\ (?:not|glad|afraid|sorry)\b
+    |\b(?:i'd|i\ would|we'd)\ (?:say|rather|argue)\b|\bi'm\ (?:not|glad|afraid|sorry)\b
     |\bin\ my\ (?:view|opinion|eyes)\b|^(?:for|to)\ me\b|\bseems?\ to\ me\b|\bif\ you\ ask\ me\b
     |^(?:frankly|personally|honestly|sadly|luckily|unfortunately|to\ be\ honest)\b
     |\b(?:should|must|ought\ to|needs?\ to|ha(?:ve|s)\ to|deserves?)\b
@@ -86,14 +86,15 @@ _GENERIC = _words(
     """
 )
 _LIGHT = _words(
-    "be have do go get know say see come make take happen think mean want seem work hear talk depend"
-    " agree change learn look let give remain guess lead stand pass puzzle surprise follow"
+    "be have do go get know say see come make take happen think mean want seem work hear talk"
+    " depend agree change learn look let give remain guess lead stand pass puzzle surprise follow"
 )
 
 
 def kind_by_rules(sentence: Doc) -> Kind:
     """Return what a sentence is by the first rule that fits it."""
     text = sentence.text.strip()
+    plain = text.replace("’", "'")  # noqa: RUF001 - the curly one is meant
     bare = _TAGS.sub(" ", text)
     if QUESTION in notices_of(text) or text.rstrip("\"'”’)").endswith("?"):  # noqa: RUF001
         return "question"
@@ -110,7 +111,7 @@ def kind_by_rules(sentence: Doc) -> Kind:
         return "opinion" if _judges(sentence) else "fragment"
     if _is_forecast(text, root):
         return "forecast"
-    if _OPINION.search(text) or (_judges(_said_of(root)) and not _is_specific(sentence)):
+    if _OPINION.search(plain) or (_judges(_said_of(root)) and not _is_specific(sentence)):
         return "opinion"
     if _is_vague(sentence):
         return "vague"

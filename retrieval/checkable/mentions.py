@@ -46,7 +46,8 @@ class Mention:
 
     ``text``: its words as a claim would repeat them, "" if these need words before them ("his
     brother"). ``proper``: whether it is a name. ``sex``: "he", "she", or "" if that is not known.
-    ``weight``: how much its place in the sentence makes it what the next one is about. ``roles``: nouns that the text has for it ("minister").
+    ``weight``: how much its place in the sentence makes it what the next one is about. ``roles``:
+    nouns that the text has for it ("minister").
     """
 
     text: str

@@ -28,8 +28,8 @@ WOMEN = _words(
     """
     ada agatha agnes alice alicia amanda amelia amy ana andrea angela anita ann anna anne annette
     astrid audrey barbara beatrice bertha betty birgit bridget camilla carla carmen carol caroline
-    catherine charlotte christina christine clara claire claudia cleopatra diana dorothy edith eleanor
-    elena elisabeth elizabeth ella ellen elsa emilia emily emma erika esther eva eve fatima
+    catherine charlotte christina christine clara claire claudia cleopatra diana dorothy edith
+    eleanor elena elisabeth elizabeth ella ellen elsa emilia emily emma erika esther eva eve fatima
     florence frances frida gabriela georgia gertrude gina grace greta gro hanna hannah harriet
     hedwig heidi helen helena helga hilary hillary ida ines ingrid irene iris isabel isabella jane
     janet jenny jessica joan johanna judith julia julie karen kate katharina katherine kathleen
@@ -63,9 +63,9 @@ PEOPLE = (
         neighbor novelist nurse officer official owner painter partner passenger patient
         philosopher photographer physicist pianist pilot player playwright poet politician
         premier president presenter priest producer professor prosecutor psychologist pupil
-        researcher resident reporter sailor scientist secretary senator sculptor singer skier soldier
-        speaker striker student successor surgeon swimmer teacher thief trainer treasurer victim
-        violinist winner witness worker writer dr prof
+        researcher resident reporter sailor scientist secretary senator sculptor singer
+        skier soldier speaker striker student successor surgeon swimmer teacher thief trainer
+        treasurer victim violinist winner witness worker writer dr prof
         """
     )
 )

@@ -40,17 +40,11 @@ def test_invisible_characters_and_line_ends_of_other_systems_are_tidied() -> Non
 
 
 def test_a_line_that_was_full_goes_on_and_others_end() -> None:
-    text = (
-        "The bridge is old\n\n"
-        "The bridge across the river Tarn was built by French engineers in the\n"
-        "summer of 1931. It fell.\n"
-        "- It was rebuilt\n"
-        "2. It is open"
-    )
+    text = "A bridge\n\nThe bridge across the river Tarn was built by French engineers in\n"
+    text += "1931. It fell.\n- It was rebuilt\n2. It is open"
     assert [" ".join(text[a:b].split()) for a, b in blocks_of(text)] == [
-        "The bridge is old",
-        "The bridge across the river Tarn was built by French engineers in the summer of 1931."
-        " It fell.",
+        "A bridge",
+        "The bridge across the river Tarn was built by French engineers in 1931. It fell.",
         "It was rebuilt",
         "It is open",
     ]
