@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from spacy.tokens import Doc, Span, Token
 
 from retrieval.checkable.name_words import (
+    CITIES,
     COMPANIES,
     COUNTRIES,
     FEMALE,
@@ -21,8 +22,13 @@ from retrieval.checkable.name_words import (
     WORKS,
 )
 
-Sort: TypeAlias = Literal["person", "organisation", "country", "place", "work", "thing", "many", ""]
-"""What kind of thing is mentioned, "" where that is not known. ``many``: several of them."""
+Sort: TypeAlias = Literal[
+    "person", "name", "organisation", "country", "place", "work", "thing", "many", ""
+]
+"""What kind of thing is mentioned, "" where that is not known.
+
+``name``: perhaps a person. ``many``: several things.
+"""
 
 _SORTS: dict[str, Sort] = {
     "PERSON": "person",
@@ -90,7 +96,7 @@ class Referent:
         self.places.append((sentence, mention.head, mention.weight))
         self.roles |= mention.roles
         self.sex = self.sex or mention.sex
-        if mention.sort == "person" or self.sort == "":
+        if mention.sort == "person" or self.sort in {"", "name"}:
             self.sort = mention.sort
 
 
@@ -149,14 +155,15 @@ def _named(span: Span, sort: Sort) -> Mention:
     sex = _sex({*words, *roles})
     with_the = first > 0 and doc[first - 1].lower_ == "the"
     if sort == "person" and (with_the or (len(own) == 1 and words[0] not in MEN | WOMEN)):
-        sort = ""  # the parser takes many names that it does not know for those of people
-    if (roles and sort != "work") or (sort != "person" and words[0] in MEN | WOMEN):
+        # The parser takes many names that it does not know for those of people.
+        sort = "" if with_the else "name"
+    if (roles & PEOPLE and sort != "work") or (sort != "person" and words[0] in MEN | WOMEN):
         sort = "person" if len(own) < 5 and not with_the else sort
     if sort == "person":
         while len(own) > 1 and own[0].lower_.rstrip(".") in PEOPLE | {"the", "former", "minister"}:
             own.pop(0)
-    if sort == "place" and any(word in COUNTRIES for word in words):
-        sort = "country"
+    if len(own) == 1 and words[0] in COUNTRIES | CITIES and not roles & PEOPLE:
+        sort = "country" if words[0] in COUNTRIES else "place"
     text = doc[own[0].i : own[-1].i + 1].text
     if own[0].i > 0 and doc[own[0].i - 1].lower_ == "the" and root.dep_ != "compound":
         text = text if sort == "person" else f"the {text}"

@@ -83,6 +83,26 @@ WORKS = _words(
     "album ballet book comedy drama essay film game movie musical novel opera painting play poem"
     " programme series show single song story symphony"
 )
+# The parser takes many cities for people.
+CITIES = _words(
+    """
+    aachen aleppo alexandria algiers amsterdam ankara antwerp athens atlanta auckland baghdad baku
+    baltimore bangkok barcelona basel beijing beirut belfast belgrade bergen berlin bern bilbao
+    birmingham bogota bologna bombay bonn bordeaux boston bremen brighton bristol brisbane bruges
+    brussels bucharest budapest cairo calais calcutta cambridge canberra caracas cardiff chicago
+    cleveland cologne copenhagen cork damascus dallas delhi denver detroit dhaka dortmund dresden
+    dublin dundee durham edinburgh essen exeter florence frankfurt gdansk geneva genoa ghent glasgow
+    granada graz hamburg hanoi hanover havana heidelberg helsinki hiroshima houston istanbul jakarta
+    jerusalem johannesburg kabul karachi kiev kolkata kyiv kyoto lagos lahore leeds leipzig lille
+    lima lisbon liverpool ljubljana london lyon lyons madrid malaga manchester manila marrakesh
+    marseille mecca melbourne memphis miami milan minsk monaco montreal moscow mosul mumbai munich
+    nairobi nantes naples nottingham nuremberg odessa osaka oslo ottawa oxford palermo paris
+    philadelphia pittsburgh porto prague quebec rabat riga rome rotterdam salamanca salzburg
+    sarajevo seattle seoul seville shanghai sheffield sofia stockholm strasbourg stuttgart sydney
+    tallinn tbilisi tehran tokyo toronto toulouse tripoli tunis turin uppsala utrecht valencia
+    vancouver venice verona vienna vilnius warsaw york zagreb zurich
+    """
+)
 COUNTRIES = _words(
     """
     afghanistan albania algeria angola argentina australia austria bangladesh belarus belgium

@@ -30,8 +30,9 @@ _THEY = {"they", "them", "their"}
 _SPEAKER = {"i", "we", "us", "me", "my", "our"}
 _POINTING = {"this", "that", "these", "those"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
-_PLACES = {"place", "country"}
-_THINGS: frozenset[Sort] = frozenset({"organisation", "country", "place", "work", "thing", ""})
+_THINGS: frozenset[Sort] = frozenset(
+    {"organisation", "country", "place", "work", "thing", "name", ""}
+)
 _AS_SUBJECT = 2  # the weight of one
 _FARTHEST = 3  # sentences back
 _FARTHEST_NOUN = 8  # sentences back, of "the company"
@@ -142,7 +143,7 @@ def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
     last = meant.places[-1][:2]
     meant.places.append((number, token.i, weight_of(token)))
     meant.sex = meant.sex or _SEXES.get(token.lower_, "")
-    if meant.sex and meant.sort == "":
+    if meant.sex and meant.sort == "name":
         meant.sort = "person"
     return _of(token, meant, last)
 
@@ -173,7 +174,7 @@ def _score(referent: Referent, token: Token, number: int) -> float | None:
 def _agreement(referent: Referent, word: str) -> float | None:
     sort = referent.sort
     if word in _SEXES:
-        if sort not in {"person", ""} or (sort == "" and not referent.proper):
+        if sort not in {"person", "name"}:
             return None
         if referent.sex:
             return 1.5 if referent.sex == _SEXES[word] else None
@@ -181,7 +182,7 @@ def _agreement(referent: Referent, word: str) -> float | None:
     if word in _IT:
         if sort not in _THINGS or referent.sex:
             return None
-        return 0 if sort else -0.5
+        return -0.5 if sort in {"", "name"} else 0
     if sort == "many":
         return 1
     return -1 if sort == "organisation" else None
@@ -266,7 +267,7 @@ def _of_sort(sort: Sort, number: int, near: Sequence[Referent]) -> list[Referent
     if sort == "person":
         return [r for r in before if r.sort == sort and r.places[-1][2] == _AS_SUBJECT]
     last = [r for r in before if r.places[-1][0] == number - 1 and r.places[-1][2] == _AS_SUBJECT]
-    may_be = {"", "organisation", "work", "thing"}
+    may_be = {"", "name", "organisation", "work", "thing"}
     return [r for r in before if r.sort == sort] or [
         r for r in last if r.sort in may_be and not r.sex and sort != "country"
     ]

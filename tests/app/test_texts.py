@@ -19,7 +19,7 @@ from tests.app.worker_by_hand import WorkerByHand
 from worker.feeder import Feeder
 from worker.lists import SaidEntry, SourceText
 
-TEXT = "Germany is old, and Berlin is its capital. I love it! He was born in Ghent in 1500. <b>So</b>!"
+TEXT = "Germany is old, and Berlin is its capital. I love it! He was born in 1500.\n\n<b>So</b>!"
 
 
 def chosen(**fields: object) -> MultiDict[str, object]:
